@@ -81,7 +81,7 @@ def fixed_dimensions(
         ndim: Number of spatial dimensions.
         sections: Sections of the docstring.
         texts: Texts of the sections. ``$d``, ``$l`` and ``$k``, the lengths of the dimensions of
-            input, output and filter, stand for the given number of them here, too.
+            input, output and filter, are replaced by the given number of them here, too.
     """
     numbers = [""] if ndim == 1 else [f"_{i + 1}" for i in range(ndim)]
     words = _WORDS[ndim] | {

@@ -100,9 +100,12 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
     Decorators add what a family of functions shares, which the source does not show.
     """
     parent = item.parent
-    if not (item.is_function and item.decorators and parent is not None and parent.is_module):
+    if not (item.is_function and item.decorators and parent is not None):
         return
-    function = getattr(importlib.import_module(parent.path), item.name, None)
+    owner: Any = importlib.import_module(item.module.path)
+    if parent.is_class:
+        owner = getattr(owner, parent.name, None)
+    function = getattr(owner, item.name, None)
     text = inspect.getdoc(function)
     if text and item.docstring is not None:
         item.docstring.value = text

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import smorms3_update
 from chainer.core.arrays.backend import backend_of
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizers._rule_based import RuleBasedMethod
+from chainer.training.optimizers._root_mean_square import NormalizedMethod, NormalizedRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
 
-class SMORMS3Rule(KernelUpdateRule):
+class SMORMS3Rule(NormalizedRule):
     """Update rule of :class:`~chainer.optimizers.SMORMS3`, which describes the hyperparameters.
 
     Args:
@@ -25,15 +23,6 @@ class SMORMS3Rule(KernelUpdateRule):
 
     operation = smorms3_update
     state_names = ("mem", "g", "g2")
-    hyperparam_names = ("lr", "eps")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        eps: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam, lr=lr, eps=eps)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays: the memory starts at one, the moments at zero."""
@@ -43,7 +32,7 @@ class SMORMS3Rule(KernelUpdateRule):
         state["mem"] = backend_of(param.array).xp.ones_like(param.array)
 
 
-class SMORMS3(RuleBasedMethod[SMORMS3Rule]):
+class SMORMS3(NormalizedMethod[SMORMS3Rule]):
     """Simon Funk's SMORMS3.
 
     See http://sifter.org/~simon/journal/20150420.html.
@@ -54,8 +43,6 @@ class SMORMS3(RuleBasedMethod[SMORMS3Rule]):
     """
 
     rule_class = SMORMS3Rule
-    lr = HyperparameterProxy("lr")
-    eps = HyperparameterProxy("eps")
 
     def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
         super().__init__(lr=lr, eps=eps)
