@@ -11,9 +11,25 @@ from typing import Any, TypeVar, cast
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
+from chainer.core.utils.documentation import SharedSections
 
 _KL = TypeVar("_KL", bound=Callable[..., Variable])
 _D = TypeVar("_D", bound="Distribution")
+
+
+#: What the documentation of most functions of a distribution tells.
+_of_values = SharedSections(
+    """
+    Args:
+        x: $x, of shape ``$of``.
+
+    Returns:
+        Variable: $y, of shape ``$shape``.
+    """,
+    x="Values",
+    of="S + B + E",
+    shape="S + B",
+)
 
 
 class Distribution:
@@ -106,92 +122,44 @@ class Distribution:
 
     # -- functions --------------------------------------------------------------------------------
 
+    @_of_values(y="Logarithms")
     def log_prob(self, x: VariableLike) -> Variable:
-        """Computes the logarithm of the density or probability.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Logarithms, of shape ``S + B``.
-        """
+        """Computes the logarithm of the density or probability."""
         raise NotImplementedError
 
+    @_of_values(y="Densities")
     def prob(self, x: VariableLike) -> Variable:
-        """Computes the density or probability.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Densities, of shape ``S + B``.
-        """
+        """Computes the density or probability."""
         raise NotImplementedError
 
+    @_of_values(y="Probabilities")
     def cdf(self, x: VariableLike) -> Variable:
-        """Computes the cumulative distribution function.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Probabilities, of shape ``S + B``.
-        """
+        """Computes the cumulative distribution function."""
         raise NotImplementedError
 
+    @_of_values(y="Logarithms")
     def log_cdf(self, x: VariableLike) -> Variable:
-        """Computes the logarithm of the cumulative distribution function.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Logarithms, of shape ``S + B``.
-        """
+        """Computes the logarithm of the cumulative distribution function."""
         raise NotImplementedError
 
+    @_of_values(x="Probabilities", of="S + B", y="Values", shape="S + B + E")
     def icdf(self, x: VariableLike) -> Variable:
-        """Computes the inverse of the cumulative distribution function.
-
-        Args:
-            x: Probabilities, of shape ``S + B``.
-
-        Returns:
-            Variable: Values, of shape ``S + B + E``.
-        """
+        """Computes the inverse of the cumulative distribution function."""
         raise NotImplementedError
 
+    @_of_values(y="Probabilities")
     def survival_function(self, x: VariableLike) -> Variable:
-        """Computes the probability of values beyond ``x``.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Probabilities, of shape ``S + B``.
-        """
+        """Computes the probability of values beyond ``x``."""
         raise NotImplementedError
 
+    @_of_values(y="Logarithms")
     def log_survival_function(self, x: VariableLike) -> Variable:
-        """Computes the logarithm of the probability of values beyond ``x``.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Logarithms, of shape ``S + B``.
-        """
+        """Computes the logarithm of the probability of values beyond ``x``."""
         raise NotImplementedError
 
+    @_of_values(y="Perplexities")
     def perplexity(self, x: VariableLike) -> Variable:
-        """Computes the perplexity of values.
-
-        Args:
-            x: Values, of shape ``S + B + E``.
-
-        Returns:
-            Variable: Perplexities, of shape ``S + B``.
-        """
+        """Computes the perplexity of values."""
         raise NotImplementedError
 
     # -- samples ----------------------------------------------------------------------------------

@@ -96,3 +96,23 @@ class PlanarAttributes(WindowAttributes):
     sx = component("stride", 1, "Horizontal stride.")
     ph = component("pad", 0, "Vertical padding.")
     pw = component("pad", 1, "Horizontal padding.")
+
+
+class PlanarOutput:
+    """Attributes of functions that compute an image whose size may be given.
+
+    Attributes:
+        outs: Spatial size of the output; None until it is known.
+    """
+
+    outs: Shape | None
+
+    @property
+    def outh(self) -> int | None:
+        """Height of the output; None until it is known."""
+        return None if self.outs is None else self.outs[0]
+
+    @property
+    def outw(self) -> int | None:
+        """Width of the output; None until it is known."""
+        return None if self.outs is None else self.outs[1]

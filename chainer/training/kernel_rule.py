@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array, DType
-from chainer.training.hyperparameter import Hyperparameter
+from chainer.training.hyperparameter_rule import HyperparameterRule
 from chainer.training.state_memory import zeros_for_state
-from chainer.training.update_rule import UpdateRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -55,7 +54,7 @@ class PreparedUpdate(NamedTuple):
         return self.kernel, in_float32, self.loss_scale, present, hyperparameters
 
 
-class KernelUpdateRule(UpdateRule):
+class KernelUpdateRule(HyperparameterRule):
     """Base of the built-in update rules: calls a kernel with arrays and hyperparameters.
 
     A rule names its operation, its state and its hyperparameters. Where these are not passed on as
@@ -93,14 +92,6 @@ class KernelUpdateRule(UpdateRule):
             cls.can_group = False
         if "shares_arguments" not in cls.__dict__ and not _ARGUMENTS.isdisjoint(cls.__dict__):
             cls.shares_arguments = False
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
-    ) -> None:
-        super().__init__(parent_hyperparam)
-        for name, value in hyperparameters.items():
-            if value is not None:
-                setattr(self.hyperparam, name, value)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays, zeros of the shape and dtype of the parameter.

@@ -90,18 +90,30 @@ def _without_directives(lines: list[str]) -> list[str]:
     return result
 
 
-def _complete(item: griffe.Object | griffe.Alias) -> None:
-    """Takes the docstring of a decorated function as it is at run time.
+#: The decorator of functions that have the arguments of another one.
+_SIGNATURE_OF = re.compile(r"fixed_dimensions\((\w+), .*\)", re.DOTALL)
 
-    Decorators add the sections that a family of functions shares, which the source does not show.
+
+def _complete(item: griffe.Object | griffe.Alias) -> None:
+    """Takes the docstring and the signature of a decorated function as they are at run time.
+
+    Decorators add what a family of functions shares, which the source does not show.
     """
     parent = item.parent
-    if not (item.is_function and item.decorators and parent is not None and parent.is_module):
+    if not (item.is_function and item.decorators and parent is not None):
         return
-    function = getattr(importlib.import_module(parent.path), item.name, None)
+    owner: Any = importlib.import_module(item.module.path)
+    if parent.is_class:
+        owner = getattr(owner, parent.name, None)
+    function = getattr(owner, item.name, None)
     text = inspect.getdoc(function)
     if text and item.docstring is not None:
         item.docstring.value = text
+    for decorator in item.decorators:
+        other = _SIGNATURE_OF.fullmatch(str(decorator.value))
+        if other:
+            item.parameters = parent.members[other[1]].parameters
+            item.returns = parent.members[other[1]].returns
 
 
 class Roles(griffe.Extension):

@@ -6,14 +6,11 @@ from chainer.backends.operations.activations import clipped_relu as clipped_relu
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
+from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
-class ClippedReLU(PiecewiseLinearFunction):
+class ClippedReLU(OneFloat, PiecewiseLinearFunction):
     """Linear between zero and a cap."""
-
-    type_check_key = ()
-    check_type_forward = expect_one_float
 
     def __init__(self, z: float) -> None:
         self.cap = as_number(z, "z")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chainer.backends.operations.activations import elu as elu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
+from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 
 
-class ELU(KernelFunction):
+class ELU(OneFloat, KernelFunction):
     """Exponential linear unit.
 
     Args:
@@ -16,8 +16,6 @@ class ELU(KernelFunction):
     """
 
     accepts_opaque_arrays = True
-    type_check_key = ()
-    check_type_forward = expect_one_float
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = float(alpha)

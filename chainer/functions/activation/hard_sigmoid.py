@@ -6,16 +6,14 @@ from chainer.backends.operations.activations import hard_sigmoid as hard_sigmoid
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
+from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
-class HardSigmoid(PiecewiseLinearFunction):
+class HardSigmoid(OneFloat, PiecewiseLinearFunction):
     """Piecewise linear approximation of the sigmoid."""
 
-    type_check_key = ()
     operation = hard_sigmoid_operation
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
 
 @elementwise_sections()

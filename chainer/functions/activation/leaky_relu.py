@@ -6,10 +6,10 @@ from chainer.backends.operations.activations import leaky_relu as leaky_relu_ope
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
+from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
-class LeakyReLU(PiecewiseLinearFunction):
+class LeakyReLU(OneFloat, PiecewiseLinearFunction):
     """Leaky rectified linear unit.
 
     Args:
@@ -17,8 +17,6 @@ class LeakyReLU(PiecewiseLinearFunction):
     """
 
     accepts_opaque_arrays = True
-    type_check_key = ()
-    check_type_forward = expect_one_float
 
     def __init__(self, slope: float = 0.2) -> None:
         self.slope = as_number(slope, "slope")

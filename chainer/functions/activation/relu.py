@@ -6,20 +6,18 @@ from chainer.backends.operations.activations import relu as relu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
+from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
-class ReLU(PiecewiseLinearFunction):
+class ReLU(OneFloat, PiecewiseLinearFunction):
     """Rectified linear unit."""
 
     is_elementwise = True
 
     accepts_opaque_arrays = True
-    type_check_key = ()
     operation = relu_operation
     # The output tells where the input was positive, and the functions that follow keep it anyway.
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
 
 @elementwise_sections()

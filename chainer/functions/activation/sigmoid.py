@@ -5,18 +5,16 @@ from __future__ import annotations
 from chainer.backends.operations.activations import sigmoid as sigmoid_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Indexes, VariableLike
-from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
+from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 
 
-class Sigmoid(KernelFunction):
+class Sigmoid(OneFloat, KernelFunction):
     """Logistic function."""
 
     accepts_opaque_arrays = True
-    type_check_key = ()
     operation = sigmoid_operation
     # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy * y * (1 - y),)

@@ -6,15 +6,13 @@ from chainer.backends.operations.activations import softplus as softplus_operati
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
+from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 
 
-class Softplus(KernelFunction):
+class Softplus(OneFloat, KernelFunction):
     """Smooth approximation of the rectified linear unit."""
 
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = float(beta)

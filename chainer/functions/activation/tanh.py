@@ -11,20 +11,18 @@ from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import (
     ExpressionFunction,
     KernelFunction,
+    OneFloat,
     Ops,
     Value,
     Values,
-    expect_one_float,
 )
 
 
-class Tanh(KernelFunction):
+class Tanh(OneFloat, KernelFunction):
     """Hyperbolic tangent function."""
 
-    type_check_key = ()
     # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tanh(inputs[0]),)

@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
-from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 
 #: The modes of :func:`numpy.pad`.
 _MODES = frozenset(
@@ -27,10 +27,8 @@ class UnknownModeError(KeyError, ValueError):
         return str(self.args[0])  # KeyError would put quotes around it
 
 
-class Pad(UnaryFunction):
+class Pad(OneFloat, UnaryFunction):
     """Pads an array; an element's gradient is that of its own place and of its copies."""
-
-    type_check_key = ()
 
     def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
         if not callable(mode) and mode not in _MODES:
@@ -38,8 +36,6 @@ class Pad(UnaryFunction):
         self.mode = mode
         self.keywords = keywords
         self.pad_width = pad_width
-
-    check_type_forward = expect_one_float
 
     def _widths(self, ndim: int) -> list[tuple[int, int]]:
         widths = numpy.broadcast_to(numpy.asarray(self.pad_width), (ndim, 2))

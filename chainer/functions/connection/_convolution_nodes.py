@@ -40,6 +40,7 @@ from chainer.core.utils.argument import (
 from chainer.functions._spatial_dimensions import (
     HEIGHT_AND_WIDTH,
     PlanarAttributes,
+    PlanarOutput,
     WindowAttributes,
     check_out_size,
     component,
@@ -107,7 +108,7 @@ class _SizedNode(ConvolutionNode):
         outs: Spatial size of the output; None until it is known.
     """
 
-    transposed: ClassVar[bool]
+    transposed: ClassVar[bool] = False
     outs: Shape | None = None
     #: The output size that the user or the caller of :meth:`apply_with` gave.
     _given_size: Shape | None = None
@@ -204,9 +205,6 @@ class ConvolutionND(_SizedNode):
         groups (int): Number of groups of channels.
     """
 
-    transposed = False
-    type_check_key = ("ndim", "groups")
-
     def __init__(
         self,
         ndim: int,
@@ -218,6 +216,8 @@ class ConvolutionND(_SizedNode):
     ) -> None:
         self.geometry = ConvolutionGeometry.checked(ndim, stride, pad, dilate, groups)
         self.cover_all = cover_all
+
+    type_check_key = ("ndim", "groups")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_convolution_types(in_types, self.ndim, self.groups, show_groups=False)
@@ -290,13 +290,12 @@ class ConvolutionNDGradW(ConvolutionNode):
         x, gy = self.get_retained_inputs()
         (ggW,) = grad_outputs
         assert ggW is not None
-        gradients: list[Variable] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gradients.append(self.deconvolve(gy, ggW, x.shape[2:]))
-            else:
-                gradients.append(self.convolve(x, ggW, gy.shape[2:]))
-        return tuple(gradients)
+        return tuple(
+            [
+                self.convolve(x, ggW, gy.shape[2:]) if i else self.deconvolve(gy, ggW, x.shape[2:])
+                for i in target_input_indexes
+            ]
+        )
 
 
 class _TwoDimensional(PlanarAttributes, ConvolutionNode):
@@ -364,7 +363,7 @@ class Convolution2DFunction(_TwoDimensional, ConvolutionND):
         check_out_size(out_size, HEIGHT_AND_WIDTH)
 
 
-class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
+class Deconvolution2DFunction(PlanarOutput, _TwoDimensional, DeconvolutionND):
     """Two-dimensional deconvolution.
 
     Args:
@@ -380,7 +379,7 @@ class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
         self,
         stride: IntTuple = 1,
         pad: IntTuple = 0,
-        outsize: Shape | None = None,
+        outsize: tuple[int, int] | None = None,
         *,
         dilate: IntTuple = 1,
         groups: int = 1,
@@ -389,16 +388,6 @@ class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_deconvolution_types(in_types, self.geometry, self.outsize, any_dtype=False)
-
-    @property
-    def outh(self) -> int | None:
-        """Height of the output; None until it is known."""
-        return None if self.outs is None else self.outs[0]
-
-    @property
-    def outw(self) -> int | None:
-        """Width of the output; None until it is known."""
-        return None if self.outs is None else self.outs[1]
 
     def _check_size(self, out_size: Shape) -> None:
         for name, size in zip(HEIGHT_AND_WIDTH, out_size, strict=True):

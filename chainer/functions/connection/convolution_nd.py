@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntTuple, VariableLike
+from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution_nodes import ConvolutionND as ConvolutionND
 from chainer.functions.connection._convolution_nodes import ConvolutionNDGradW as ConvolutionNDGradW
@@ -63,34 +66,17 @@ def convolution_nd(
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 
-def convolution_1d(
-    x: VariableLike,
-    W: VariableLike,
-    b: VariableLike | None = None,
-    stride: IntTuple = 1,
-    pad: IntTuple = 0,
-    cover_all: bool = False,
-    dilate: IntTuple = 1,
-    groups: int = 1,
-) -> Variable:
+#: What the documentation of the functions below tells of these arguments and results.
+_TEXTS = {
+    "weight": "c_O, c_I / groups",
+    "own": "cover_all (bool): If True, all spatial locations are convoluted into some output "
+    "pixels.",
+}
+
+
+@fixed_dimensions(convolution_nd, 1, convolution_sections, **_TEXTS)
+def convolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional convolution function: :func:`convolution_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I / groups, k)``.
-        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
-        stride (int or tuple of one int): Stride of filter applications.
-        pad (int or tuple of one int): Spatial padding width.
-        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
-        dilate (int or tuple of one int): Dilation factor of filter applications.
-        groups (int): Number of groups of channels.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
-
-    Raises:
-        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
@@ -98,38 +84,12 @@ def convolution_1d(
         variable([[[ 8., 12.]]])
     """
     check_spatial_ndim(x, 1)
-    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
+    return convolution_nd(x, *args, **kwargs)
 
 
-def convolution_3d(
-    x: VariableLike,
-    W: VariableLike,
-    b: VariableLike | None = None,
-    stride: IntTuple = 1,
-    pad: IntTuple = 0,
-    cover_all: bool = False,
-    dilate: IntTuple = 1,
-    groups: int = 1,
-) -> Variable:
+@fixed_dimensions(convolution_nd, 3, convolution_sections, **_TEXTS)
+def convolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional convolution function: :func:`convolution_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape
-            ``(c_O, c_I / groups, k_1, k_2, k_3)``.
-        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
-        stride (int or tuple of three ints): Stride of filter applications.
-        pad (int or tuple of three ints): Spatial padding width.
-        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
-        dilate (int or tuple of three ints): Dilation factor of filter applications.
-        groups (int): Number of groups of channels.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
-
-    Raises:
-        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> x = np.ones((2, 3, 10, 11, 12), np.float32)
@@ -138,4 +98,4 @@ def convolution_3d(
         (2, 1, 11, 5, 3)
     """
     check_spatial_ndim(x, 3)
-    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
+    return convolution_nd(x, *args, **kwargs)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntTuple, VariableLike
+from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution_nodes import DeconvolutionND as DeconvolutionND
 
@@ -63,34 +66,18 @@ def deconvolution_nd(
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 
-def deconvolution_1d(
-    x: VariableLike,
-    W: VariableLike,
-    b: VariableLike | None = None,
-    stride: IntTuple = 1,
-    pad: IntTuple = 0,
-    outsize: tuple[int, ...] | None = None,
-    dilate: IntTuple = 1,
-    groups: int = 1,
-) -> Variable:
+#: What the documentation of the functions below tells of these arguments and results.
+_TEXTS = {
+    "weight": "c_I, c_O / groups",
+    "of": " of the output",
+    "own": "outsize (tuple of $ints): Expected output size ``($sizes)``.",
+    "outsize": ", ``outsize`` included",
+}
+
+
+@fixed_dimensions(deconvolution_nd, 1, convolution_sections, **_TEXTS)
+def deconvolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_I, c_O / groups, k)``.
-        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
-        stride (int or tuple of one int): Stride of filter applications.
-        pad (int or tuple of one int): Spatial padding width of the output.
-        outsize (tuple of one int): Expected output size ``(l,)``.
-        dilate (int or tuple of one int): Dilation factor of filter applications.
-        groups (int): Number of groups of channels.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
-
-    Raises:
-        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
-        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
 
     Example:
         >>> x = np.array([[[1, 2]]], np.float32)
@@ -98,38 +85,12 @@ def deconvolution_1d(
         variable([[[1., 1., 3., 2., 2.]]])
     """
     check_spatial_ndim(x, 1)
-    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
+    return deconvolution_nd(x, *args, **kwargs)
 
 
-def deconvolution_3d(
-    x: VariableLike,
-    W: VariableLike,
-    b: VariableLike | None = None,
-    stride: IntTuple = 1,
-    pad: IntTuple = 0,
-    outsize: tuple[int, ...] | None = None,
-    dilate: IntTuple = 1,
-    groups: int = 1,
-) -> Variable:
+@fixed_dimensions(deconvolution_nd, 3, convolution_sections, **_TEXTS)
+def deconvolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape
-            ``(c_I, c_O / groups, k_1, k_2, k_3)``.
-        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
-        stride (int or tuple of three ints): Stride of filter applications.
-        pad (int or tuple of three ints): Spatial padding width of the output.
-        outsize (tuple of three ints): Expected output size ``(l_1, l_2, l_3)``.
-        dilate (int or tuple of three ints): Dilation factor of filter applications.
-        groups (int): Number of groups of channels.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
-
-    Raises:
-        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
-        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
 
     Example:
         >>> x = np.ones((2, 3, 5, 6, 7), np.float32)
@@ -138,4 +99,4 @@ def deconvolution_3d(
         (2, 1, 8, 20, 36)
     """
     check_spatial_ndim(x, 3)
-    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
+    return deconvolution_nd(x, *args, **kwargs)

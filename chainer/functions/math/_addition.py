@@ -9,12 +9,12 @@ from chainer.functions.math._operand import as_operand, check_broadcastable
 from chainer.functions.math._operators import BroadcastingFunction, ConstantOperator
 from chainer.functions.rules import (
     ExpressionFunction,
+    OneFloat,
     Ops,
     UnaryFunction,
     Value,
     Values,
     expect_one_array,
-    expect_one_float,
 )
 
 
@@ -34,15 +34,13 @@ class Neg(UnaryFunction):
         return -gy
 
 
-class Absolute(UnaryFunction):
+class Absolute(OneFloat, UnaryFunction):
     """Element-wise absolute value."""
 
     is_elementwise = True
 
     label = "|_|"
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (abs(inputs[0]),)

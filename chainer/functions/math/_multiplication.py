@@ -10,7 +10,7 @@ from chainer.functions.math._operators import (
     ConstantOperator,
     FloatBroadcastingFunction,
 )
-from chainer.functions.rules import Ops, Value, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, Value
 
 
 class Mul(BroadcastingFunction):
@@ -74,16 +74,14 @@ class Div(FloatBroadcastingFunction):
         return [-gx * y if i else gx for i in targets]
 
 
-class DivFromConstant(ConstantOperator):
+class DivFromConstant(OneFloat, ConstantOperator):
     """Quotient of a constant and a variable."""
 
     is_elementwise = True
 
     symbol = "{} / _"
-    type_check_key = ()
     retained_inputs = (0,)
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]

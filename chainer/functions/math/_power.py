@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operand import as_operand, is_scalar
 from chainer.functions.math._operators import ConstantOperator, FloatBroadcastingFunction
-from chainer.functions.rules import Ops, Value, array_of, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, Value, array_of
 
 
 class PowVarVar(FloatBroadcastingFunction):
@@ -41,15 +41,13 @@ class PowVarVar(FloatBroadcastingFunction):
         return gxs
 
 
-class PowVarConst(ConstantOperator):
+class PowVarConst(OneFloat, ConstantOperator):
     """Power of a variable and a constant exponent."""
 
     is_elementwise = True
 
     symbol = "_ ** {}"
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
@@ -70,15 +68,13 @@ class PowVarConst(ConstantOperator):
         return x**exponent * value * gy
 
 
-class PowConstVar(ConstantOperator):
+class PowConstVar(OneFloat, ConstantOperator):
     """Power of a constant base and a variable."""
 
     is_elementwise = True
 
     symbol = "{} ** _"
-    type_check_key = ()
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]

@@ -7,15 +7,13 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.functions._scalars import as_number
 from chainer.functions.math._operand import OperandError
-from chainer.functions.rules import Ops, UnaryFunction, Value, array_of, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value, array_of
 
 
-class Clip(UnaryFunction):
+class Clip(OneFloat, UnaryFunction):
     """Limits elements to a range."""
 
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     def __init__(self, x_min: float | Array | None, x_max: float | Array | None) -> None:
         low = self.x_min = _as_bound(x_min, "x_min")

@@ -8,17 +8,15 @@ from typing import ClassVar
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 
 
-class Exp(UnaryFunction):
+class Exp(OneFloat, UnaryFunction):
     """Exponential function."""
 
     label = "exp"
-    type_check_key = ()
     # The derivative is the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.exp(inputs[0]),)
@@ -27,13 +25,11 @@ class Exp(UnaryFunction):
         return y * gy
 
 
-class Log(UnaryFunction):
+class Log(OneFloat, UnaryFunction):
     """Natural logarithm; base class of the logarithms to other bases."""
 
     label = "log"
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
     #: Natural logarithm of the base; None where it is one.
     log_base: ClassVar[float | None] = None
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 
 
-class Sqrt(UnaryFunction):
+class Sqrt(OneFloat, UnaryFunction):
     """Elementwise square root."""
 
     label = "sqrt"
-    type_check_key = ()
     # The derivative is a formula of the output, so that no root is taken twice.
     retained_outputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.sqrt(inputs[0]),)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._documentation import elementwise_sections
-from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
+from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 
 
-class Square(UnaryFunction):
+class Square(OneFloat, UnaryFunction):
     """Elementwise square."""
 
     label = "square"
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]

@@ -9,10 +9,10 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
+from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
-class Dropout(PiecewiseLinearFunction):
+class Dropout(OneFloat, PiecewiseLinearFunction):
     """Random dropping of elements.
 
     Args:
@@ -25,7 +25,6 @@ class Dropout(PiecewiseLinearFunction):
     """
 
     accepts_opaque_arrays = True
-    type_check_key = ()
 
     def __init__(
         self, dropout_ratio: float, mask: Array | None = None, return_mask: bool = False
@@ -35,8 +34,6 @@ class Dropout(PiecewiseLinearFunction):
         self.dropout_ratio = dropout_ratio
         self.mask = mask
         self.return_mask = return_mask
-
-    check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.backends.operations.poolings import average_pooling_nd as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
+from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
 from chainer.functions.rules import LinearMap
@@ -106,29 +109,17 @@ def average_pooling_nd(
     return node.apply((x,))[0]
 
 
-def average_pooling_1d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    pad_value: int | None = 0,
-) -> Variable:
+#: What the documentation of the functions below tells of these arguments and results.
+_TEXTS = {
+    "own": """\
+pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count. With any
+        other value the function raises a ValueError.""",
+}
+
+
+@fixed_dimensions(average_pooling_nd, 1, pooling_sections, **_TEXTS)
+def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
-        ksize (int or tuple of one int): Size of the pooling window.
-        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of one int): Spatial padding width.
-        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c, l)``.
-
-    Raises:
-        ValueError: If ``x`` does not have one spatial dimension, ``pad_value`` is another value, or
-            the output would be empty.
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
@@ -138,40 +129,17 @@ def average_pooling_1d(
         variable([[[1. , 2.5, 2. ]]])
     """
     check_spatial_ndim(x, 1)
-    return average_pooling_nd(x, ksize, stride, pad, pad_value)
+    return average_pooling_nd(x, *args, **kwargs)
 
 
-def average_pooling_3d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    pad_value: int | None = 0,
-) -> Variable:
+@fixed_dimensions(average_pooling_nd, 3, pooling_sections, **_TEXTS)
+def average_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
 
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
-            floating point.
-        ksize (int or tuple of three ints): Size of the pooling window.
-        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of three ints): Spatial padding width.
-        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``.
-
-    Raises:
-        ValueError: If ``x`` does not have three spatial dimensions, ``pad_value`` is another
-            value, or the output would be empty.
-        InvalidType: If the dtype does not fit.
-
     Example:
-        >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
-        >>> F.average_pooling_3d(x, (2, 4, 4))
-        variable([[[[[15.5]],
-        <BLANKLINE>
-                    [[47.5]]]]])
+        >>> x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
+        >>> F.average_pooling_3d(x, 2)
+        variable([[[[[3.5]]]]])
     """
     check_spatial_ndim(x, 3)
-    return average_pooling_nd(x, ksize, stride, pad, pad_value)
+    return average_pooling_nd(x, *args, **kwargs)

@@ -9,6 +9,7 @@ from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
+from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
 
@@ -105,31 +106,20 @@ def apply_max_pooling(
     return (y, node.indexes) if node.return_indices else y
 
 
-def max_pooling_1d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    cover_all: bool = True,
-    return_indices: bool = False,
-) -> Variable | tuple[Variable, Array]:
+#: What the documentation of the functions below tells of these arguments and results.
+_TEXTS = {
+    "own": """\
+cover_all (bool): If True, all spatial locations are pooled into some output pixels.
+    return_indices (bool): If True, the indices of the maxima in their windows are returned too.""",
+    "or_tuple": " or tuple",
+    "indices": """ With ``return_indices`` a pair of it and an
+    integer array of its shape: row-major positions in the windows, padding included.""",
+}
+
+
+@fixed_dimensions(max_pooling_nd, 1, pooling_sections, **_TEXTS)
+def max_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
-        ksize (int or tuple of one int): Size of the pooling window.
-        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of one int): Spatial padding width.
-        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
-        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
-
-    Returns:
-        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``. With ``return_indices`` a pair of
-        it and an integer array of its shape: row-major positions in the windows, padding included.
-
-    Raises:
-        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
@@ -139,36 +129,12 @@ def max_pooling_1d(
         array([[[1, 0, 0]]])
     """
     check_spatial_ndim(x, 1)
-    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+    return max_pooling_nd(x, *args, **kwargs)
 
 
-def max_pooling_3d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    cover_all: bool = True,
-    return_indices: bool = False,
-) -> Variable | tuple[Variable, Array]:
+@fixed_dimensions(max_pooling_nd, 3, pooling_sections, **_TEXTS)
+def max_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
-            floating point.
-        ksize (int or tuple of three ints): Size of the pooling window.
-        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of three ints): Spatial padding width.
-        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
-        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
-
-    Returns:
-        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``. With
-        ``return_indices`` a pair of it and an integer array of its shape: row-major positions in
-        the windows, padding included.
-
-    Raises:
-        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
@@ -178,7 +144,7 @@ def max_pooling_3d(
                     [[63.]]]]])
     """
     check_spatial_ndim(x, 3)
-    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+    return max_pooling_nd(x, *args, **kwargs)
 
 
 # Release 7 defines max_pooling_2d here.

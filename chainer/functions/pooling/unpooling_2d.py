@@ -5,11 +5,12 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._spatial_dimensions import PlanarOutput
 from chainer.functions.pooling._pooling import TwoDimensionalPooling
 from chainer.functions.pooling.unpooling_nd import UnpoolingND
 
 
-class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
+class Unpooling2D(PlanarOutput, TwoDimensionalPooling, UnpoolingND):
     """Two-dimensional unpooling: each element is copied to its whole window.
 
     Args:
@@ -29,16 +30,6 @@ class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
         cover_all: bool = True,
     ) -> None:
         UnpoolingND.__init__(self, 2, ksize, stride, pad, outsize, cover_all)
-
-    @property
-    def outh(self) -> int | None:
-        """Height of the output; None until it is known."""
-        return None if self.outs is None else self.outs[0]
-
-    @property
-    def outw(self) -> int | None:
-        """Width of the output; None until it is known."""
-        return None if self.outs is None else self.outs[1]
 
     def _check_in_size(self, x_type: type_check.TypeInfo, expected: Shape) -> None:
         # One comparison for each dimension, so that the message names it.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.backends.operations.poolings import pooling_size, unpooling_size
 from chainer.backends.operations.poolings import unpooling_nd as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
 from chainer.functions.rules import LinearMap
@@ -118,32 +121,19 @@ def unpooling_nd(
     return node.apply((x,))[0]
 
 
-def unpooling_1d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    outsize: tuple[int, ...] | None = None,
-    cover_all: bool = True,
-) -> Variable:
+#: What the documentation of the functions below tells of these arguments and results.
+_TEXTS = {
+    "own": """\
+outsize (tuple of $ints): Expected output size ``($sizes)``; estimated if None.
+    cover_all (bool): If True, the pooling windows are assumed to cover all of the output, which
+        may be smaller than otherwise.""",
+    "outsize": ", or the pooling of ``outsize`` does not have the size of ``x``",
+}
+
+
+@fixed_dimensions(unpooling_nd, 1, pooling_sections, **_TEXTS)
+def unpooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional unpooling function: :func:`unpooling_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
-        ksize (int or tuple of one int): Size of the pooling window.
-        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of one int): Spatial padding width.
-        outsize (tuple of one int): Expected output size ``(l,)``; estimated if None.
-        cover_all (bool): If True, the pooling windows are assumed to cover all of the output, which
-            may be smaller than otherwise.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c, l)``.
-
-    Raises:
-        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
-        InvalidType: If the dtype does not fit, or the pooling of ``outsize`` does not have the size
-            of ``x``.
 
     Example:
         >>> x = np.array([[[1, 2]]], np.float32)
@@ -151,36 +141,12 @@ def unpooling_1d(
         variable([[[1., 1., 2., 2.]]])
     """
     check_spatial_ndim(x, 1)
-    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)
+    return unpooling_nd(x, *args, **kwargs)
 
 
-def unpooling_3d(
-    x: VariableLike,
-    ksize: IntTuple,
-    stride: IntTuple | None = None,
-    pad: IntTuple = 0,
-    outsize: tuple[int, ...] | None = None,
-    cover_all: bool = True,
-) -> Variable:
+@fixed_dimensions(unpooling_nd, 3, pooling_sections, **_TEXTS)
+def unpooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional unpooling function: :func:`unpooling_nd` with one check more.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
-            floating point.
-        ksize (int or tuple of three ints): Size of the pooling window.
-        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
-        pad (int or tuple of three ints): Spatial padding width.
-        outsize (tuple of three ints): Expected output size ``(l_1, l_2, l_3)``; estimated if None.
-        cover_all (bool): If True, the pooling windows are assumed to cover all of the output, which
-            may be smaller than otherwise.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``.
-
-    Raises:
-        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
-        InvalidType: If the dtype does not fit, or the pooling of ``outsize`` does not have the size
-            of ``x``.
 
     Example:
         >>> x = np.ones((2, 3, 4, 5, 6), np.float32)
@@ -188,4 +154,4 @@ def unpooling_3d(
         (2, 3, 8, 10, 12)
     """
     check_spatial_ndim(x, 3)
-    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)
+    return unpooling_nd(x, *args, **kwargs)

@@ -45,6 +45,16 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
     directions: ClassVar[int] = 1
     type_check_key = ("n_layers",)
 
+    def __init_subclass__(
+        cls, mode: str | None = None, directions: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        # A class of another program may define the attributes in its body.
+        if mode is not None:
+            cls.mode = mode
+        if directions is not None:
+            cls.directions = directions
+
     def __init__(self, n_layers: int, ratio: float = 0.0) -> None:
         # A ratio of one would drop every element.
         if not 0.0 <= ratio < 1.0:

@@ -1,11 +1,11 @@
-"""The part of the documentation that all functions of recurrent networks share."""
+"""What all functions of recurrent networks share: documentation, and the choice of directions."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from string import Template
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from chainer.backends.operations.rnns import WEIGHTS
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
@@ -114,3 +114,63 @@ def documented(
         return removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)(function)
 
     return decorate
+
+
+_BASE = Template("""\
+Calls :func:`$both` or :func:`$one`.
+
+Args:
+    n_layers (int): See :func:`$one`, as for the following arguments.
+    dropout_ratio (float): Dropout ratio.
+    hx (~chainer.Variable or array): Initial hidden states.
+$cx    ws (list of list of ~chainer.Variable or array): Weights.
+    bs (list of list of ~chainer.Variable or array): Biases.
+    xs (list of ~chainer.Variable or array): Input of each time.
+${activation}    use_bi_direction (bool): Whether there are two directions.
+
+Returns:
+    tuple: $results.
+""")
+
+
+def by_use_of_directions(
+    one: Callable[..., tuple[Any, ...]], both: Callable[..., tuple[Any, ...]]
+) -> Callable[..., tuple[Any, ...]]:
+    """Returns a function with one more argument at the end, which chooses between two functions.
+
+    Args:
+        one: Function of a uni-directional network. None of the arguments has a default afterwards.
+        both: Function of a bi-directional network, with the same arguments.
+    """
+    parameters = inspect.signature(one).parameters
+    signature = inspect.Signature(
+        [
+            *(p.replace(default=inspect.Parameter.empty) for p in parameters.values()),
+            inspect.Parameter(
+                "use_bi_direction", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="bool"
+            ),
+        ],
+        return_annotation="tuple[Any, ...]",
+    )
+
+    def base(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        try:
+            *arguments, use_bi_direction = signature.bind(*args, **kwargs).args
+        except TypeError as error:
+            raise TypeError(f"{base.__name__}() {error}") from None
+        return (both if use_bi_direction else one)(*arguments)
+
+    base.__name__ = base.__qualname__ = f"{one.__name__}_base"
+    base.__module__ = one.__module__
+    cells = "    cx (~chainer.Variable or array): Initial cell states.\n"
+    activation = "    activation (str): ``tanh`` or ``relu``.\n"
+    base.__doc__ = _BASE.substitute(
+        one=one.__name__,
+        both=both.__name__,
+        cx=cells if "cx" in parameters else "",
+        activation=activation if "activation" in parameters else "",
+        results="``hy``, ``cy`` and ``ys``" if "cx" in parameters else "``hy`` and ``ys``",
+    )
+    accepting = removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)(base)
+    accepting.__dict__["__signature__"] = signature
+    return accepting

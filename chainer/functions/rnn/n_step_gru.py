@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.rnn._n_step import BaseNStepRNN, Inputs, State, Weights, apply_n_step
 from chainer.functions.rnn._n_step_composition import gru_step as _gru
-from chainer.functions.rnn._n_step_documentation import documented
+from chainer.functions.rnn._n_step_documentation import by_use_of_directions, documented
 
 # Programs import one step of the cell by this name.
 __all__ = ["NStepBiGRU", "NStepGRU", "_gru", "n_step_bigru", "n_step_gru", "n_step_gru_base"]
 
 
-class NStepGRU(BaseNStepRNN):
+class NStepGRU(BaseNStepRNN, mode="gru"):
     """Stacked uni-directional GRU."""
-
-    mode = "gru"
-
-
-class NStepBiGRU(BaseNStepRNN):
-    """Stacked bi-directional GRU."""
-
-    mode = "gru"
-    directions = 2
 
 
 @documented("gru", 1, "NStepGRU")
@@ -44,6 +34,10 @@ def n_step_gru(
     return apply_n_step(NStepGRU, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
+class NStepBiGRU(BaseNStepRNN, mode="gru", directions=2):
+    """Stacked bi-directional GRU."""
+
+
 @documented("gru", 2, "NStepBiGRU")
 def n_step_bigru(
     n_layers: int, dropout_ratio: float, hx: State, ws: Weights, bs: Weights, xs: Inputs
@@ -57,29 +51,4 @@ def n_step_bigru(
     return apply_n_step(NStepBiGRU, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
-def n_step_gru_base(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: State,
-    ws: Weights,
-    bs: Weights,
-    xs: Inputs,
-    use_bi_direction: bool,
-) -> tuple[Any, ...]:
-    """Calls :func:`n_step_bigru` or :func:`n_step_gru`.
-
-    Args:
-        n_layers (int): See :func:`n_step_gru`, as for the following arguments.
-        dropout_ratio (float): Dropout ratio.
-        hx (~chainer.Variable or array): Initial hidden states.
-        ws (list of list of ~chainer.Variable or array): Weights.
-        bs (list of list of ~chainer.Variable or array): Biases.
-        xs (list of ~chainer.Variable or array): Input of each time.
-        use_bi_direction (bool): Whether there are two directions.
-
-    Returns:
-        tuple: ``hy`` and ``ys``.
-    """
-    function = n_step_bigru if use_bi_direction else n_step_gru
-    return function(n_layers, dropout_ratio, hx, ws, bs, xs)
+n_step_gru_base = by_use_of_directions(n_step_gru, n_step_bigru)

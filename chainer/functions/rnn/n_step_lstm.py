@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.rnn._n_step import BaseNStepRNN, Inputs, State, Weights, apply_n_step
 from chainer.functions.rnn._n_step_composition import lstm_step as _lstm
-from chainer.functions.rnn._n_step_documentation import documented
+from chainer.functions.rnn._n_step_documentation import by_use_of_directions, documented
 
 # Programs import one step of the cell by this name.
 __all__ = ["NStepBiLSTM", "NStepLSTM", "_lstm", "n_step_bilstm", "n_step_lstm", "n_step_lstm_base"]
 
 
-class NStepLSTM(BaseNStepRNN):
+class NStepLSTM(BaseNStepRNN, mode="lstm"):
     """Stacked uni-directional LSTM."""
-
-    mode = "lstm"
-
-
-class NStepBiLSTM(BaseNStepRNN):
-    """Stacked bi-directional LSTM."""
-
-    mode = "lstm"
-    directions = 2
 
 
 @documented("lstm", 1, "NStepLSTM")
@@ -50,6 +40,10 @@ def n_step_lstm(
     return apply_n_step(NStepLSTM, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)
 
 
+class NStepBiLSTM(BaseNStepRNN, mode="lstm", directions=2):
+    """Stacked bi-directional LSTM."""
+
+
 @documented("lstm", 2, "NStepBiLSTM")
 def n_step_bilstm(
     n_layers: int, dropout_ratio: float, hx: State, cx: State, ws: Weights, bs: Weights, xs: Inputs
@@ -63,31 +57,4 @@ def n_step_bilstm(
     return apply_n_step(NStepBiLSTM, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
-def n_step_lstm_base(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: State,
-    cx: State,
-    ws: Weights,
-    bs: Weights,
-    xs: Inputs,
-    use_bi_direction: bool,
-) -> tuple[Any, ...]:
-    """Calls :func:`n_step_bilstm` or :func:`n_step_lstm`.
-
-    Args:
-        n_layers (int): See :func:`n_step_lstm`, as for the following arguments.
-        dropout_ratio (float): Dropout ratio.
-        hx (~chainer.Variable or array): Initial hidden states.
-        cx (~chainer.Variable or array): Initial cell states.
-        ws (list of list of ~chainer.Variable or array): Weights.
-        bs (list of list of ~chainer.Variable or array): Biases.
-        xs (list of ~chainer.Variable or array): Input of each time.
-        use_bi_direction (bool): Whether there are two directions.
-
-    Returns:
-        tuple: ``hy``, ``cy`` and ``ys``.
-    """
-    function = n_step_bilstm if use_bi_direction else n_step_lstm
-    return function(n_layers, dropout_ratio, hx, cx, ws, bs, xs)
+n_step_lstm_base = by_use_of_directions(n_step_lstm, n_step_bilstm)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.noise.dropout import dropout
 from chainer.functions.rnn._n_step import (
     BaseNStepRNN,
@@ -16,33 +15,23 @@ from chainer.functions.rnn._n_step import (
     apply_n_step,
 )
 from chainer.functions.rnn._n_step_composition import compose_layers
-from chainer.functions.rnn._n_step_documentation import documented
+from chainer.functions.rnn._n_step_documentation import by_use_of_directions, documented
 
 
-class NStepRNNTanh(BaseNStepRNN):
+class NStepRNNTanh(BaseNStepRNN, mode="tanh"):
     """Stacked uni-directional network with tanh."""
 
-    mode = "tanh"
 
-
-class NStepBiRNNTanh(BaseNStepRNN):
+class NStepBiRNNTanh(BaseNStepRNN, mode="tanh", directions=2):
     """Stacked bi-directional network with tanh."""
 
-    mode = "tanh"
-    directions = 2
 
-
-class NStepRNNReLU(BaseNStepRNN):
+class NStepRNNReLU(BaseNStepRNN, mode="relu"):
     """Stacked uni-directional network with relu."""
 
-    mode = "relu"
 
-
-class NStepBiRNNReLU(BaseNStepRNN):
+class NStepBiRNNReLU(BaseNStepRNN, mode="relu", directions=2):
     """Stacked bi-directional network with relu."""
-
-    mode = "relu"
-    directions = 2
 
 
 _CLASSES: dict[tuple[str, bool], type[BaseNStepRNN]] = {
@@ -104,34 +93,7 @@ def n_step_birnn(
     return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
-def n_step_rnn_base(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: State,
-    ws: Weights,
-    bs: Weights,
-    xs: Inputs,
-    activation: str,
-    use_bi_direction: bool,
-) -> tuple[Any, ...]:
-    """Calls :func:`n_step_birnn` or :func:`n_step_rnn`.
-
-    Args:
-        n_layers (int): See :func:`n_step_rnn`, as for the following arguments.
-        dropout_ratio (float): Dropout ratio.
-        hx (~chainer.Variable or array): Initial hidden states.
-        ws (list of list of ~chainer.Variable or array): Weights.
-        bs (list of list of ~chainer.Variable or array): Biases.
-        xs (list of ~chainer.Variable or array): Input of each time.
-        activation (str): ``tanh`` or ``relu``.
-        use_bi_direction (bool): Whether there are two directions.
-
-    Returns:
-        tuple: ``hy`` and ``ys``.
-    """
-    function = n_step_birnn if use_bi_direction else n_step_rnn
-    return function(n_layers, dropout_ratio, hx, ws, bs, xs, activation)
+n_step_rnn_base = by_use_of_directions(n_step_rnn, n_step_birnn)
 
 
 def n_step_rnn_impl(

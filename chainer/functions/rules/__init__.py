@@ -36,6 +36,7 @@ from chainer.functions.rules.kernels import KernelFunction
 from chainer.functions.rules.linear import LinearMap, PiecewiseLinearFunction
 from chainer.functions.rules.once import once_differentiable
 from chainer.functions.rules.type_checks import (
+    OneFloat,
     expect_bias,
     expect_kinds,
     expect_label_of_each,
@@ -55,6 +56,7 @@ __all__ = [
     "ExpressionFunction",
     "KernelFunction",
     "LinearMap",
+    "OneFloat",
     "Ops",
     "PiecewiseLinearFunction",
     "UnaryFunction",

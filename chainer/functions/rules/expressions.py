@@ -11,7 +11,7 @@ from chainer import functions
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
 from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
-from chainer.functions.rules.type_checks import expect_one_float
+from chainer.functions.rules.type_checks import OneFloat
 
 
 class ExpressionFunction(RuleFunction):
@@ -118,7 +118,7 @@ class UnaryFunction(ExpressionFunction):
         return (self.gradient(ops, x, outputs[0], grad_outputs[0]),)
 
 
-class ElementwiseFunction(UnaryFunction):
+class ElementwiseFunction(OneFloat, UnaryFunction):
     """Function of one floating-point array, element by element, with a formula for the derivative.
 
     Subclasses define :meth:`derivative`, and :meth:`compute` unless the function is that of the
@@ -135,9 +135,7 @@ class ElementwiseFunction(UnaryFunction):
         array([1.])
     """
 
-    type_check_key = ()
     retained_inputs = (0,)
-    check_type_forward = expect_one_float
 
     @property
     def label(self) -> str:

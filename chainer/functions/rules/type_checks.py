@@ -108,3 +108,11 @@ def expect_scores_of_labels(in_types: type_check.TypeInfoTuple) -> None:
     )
     for i in range(ndim + 1, type_check.eval(scores.ndim)):
         type_check.expect(scores.shape[i] == 1)
+
+
+class OneFloat:
+    """Mixin of functions that take one array of floating point numbers, whatever its shape."""
+
+    # The check depends on the dtype alone, which is part of every key.
+    type_check_key: tuple[str, ...] | None = ()
+    check_type_forward = expect_one_float

@@ -15,19 +15,8 @@ class DilatedConvolution2D(ConvolutionLink2D):
     Wraps :func:`chainer.functions.dilated_convolution_2d` and holds the filter weight and bias as
     parameters. :class:`~chainer.links.Convolution2D` with an argument ``dilate`` does the same.
 
-    Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
-            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
-            keyword.
-        out_channels (int): Number of channels of output arrays.
-        ksize (int or pair of ints): Size of filters (a.k.a. kernels).
-        stride (int or pair of ints): Stride of filter applications.
-        pad (int or pair of ints): Spatial padding width for input arrays.
-        dilate (int or pair of ints): Dilation factor of filter applications.
-        nobias (bool): Whether there is no bias.
-        initialW (initializer): Initializer of the weight; an array has shape
-            ``(out_channels, in_channels, kh, kw)``.
-        initial_bias (initializer): Initializer of the bias; an array has shape ``(out_channels,)``.
+    The arguments are those of :class:`~chainer.links.Convolution2D`, but ``dilate`` (int or pair of
+    ints, the dilation factor of filter applications) follows ``pad``, and there are no groups.
 
     Attributes:
         W (Parameter): Weight of shape ``(out_channels, in_channels, kh, kw)``.

@@ -77,6 +77,22 @@ class HiddenStateChain(StatefulChain):
         """
         self._assign_state(h=h)
 
+    def forward(self, x: VariableLike) -> Variable:
+        """Updates the internal state and returns it.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        self.h = self._updated(x)
+        return self.h
+
+    def _updated(self, x: VariableLike) -> Variable:
+        """Returns the next hidden vectors."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward() or _updated()")
+
 
 class CellStateChain(StatefulChain):
     """Base class of recurrent links whose state are cell states and outputs.
@@ -128,3 +144,22 @@ class GatedChain(CellStateChain):
     def _step(self, x: VariableLike, lstm_in: Variable) -> Variable:
         """Computes the next states from the inputs of the gates."""
         raise NotImplementedError(f"{type(self).__name__} must define _step()")
+
+
+class StatelessCell:
+    """Mixin of recurrent links whose caller keeps the state."""
+
+    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
+        """Returns the next hidden vectors.
+
+        Args:
+            h (Variable or array): Hidden vectors of shape ``(B, out_size)``.
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        return self._next(h, x)
+
+    def _next(self, h: VariableLike, x: VariableLike) -> Variable:
+        raise NotImplementedError(f"{type(self).__name__} must define _next()")

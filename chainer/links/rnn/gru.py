@@ -12,7 +12,7 @@ from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import ArgumentCountError
-from chainer.links.rnn._state import HiddenStateChain
+from chainer.links.rnn._state import HiddenStateChain, StatelessCell
 
 
 class GRUBase(Chain):
@@ -40,7 +40,7 @@ class GRUBase(Chain):
             self.U = linear(out_size, inner_init)
 
 
-class StatelessGRU(GRUBase):
+class StatelessGRU(StatelessCell, GRUBase):
     r"""Stateless Gated Recurrent Unit function (GRU): takes the state and returns the new one.
 
     Given a previous hidden vector :math:`h` and an input vector :math:`x`, the next hidden vector
@@ -73,16 +73,7 @@ class StatelessGRU(GRUBase):
         (1, 20)
     """
 
-    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
-        """Returns the next hidden vectors.
-
-        Args:
-            h (Variable or array): Hidden vectors of shape ``(B, out_size)``.
-            x (Variable or array): Input of shape ``(B, in_size)``.
-
-        Returns:
-            Variable: Next hidden vectors of shape ``(B, out_size)``.
-        """
+    def _next(self, h: VariableLike, x: VariableLike) -> Variable:
         r = sigmoid(self.W_r(x) + self.U_r(h))
         z = sigmoid(self.W_z(x) + self.U_z(h))
         h_bar = tanh(self.W(x) + self.U(r * h))
@@ -126,15 +117,7 @@ class StatefulGRU(HiddenStateChain, GRUBase):
         super().__init__(in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Updates the internal state and returns it.
-
-        Args:
-            x (Variable or array): Input of shape ``(B, in_size)``.
-
-        Returns:
-            Variable: Next hidden vectors of shape ``(B, out_size)``.
-        """
+    def _updated(self, x: VariableLike) -> Variable:
         # The first step has no state, so that the layers U are left out. As in earlier releases
         # this includes their biases.
         h = self.h
@@ -146,8 +129,7 @@ class StatefulGRU(HiddenStateChain, GRUBase):
             h_bar += self.U(r * h)
         z = sigmoid(z)
         h_bar = tanh(h_bar)
-        self.h = z * h_bar if h is None else linear_interpolate(z, h_bar, h)
-        return self.h
+        return z * h_bar if h is None else linear_interpolate(z, h_bar, h)
 
 
 class GRU(StatefulGRU):

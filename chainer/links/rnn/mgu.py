@@ -10,7 +10,7 @@ from chainer.functions.array.concat import concat
 from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import HiddenStateChain, zeros
+from chainer.links.rnn._state import HiddenStateChain, StatelessCell, zeros
 
 
 class MGUBase(Chain):
@@ -28,7 +28,7 @@ class MGUBase(Chain):
         return linear_interpolate(f, h_bar, h)
 
 
-class StatelessMGU(MGUBase):
+class StatelessMGU(MGUBase, StatelessCell):
     r"""Stateless Minimal Gated Unit (MGU): takes the state and returns the new one.
 
     .. math::
@@ -51,18 +51,6 @@ class StatelessMGU(MGUBase):
         >>> L.StatelessMGU(10, 20)(h, x).shape
         (1, 20)
     """
-
-    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
-        """Returns the next hidden vectors.
-
-        Args:
-            h (Variable or array): Hidden vectors of shape ``(B, n_units)``.
-            x (Variable or array): Input of shape ``(B, n_inputs)``.
-
-        Returns:
-            Variable: Next hidden vectors of shape ``(B, n_units)``.
-        """
-        return self._next(h, x)
 
 
 class StatefulMGU(HiddenStateChain, MGUBase):
@@ -87,17 +75,8 @@ class StatefulMGU(HiddenStateChain, MGUBase):
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Updates the internal state and returns it.
-
-        Args:
-            x (Variable or array): Input of shape ``(B, in_size)``.
-
-        Returns:
-            Variable: Next hidden vectors of shape ``(B, out_size)``.
-        """
+    def _updated(self, x: VariableLike) -> Variable:
         h = self.h
         if h is None:
             h = zeros(self, (x.shape[0], self.W_h.out_size), x.dtype)
-        self.h = self._next(h, x)
-        return self.h
+        return self._next(h, x)

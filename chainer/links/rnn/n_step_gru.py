@@ -37,14 +37,12 @@ class NStepGRU(NStepGRUBase):
 class NStepBiGRU(NStepGRUBase):
     """Stacked Bi-directional GRU for sequences.
 
-    Wraps :func:`chainer.functions.n_step_bigru` and holds the weights. The arguments and attributes
-    are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
+    It is :class:`~chainer.links.NStepGRU` in both directions, by
+    :func:`chainer.functions.n_step_bigru`: twice as many states, and outputs of twice the size.
 
     Example:
-        >>> l = L.NStepBiGRU(n_layers=2, in_size=3, out_size=4, dropout=0.5)
-        >>> hy, ys = l(None, [np.zeros((2, 3), np.float32)])
-        >>> hy.shape, ys[0].shape
-        ((4, 1, 4), (2, 8))
+        >>> L.NStepBiGRU(n_layers=2, in_size=3, out_size=4, dropout=0.5).ws[2][0].shape
+        (4, 8)
     """
 
     use_bi_direction = True

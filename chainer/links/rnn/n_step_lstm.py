@@ -68,15 +68,12 @@ class NStepLSTM(NStepLSTMBase):
 class NStepBiLSTM(NStepLSTMBase):
     """Stacked Bi-directional LSTM for sequences.
 
-    Wraps :func:`chainer.functions.n_step_bilstm` and holds the weights. The arguments and
-    attributes are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
+    It is :class:`~chainer.links.NStepLSTM` in both directions, by
+    :func:`chainer.functions.n_step_bilstm`: twice as many states, and outputs of twice the size.
 
     Example:
-        >>> l = L.NStepBiLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5)
-        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 5)]
-        >>> hy, cy, ys = l(None, None, xs)
-        >>> hy.shape, [y.shape for y in ys]
-        ((4, 2, 4), [(2, 8), (5, 8)])
+        >>> L.NStepBiLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5).ws[2][0].shape
+        (4, 8)
     """
 
     use_bi_direction = True

@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs import formulas
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 INTEGER_INPUT = invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.arange(6).reshape(2, 3))
 
@@ -69,18 +69,29 @@ def _maxout(x, pool_size, axis=1):
 
 _SCALE, _ALPHA = 1.0507009873554805, 1.6732632423543772
 
+
+def _by_channel(name, reference, values, expected):
+    """Returns the specification of an activation with a parameter for each channel."""
+    return OpSpec(
+        name,
+        reference=reference,
+        samples=lambda draw: [
+            Sample(values(draw)((2, 3)), draw((3,))),
+            Sample(values(draw)((2, 3, 4)), draw((3,))),
+            Sample(values(draw)((2, 3, 4)), draw((3, 4))),
+            Sample(values(draw)((2, 3)), draw(())),
+            Sample(draw((0, 3)), draw((3,)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            invalid_type(expected, draw((2, 3)).astype("f"), draw((2,)).astype("f"))
+        ],
+    )
+
+
 SPECS = (
+    OpSpec("tanh", reference=np.tanh, samples=_elementwise, errors=lambda draw: [INTEGER_INPUT]),
     OpSpec(
-        "tanh",
-        reference=np.tanh,
-        samples=_elementwise,
-        errors=lambda draw: [INTEGER_INPUT],
-    ),
-    OpSpec(
-        "sigmoid",
-        reference=_sigmoid,
-        samples=_elementwise,
-        errors=lambda draw: [INTEGER_INPUT],
+        "sigmoid", reference=_sigmoid, samples=_elementwise, errors=lambda draw: [INTEGER_INPUT]
     ),
     OpSpec(
         "relu",
@@ -101,7 +112,7 @@ SPECS = (
         samples=lambda draw: [*_away_from(0)(draw), *_away_from(0, 0.5)(draw, z=0.5)],
         errors=lambda draw: [
             INTEGER_INPUT,
-            ErrorInput(draw((2, 3)).astype("f"), z=-1.0, error=ValueError, match="z must be"),
+            invalid_value("z must be", draw((2, 3)).astype("f"), z=-1.0),
         ],
     ),
     OpSpec(
@@ -170,7 +181,7 @@ SPECS = (
         errors=lambda draw: [
             INTEGER_INPUT,
             invalid_type(r"shape == \(2,\)", np.ones(3, "f"), r=np.ones(2, "f")),
-            ErrorInput(np.ones(3, "f"), l=0.5, u=0.1, error=ValueError, match="must be less"),
+            invalid_value("must be less", np.ones(3, "f"), l=0.5, u=0.1),
         ],
     ),
     OpSpec(
@@ -199,10 +210,7 @@ SPECS = (
             Sample(draw((0, 3)), kind="empty"),
             Sample(draw((3, 0)), kind="empty"),
         ],
-        errors=lambda draw: [
-            INTEGER_INPUT,
-            invalid_type("ndim > 1", draw((3,)).astype("f")),
-        ],
+        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
     ),
     OpSpec(
         "log_softmax",
@@ -215,10 +223,7 @@ SPECS = (
             Sample(draw((0, 3)), kind="empty"),
             Sample(draw((3, 0)), kind="empty"),
         ],
-        errors=lambda draw: [
-            INTEGER_INPUT,
-            invalid_type("ndim > 1", draw((3,)).astype("f")),
-        ],
+        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
     ),
     OpSpec(
         "maxout",
@@ -230,44 +235,20 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("divided by pool_size", draw((2, 3)).astype("f"), pool_size=2),
-            ErrorInput(draw((2, 3)).astype("f"), pool_size=0, error=ValueError, match="pool_size"),
+            invalid_value("pool_size", draw((2, 3)).astype("f"), pool_size=0),
         ],
     ),
-    OpSpec(
+    _by_channel(
         "prelu",
-        reference=lambda x, W: np.where(x >= 0, x, x * _expand(W, x)),
-        samples=lambda draw: [
-            Sample(draw.away_from((2, 3)), draw((3,))),
-            Sample(draw.away_from((2, 3, 4)), draw((3,))),
-            Sample(draw.away_from((2, 3, 4)), draw((3, 4))),
-            Sample(draw.away_from((2, 3)), draw(())),
-            Sample(draw((0, 3)), draw((3,)), kind="empty"),
-        ],
-        errors=lambda draw: [
-            invalid_type(
-                r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
-                draw((2, 3)).astype("f"),
-                draw((2,)).astype("f"),
-            ),
-        ],
+        lambda x, W: np.where(x >= 0, x, x * _expand(W, x)),
+        values=lambda draw: draw.away_from,
+        expected=r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
     ),
-    OpSpec(
+    _by_channel(
         "swish",
-        reference=lambda x, beta: x * _sigmoid(_expand(beta, x) * x),
-        samples=lambda draw: [
-            Sample(draw((2, 3)), draw((3,))),
-            Sample(draw((2, 3, 4)), draw((3,))),
-            Sample(draw((2, 3, 4)), draw((3, 4))),
-            Sample(draw((2, 3)), draw(())),
-            Sample(draw((0, 3)), draw((3,)), kind="empty"),
-        ],
-        errors=lambda draw: [
-            invalid_type(
-                r"in_types\[1\]\.shape == in_types\[0\]\.shape\[1:2\]",
-                draw((2, 3)).astype("f"),
-                draw((2,)).astype("f"),
-            ),
-        ],
+        lambda x, beta: x * _sigmoid(_expand(beta, x) * x),
+        values=lambda draw: draw,
+        expected=r"in_types\[1\]\.shape == in_types\[0\]\.shape\[1:2\]",
     ),
     OpSpec(
         "slstm",
@@ -283,7 +264,7 @@ SPECS = (
                 draw((2, 3)).astype("f"),
                 draw((2, 12)).astype("f"),
                 draw((2, 8)).astype("f"),
-            ),
+            )
         ],
     ),
     OpSpec(

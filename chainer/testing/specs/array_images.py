@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
@@ -105,6 +105,20 @@ def _points(draw, *shape):
     )
 
 
+def _blocks(name, reference, shape, larger, empty):
+    """Returns the specification of a function that moves blocks of two and three elements."""
+    return OpSpec(
+        name,
+        reference=reference,
+        samples=lambda draw: [
+            Sample(draw(shape), r=2),
+            Sample(draw(larger), r=3),
+            Sample(draw(empty), r=2, kind="empty"),
+        ],
+        errors=lambda draw: [invalid_type("ndim == 4", *_ones((2, 3)), r=1)],
+    )
+
+
 SPECS = (
     OpSpec(
         "im2col",
@@ -118,9 +132,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("ndim == 4", *_ones((2, 3)), ksize=1),
-            ErrorInput(
-                *_ones((1, 1, 2, 2)), ksize=3, error=ValueError, match="Height in the output"
-            ),
+            invalid_value("Height in the output", *_ones((1, 1, 2, 2)), ksize=3),
         ],
     ),
     OpSpec(
@@ -140,18 +152,14 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("ndim == 4", *_ones((2, 3)), output_shape=(1, 1)),
-            ErrorInput(
-                *_ones((1, 1, 2, 2)),
-                output_shape=(0, 1),
-                error=ValueError,
-                match="output_shape must be positive",
+            invalid_value(
+                "output_shape must be positive", *_ones((1, 1, 2, 2)), output_shape=(0, 1)
             ),
-            ErrorInput(
+            invalid_value(
+                "mode must be 'bilinear' or 'nearest', got 'cubic'",
                 *_ones((1, 1, 2, 2)),
                 output_shape=(1, 1),
                 mode="cubic",
-                error=ValueError,
-                match="mode must be 'bilinear' or 'nearest', got 'cubic'",
             ),
         ],
     ),
@@ -165,12 +173,11 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.shape\[1\] == 2", *_ones((2, 3, 3)), output_shape=(2, 2)),
-            ErrorInput(
+            invalid_value(
+                '"use_cudnn" is not supported anymore',
                 *_ones((2, 2, 3)),
                 output_shape=(2, 2),
                 use_cudnn=True,
-                error=ValueError,
-                match='"use_cudnn" is not supported anymore',
             ),
         ],
     ),
@@ -190,28 +197,6 @@ SPECS = (
             invalid_type(r"shape\[1\] == 2", *_ones((2, 3, 4, 4), (2, 3, 4, 4))),
         ],
     ),
-    OpSpec(
-        "depth2space",
-        reference=_depth2space,
-        samples=lambda draw: [
-            Sample(draw((2, 8, 2, 3)), r=2),
-            Sample(draw((1, 9, 1, 2)), r=3),
-            Sample(draw((0, 4, 2, 2)), r=2, kind="empty"),
-        ],
-        errors=lambda draw: [
-            invalid_type("ndim == 4", *_ones((2, 3)), r=1),
-        ],
-    ),
-    OpSpec(
-        "space2depth",
-        reference=_space2depth,
-        samples=lambda draw: [
-            Sample(draw((2, 2, 4, 6)), r=2),
-            Sample(draw((1, 1, 3, 6)), r=3),
-            Sample(draw((0, 1, 2, 2)), r=2, kind="empty"),
-        ],
-        errors=lambda draw: [
-            invalid_type("ndim == 4", *_ones((2, 3)), r=1),
-        ],
-    ),
+    _blocks("depth2space", _depth2space, (2, 8, 2, 3), (1, 9, 1, 2), (0, 4, 2, 2)),
+    _blocks("space2depth", _space2depth, (2, 2, 4, 6), (1, 1, 3, 6), (0, 1, 2, 2)),
 )

@@ -154,7 +154,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((1, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            invalid_type("each dimension has the same size", *_ones((2, 3), (2,))),
+            invalid_type("each dimension has the same size", *_ones((2, 3), (2,)))
         ],
     ),
     OpSpec(
@@ -186,7 +186,7 @@ SPECS = (
         errors=lambda draw: [
             invalid_type(
                 r"in_types\[0\]\.shape\[0\] >= in_types\[1\]\.shape\[0\]", *_ones((2,), (4,))
-            ),
+            )
         ],
     ),
     OpSpec(

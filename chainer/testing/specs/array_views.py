@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_value
 
 
 def _as_strided(x, shape, strides, storage_offset=0):
@@ -22,7 +23,7 @@ def _of_own_memory(F, x, **geometry):
 
 
 def _error(match, **geometry):
-    return ErrorInput(np.ones(4, np.float32), error=ValueError, match=match, **geometry)
+    return invalid_value(match, np.ones(4, np.float32), **geometry)
 
 
 SPECS = (

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _length(x, norm, axis):
@@ -53,7 +53,7 @@ def _errors(draw):
         ({"max_embedding_dim": 4}, r"embeddings must have shape \(batch, 4, height, width\)"),
         ({"labels": labels[:1]}, r"labels must have shape \(2, 2, 2\), got \(1, 2, 2\)"),
     ):
-        yield ErrorInput(e, **{**options, **wrong}, error=ValueError, match=match)
+        yield invalid_value(match, e, **{**options, **wrong})
     yield invalid_type("dtype", e.astype(int), **options)
     yield ErrorInput(
         e,

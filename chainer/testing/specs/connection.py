@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 from chainer.testing.specs.windows import windows
 
 
@@ -72,12 +72,11 @@ SPECS = (
                 _f(2, 3, 3, 3),
                 _f(3),
             ),
-            ErrorInput(
+            invalid_value(
+                "deterministic argument is not supported anymore",
                 _f(2, 3, 5, 5),
                 _f(2, 3, 3, 3),
                 deterministic=True,
-                error=ValueError,
-                match="deterministic argument is not supported anymore",
             ),
             ErrorInput(
                 _f(2, 3, 5, 5), _f(2, 3, 3, 3), nonsense=1, error=TypeError, match="nonsense"

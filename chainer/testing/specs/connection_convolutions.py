@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 from chainer.testing.specs.windows import pair, windows
 
 
@@ -92,13 +92,8 @@ SPECS = (
                 _f(2, 3, 5, 5),
                 _f(4, 2, 3, 3),
             ),
-            ErrorInput(
-                _f(2, 3, 2, 2),
-                _f(4, 3, 3, 3),
-                error=ValueError,
-                match="Output sizes should be positive",
-            ),
-            ErrorInput(_f(2, 3, 5), _f(4, 3, 3), stride=(1, 2), error=ValueError, match="stride"),
+            invalid_value("Output sizes should be positive", _f(2, 3, 2, 2), _f(4, 3, 3, 3)),
+            invalid_value("stride", _f(2, 3, 5), _f(4, 3, 3), stride=(1, 2)),
         ],
     ),
     OpSpec(
@@ -131,12 +126,11 @@ SPECS = (
                 error=RuntimeError,
                 match="Height in the output must be positive",
             ),
-            ErrorInput(
+            invalid_value(
+                "deterministic argument is not supported anymore",
                 _f(2, 3, 5, 5),
                 _f(3, 4, 3, 3),
                 deterministic=True,
-                error=ValueError,
-                match="deterministic argument is not supported anymore",
             ),
         ],
     ),
@@ -155,7 +149,7 @@ SPECS = (
                 _f(2, 3, 5),
                 _f(3, 4, 3),
                 _f(5),
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -221,7 +215,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.shape\[1\] >= 9", _f(2, 8, 7, 7)),
-            ErrorInput(_f(2, 8, 7, 7), ksize=2, error=ValueError, match="kh must be odd"),
+            invalid_value("kh must be odd", _f(2, 8, 7, 7), ksize=2),
         ],
     ),
 )

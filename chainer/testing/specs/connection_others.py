@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, Kind, OpSpec, Sample, Tolerance
+from chainer.testing.op_spec import Kind, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 _REGULAR: Kind = "regular"
 _EMPTY: Kind = "empty"
@@ -104,9 +104,7 @@ def _inputs(draw, mode, layers, directions, batch_sizes, in_size=3, size=2):
 
 def _rows():
     """One row for each function; dropout is switched off by test mode."""
-    tolerances = {
-        "float16": Tolerance((1e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1)),
-    }
+    tolerances = {"float16": Tolerance((1e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
     for mode in ("lstm", "gru", "tanh"):
         name = mode if mode in ("lstm", "gru") else "rnn"
         for directions in (1, 2):
@@ -178,13 +176,8 @@ SPECS = (
                 _f(2, 4),
                 _f(3, 4, 5).astype("d"),
             ),
-            ErrorInput(
-                _f(2, 3),
-                _f(2, 4),
-                _f(3, 4, 5),
-                _f(3, 5),
-                error=ValueError,
-                match="All coefficients and bias for bilinear",
+            invalid_value(
+                "All coefficients and bias for bilinear", _f(2, 3), _f(2, 4), _f(3, 4, 5), _f(3, 5)
             ),
         ],
     ),

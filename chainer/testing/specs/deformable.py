@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.op_spec import OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 from chainer.testing.specs.windows import pair
 
 
@@ -65,35 +65,27 @@ SPECS = (
             ),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_value(
+                "offset does not match the kernel size: 9 channels",
                 _f(1, 2, 4, 4),
                 _f(1, 9, 3, 3),
                 _f(1, 2, 2, 2),
-                error=ValueError,
-                match="offset does not match the kernel size: 9 channels",
             ),
-            ErrorInput(
+            invalid_value(
+                "x must have 2 channels like W, got 3",
                 _f(1, 3, 4, 4),
                 _f(1, 8, 3, 3),
                 _f(1, 2, 2, 2),
-                error=ValueError,
-                match="x must have 2 channels like W, got 3",
             ),
-            ErrorInput(
+            invalid_value(
+                r"x must have 4 dimensions, got shape \(2, 4, 4\)",
                 _f(2, 4, 4),
                 _f(1, 8, 3, 3),
                 _f(1, 2, 2, 2),
-                error=ValueError,
-                match=r"x must have 4 dimensions, got shape \(2, 4, 4\)",
             ),
             invalid_type("dtype", _f(1, 2, 4, 4), np.ones((1, 8, 3, 3)), _f(1, 2, 2, 2)),
-            ErrorInput(
-                _f(1, 2, 4, 4),
-                _f(1, 8, 3, 3),
-                _f(1, 2, 2, 2),
-                stride=0,
-                error=ValueError,
-                match="stride must be positive",
+            invalid_value(
+                "stride must be positive", _f(1, 2, 4, 4), _f(1, 8, 3, 3), _f(1, 2, 2, 2), stride=0
             ),
         ],
         tolerances={"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (2e-1, 2e-1))},

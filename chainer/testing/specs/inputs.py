@@ -28,6 +28,17 @@ def elementwise_samples(low, high):
     ]
 
 
+def invalid_value(match, *args, **kwargs):
+    """A call that raises a ValueError.
+
+    Args:
+        match: Regular expression for the message.
+        *args: Inputs of the call.
+        **kwargs: Attributes of the call.
+    """
+    return ErrorInput(*args, error=ValueError, match=match, **kwargs)
+
+
 def invalid_type(match, *args, **kwargs):
     """A call that the type check refuses.
 

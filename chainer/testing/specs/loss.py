@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 _LABELS = np.array([0, 2, -1, 1], np.int32)
 # The rounding of float16 inputs is larger than the values here: sums of squares of differences.
@@ -17,7 +17,7 @@ _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (3e-1, 3e-1))}
 def bad_reduce(*arrays, choices, **kwargs):
     """Returns the sample of an unknown mode of reduction."""
     text = f"nly {choices} are valid for 'reduce', but 'invalid' is given"
-    return ErrorInput(*arrays, reduce="invalid", error=ValueError, match=text, **kwargs)
+    return invalid_value(text, *arrays, reduce="invalid", **kwargs)
 
 
 def _reduced(losses, reduce):
@@ -188,6 +188,19 @@ def _autoencoder(name, reference, count):
     )
 
 
+def _softmax_variant(
+    name, reference=_softmax_cross_entropy, samples=_cross_entropy_samples, **options
+):
+    """Returns the specification of softmax_cross_entropy with other options or targets."""
+    return OpSpec(
+        f"softmax_cross_entropy_{name}",
+        reference=reference,
+        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, **options, **kwargs),
+        samples=samples,
+        gradient_order=2 if options.get("enable_double_backprop") else 1,
+    )
+
+
 SPECS = (
     OpSpec(
         "softmax_cross_entropy",
@@ -202,52 +215,26 @@ SPECS = (
             ),
             invalid_type(r"in_types\[1\]\.dtype\.kind == i", _f(2, 3), np.zeros(2, np.uint8)),
             invalid_type(r"in_types\[1\]\.shape == in_types\[0\]\.shape", _f(2, 3), _f(2)),
-            ErrorInput(
+            invalid_value(
+                "soft_target_loss must be 'cross-entropy' or 'kl-divergence', got 'kl'",
                 _f(2, 3),
                 _f(2, 3),
                 soft_target_loss="kl",
-                error=ValueError,
-                match="soft_target_loss must be 'cross-entropy' or 'kl-divergence', got 'kl'",
             ),
             bad_reduce(_f(2, 3), np.zeros(2, np.int32), choices="'mean' and 'no'"),
-            ErrorInput(
+            invalid_value(
+                r"class_weight\.ndim should be 1",
                 _f(2, 3),
                 np.zeros(2, np.int32),
                 class_weight=_f(3, 1),
-                error=ValueError,
-                match=r"class_weight\.ndim should be 1",
             ),
         ],
     ),
-    OpSpec(
-        "softmax_cross_entropy_without_cache",
-        reference=_softmax_cross_entropy,
-        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, cache_score=False, **kwargs),
-        samples=_cross_entropy_samples,
-        gradient_order=1,
-    ),
-    OpSpec(
-        "softmax_cross_entropy_double_backprop",
-        reference=_softmax_cross_entropy,
-        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(
-            x, t, enable_double_backprop=True, **kwargs
-        ),
-        samples=_cross_entropy_samples,
-    ),
-    OpSpec(
-        "softmax_cross_entropy_of_soft_targets",
-        reference=_soft_cross_entropy,
-        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, **kwargs),
-        samples=_soft_samples,
-        gradient_order=1,
-    ),
-    OpSpec(
-        "softmax_cross_entropy_of_soft_targets_twice",
-        reference=_soft_cross_entropy,
-        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(
-            x, t, enable_double_backprop=True, **kwargs
-        ),
-        samples=_soft_samples,
+    _softmax_variant("without_cache", cache_score=False),
+    _softmax_variant("double_backprop", enable_double_backprop=True),
+    _softmax_variant("of_soft_targets", _soft_cross_entropy, _soft_samples),
+    _softmax_variant(
+        "of_soft_targets_twice", _soft_cross_entropy, _soft_samples, enable_double_backprop=True
     ),
     OpSpec(
         "sigmoid_cross_entropy",
@@ -325,12 +312,8 @@ SPECS = (
                     _f(2, 3), _f(2, 3), delta=1.0, choices="'sum_along_second_axis' and 'no'"
                 ),
                 invalid_type(r"\.ndim >= 2", _f(3), _f(3), delta=1.0),
-                ErrorInput(
-                    _f(2, 3),
-                    _f(2, 3),
-                    delta=-1.0,
-                    error=ValueError,
-                    match=r"delta must not be negative, got -1\.0",
+                invalid_value(
+                    r"delta must not be negative, got -1\.0", _f(2, 3), _f(2, 3), delta=-1.0
                 ),
             ]
         ),
@@ -376,13 +359,8 @@ SPECS = (
                 _f(2, 3),
                 np.zeros(3, "i"),
             ),
-            ErrorInput(
-                _f(2, 3),
-                _f(2, 3),
-                np.zeros(2, "i"),
-                margin=0,
-                error=ValueError,
-                match="margin should be positive",
+            invalid_value(
+                "margin should be positive", _f(2, 3), _f(2, 3), np.zeros(2, "i"), margin=0
             ),
             bad_reduce(_f(2, 3), _f(2, 3), np.zeros(2, "i"), choices="'mean' and 'no'"),
         ],
@@ -400,7 +378,7 @@ SPECS = (
             invalid_type(
                 r"in_types\[0\]\.shape == in_types\[2\]\.shape", _f(2, 3), _f(2, 3), _f(2, 2)
             ),
-            ErrorInput(*[_f(2, 3)] * 3, margin=-1, error=ValueError, match="should be positive"),
+            invalid_value("should be positive", *[_f(2, 3)] * 3, margin=-1),
             bad_reduce(*[_f(2, 3)] * 3, choices="'mean' and 'no'"),
         ],
         tolerances=_ROUGH,

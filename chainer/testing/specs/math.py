@@ -8,8 +8,8 @@ import operator
 import numpy as np
 
 from chainer.core.autograd.variable import as_variable
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _pairs(draw, second=None):
@@ -99,7 +99,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("ndim > 2", draw((2, 3)).astype("f"), axis=2),
-            ErrorInput(draw((2, 3)).astype("f"), axis=(0, 0), error=ValueError, match="duplicate"),
+            invalid_value("duplicate", draw((2, 3)).astype("f"), axis=(0, 0)),
         ],
     ),
 )

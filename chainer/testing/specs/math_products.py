@@ -9,7 +9,7 @@ from chainer.core.autograd.sparse import CooMatrix
 from chainer.core.autograd.variable import as_variable
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _einsum(*arrays, subscripts):
@@ -63,7 +63,7 @@ def _einsum_errors(draw):
         ("i->i", "more dimensions than subscripts"),
         ("ijk->i", "operand 0 has fewer dimensions than subscripts: 2 and 'ijk'"),
     ):
-        yield ErrorInput(_f(2, 3), subscripts=subscripts, error=ValueError, match=match)
+        yield invalid_value(match, _f(2, 3), subscripts=subscripts)
     yield invalid_type(
         r"x0\.shape\[0\] == x1\.shape\[0\]", _f(2, 3), _f(1, 3), subscripts="ij,ij->i"
     )

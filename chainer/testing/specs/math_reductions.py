@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs import formulas
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _refusals(several=True):
@@ -18,7 +18,7 @@ def _refusals(several=True):
     ]
     if several:
         bad += [
-            ErrorInput(np.ones((2, 3), "f"), axis=(0, 0), error=ValueError, match="duplicate"),
+            invalid_value("duplicate", np.ones((2, 3), "f"), axis=(0, 0)),
             invalid_type("ndim > 2", np.ones((2, 3), "f"), axis=(0, 2)),
         ]
     return bad
@@ -45,11 +45,7 @@ def _reduction(name, reference, values="__call__", keepdims=True, empty=True, **
         return found
 
     return OpSpec(
-        name,
-        reference=reference,
-        samples=samples,
-        errors=lambda draw: _refusals(),
-        **kwargs,
+        name, reference=reference, samples=samples, errors=lambda draw: _refusals(), **kwargs
     )
 
 
@@ -95,7 +91,7 @@ SPECS = (
             invalid_type("dtype.kind == f", np.arange(3)),
             ErrorInput(np.ones((2, 3), "f"), axis=2, error=IndexError, match="ndim > 2"),
             ErrorInput(np.ones((2, 3), "f"), axis="0", error=TypeError, match="None"),
-            ErrorInput(np.ones((2, 3), "f"), axis=(0, 0), error=ValueError, match="duplicate"),
+            invalid_value("duplicate", np.ones((2, 3), "f"), axis=(0, 0)),
         ],
     ),
     OpSpec(
@@ -110,12 +106,11 @@ SPECS = (
             Sample(draw((0, 3)), draw.positive((3,)), axis=1, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_value(
+                "tuple axis is not supported",
                 np.ones((2, 3), "f"),
                 np.ones((2, 3), "f"),
                 axis=(0, 1),
-                error=ValueError,
-                match="tuple axis is not supported",
             ),
             invalid_type("Reshape", np.ones((2, 3), "f"), np.ones(3, "f"), axis=0),
         ],

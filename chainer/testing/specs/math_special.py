@@ -59,9 +59,7 @@ def _unary(name, reference, low=-1.0, high=1.0):
         name,
         reference=reference,
         samples=elementwise_samples(low, high),
-        errors=lambda draw: [
-            invalid_type(r"x\.dtype\.kind == f", np.arange(6).reshape(2, 3)),
-        ],
+        errors=lambda draw: [invalid_type(r"x\.dtype\.kind == f", np.arange(6).reshape(2, 3))],
         tolerances=_STEEP,
     )
 
@@ -104,9 +102,7 @@ SPECS = (
             Sample(draw((), 1.5, 3.0), x=2.5, kind="zero-dim"),
             Sample(draw((0, 3)), x=2.5, kind="empty"),
         ],
-        errors=lambda draw: [
-            invalid_type(r"q\.dtype\.kind == f", np.ones(3, "i"), x=2),
-        ],
+        errors=lambda draw: [invalid_type(r"q\.dtype\.kind == f", np.ones(3, "i"), x=2)],
         tolerances=_STEEP,
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _dropout_samples(draw):
@@ -29,13 +29,12 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.ones((2, 3), "i")),
-            ErrorInput(draw((2, 3)), ratio=1.0, error=ValueError, match=r"\[0, 1\)"),
-            ErrorInput(draw((2, 3)), ratio=-0.1, error=ValueError, match=r"\[0, 1\)"),
-            ErrorInput(
+            invalid_value(r"\[0, 1\)", draw((2, 3)), ratio=1.0),
+            invalid_value(r"\[0, 1\)", draw((2, 3)), ratio=-0.1),
+            invalid_value(
+                r"train argument is not supported anymore. Use chainer.using_config",
                 draw((2, 3)),
                 train=True,
-                error=ValueError,
-                match=r"train argument is not supported anymore. Use chainer.using_config",
             ),
         ],
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _dropconnect(x, W, b=0.0, ratio=0.5, mask=None):
@@ -26,7 +26,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.shape == in_types\[1\]\.shape", _f(4, 3), _f(4, 2)),
-            ErrorInput(_f(4, 3), _f(4, 3), eps=_f(4, 2), error=ValueError, match="eps must have"),
+            invalid_value("eps must have", _f(4, 3), _f(4, 3), eps=_f(4, 2)),
         ],
     ),
     OpSpec(
@@ -54,10 +54,8 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("Zoneout", _f(4, 3), _f(4, 2)),
-            ErrorInput(_f(2), _f(2), ratio=1.5, error=ValueError, match=r"\[0, 1\]"),
-            ErrorInput(
-                _f(2), _f(2), train=True, error=ValueError, match="train argument is not supported"
-            ),
+            invalid_value(r"\[0, 1\]", _f(2), _f(2), ratio=1.5),
+            invalid_value("train argument is not supported", _f(2), _f(2), train=True),
         ],
     ),
     OpSpec(
@@ -81,7 +79,7 @@ SPECS = (
                 _f(4, 3),
                 _f(2, 6),
             ),
-            ErrorInput(_f(4, 3), _f(2, 3), ratio=1.0, error=ValueError, match="ratio"),
+            invalid_value("ratio", _f(4, 3), _f(2, 3), ratio=1.0),
         ],
     ),
     OpSpec(

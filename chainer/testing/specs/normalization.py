@@ -71,7 +71,7 @@ SPECS = (
                 running_mean=draw((3,)),
                 running_var=draw.positive((3,)),
                 decay=0.7,
-            ),
+            )
         ],
         constant_outputs=(1, 2),
         tolerances={"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))},

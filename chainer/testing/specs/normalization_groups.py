@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 _HALF = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
 
@@ -74,24 +74,16 @@ SPECS = (
         covers=("group_normalization",),
         tolerances=_HALF,
         errors=lambda draw: [
-            ErrorInput(
+            invalid_value(
+                "number of channels 4 is not divisible by 'groups' argument 3",
                 _f(2, 4, 3),
                 _f(4),
                 _f(4),
                 groups=3,
-                error=ValueError,
-                match="number of channels 4 is not divisible by 'groups' argument 3",
             ),
             invalid_type(r"shape\[1\] ==", _f(2, 4, 3), _f(3), _f(3), groups=1),
             invalid_type("ndim >= 2", _f(4), _f(4), _f(4), groups=2),
-            ErrorInput(
-                _f(2, 4, 3),
-                _f(4),
-                _f(4),
-                groups=0,
-                error=ValueError,
-                match="positive, got 0",
-            ),
+            invalid_value("positive, got 0", _f(2, 4, 3), _f(4), _f(4), groups=0),
             ErrorInput(
                 _f(2, 4, 3),
                 _f(4),
@@ -115,9 +107,7 @@ SPECS = (
             invalid_type(r"x\.shape\[1\] % 3 == 0", _f(2, 4, 3), groups=3),
             invalid_type(r"x\.ndim >= 2", _f(4), groups=2),
             invalid_type("kind == f", np.ones((2, 4), int), groups=2),
-            ErrorInput(
-                _f(2, 4), groups=0, error=ValueError, match="groups must be positive, got 0"
-            ),
+            invalid_value("groups must be positive, got 0", _f(2, 4), groups=0),
             ErrorInput(_f(2, 4), groups=2.0, error=TypeError, match="groups must be int"),
             ErrorInput(_f(2, 4), axis=0, error=TypeError, match="axis"),
         ],

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 
 
 def _channels(x, gamma, axis=None):
@@ -90,14 +90,7 @@ SPECS = (
                 _f(4),
                 axis=(0, 2),
             ),
-            ErrorInput(
-                _f(4, 3),
-                _f(3),
-                _f(3),
-                running_mean=_f(3),
-                error=ValueError,
-                match="running_var is None",
-            ),
+            invalid_value("running_var is None", _f(4, 3), _f(3), _f(3), running_mean=_f(3)),
         ],
     ),
     OpSpec(
@@ -124,7 +117,7 @@ SPECS = (
                 _f(3),
                 _f(4),
                 _f(3),
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -161,7 +154,7 @@ SPECS = (
                 rmax=2.0,
                 dmax=3.0,
             ),
-            ErrorInput(_f(4, 3), _f(3), _f(3), rmax=1, dmax=-1, error=ValueError, match="dmax"),
+            invalid_value("dmax", _f(4, 3), _f(3), _f(3), rmax=1, dmax=-1),
         ],
     ),
     OpSpec(
@@ -170,7 +163,7 @@ SPECS = (
         call=_deprecated("fixed_batch_renormalization"),
         covers=("fixed_batch_renormalization",),
         samples=lambda draw: [
-            Sample(draw((4, 3)), *[draw((3,)) for _ in range(3)], draw.positive((3,))),
+            Sample(draw((4, 3)), *[draw((3,)) for _ in range(3)], draw.positive((3,)))
         ],
         tolerances=_ROUGH,
     ),
@@ -186,7 +179,7 @@ SPECS = (
         errors=lambda draw: [
             invalid_type(
                 r"(?s)LayerNormalization.*in_types\[0\]\.ndim == 2", _f(4, 3, 2), _f(3), _f(3)
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -199,9 +192,7 @@ SPECS = (
             Sample(draw((2, 1, 3)), alpha=0.5, label="one channel"),
             Sample(draw((0, 3, 2)), kind="empty"),
         ],
-        errors=lambda draw: [
-            invalid_type(r"in_types\[0\]\.ndim >= 2", _f(4)),
-        ],
+        errors=lambda draw: [invalid_type(r"in_types\[0\]\.ndim >= 2", _f(4))],
     ),
     OpSpec(
         "normalize",
@@ -213,7 +204,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.ndim > 2", _f(4, 3), axis=2),
-            ErrorInput(_f(4, 3), axis=(1, -1), error=ValueError, match="duplicate value in 'axis'"),
+            invalid_value("duplicate value in 'axis'", _f(4, 3), axis=(1, -1)),
         ],
     ),
 )

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
 from chainer.testing.specs.inputs import floats as _f
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 from chainer.testing.specs.windows import pair, windows
 
 
@@ -112,8 +112,8 @@ SPECS = (
             Sample(draw((0, 2, 4)), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(2, 3), ksize=2, error=ValueError, match="at least one spatial dimension"),
-            ErrorInput(_f(2, 3, 4), ksize=(2, 2), error=ValueError, match="ksize"),
+            invalid_value("at least one spatial dimension", _f(2, 3), ksize=2),
+            invalid_value("ksize", _f(2, 3, 4), ksize=(2, 2)),
         ],
     ),
     OpSpec(
@@ -124,7 +124,7 @@ SPECS = (
         samples=lambda draw: [
             Sample(
                 np.array([[[[1, 2, 8, 6], [3, 4, 5, 7], [9, 1, 1, 9], [8, 7, 8, 7]]]], np.float64)
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -138,12 +138,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"(?s)AveragePooling2D.*in_types\[0\]\.ndim == 4", _f(2, 3, 6), ksize=2),
-            ErrorInput(
-                _f(2, 3, 2, 2),
-                ksize=5,
-                error=ValueError,
-                match="Height in the output should be positive",
-            ),
+            invalid_value("Height in the output should be positive", _f(2, 3, 2, 2), ksize=5),
         ],
     ),
     OpSpec(
@@ -154,9 +149,7 @@ SPECS = (
             Sample(draw((1, 2, 4, 5, 3)), ksize=(2, 3, 2), stride=(2, 1, 2), pad=1),
             Sample(draw((2, 2, 5, 4)), ksize=3, stride=2, pad=1, pad_value=None),
         ],
-        errors=lambda draw: [
-            ErrorInput(_f(2, 3, 4), ksize=2, pad_value=1, error=ValueError, match="pad_value"),
-        ],
+        errors=lambda draw: [invalid_value("pad_value", _f(2, 3, 4), ksize=2, pad_value=1)],
     ),
     OpSpec(
         "unpooling_2d",
@@ -173,7 +166,7 @@ SPECS = (
                 _f(2, 3, 3, 3),
                 ksize=2,
                 outsize=(7, 7),
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -189,7 +182,7 @@ SPECS = (
                 _f(2, 3, 3, 3),
                 ksize=2,
                 outsize=(7, 7),
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -206,7 +199,7 @@ SPECS = (
                 _f(2, 3, 3, 3),
                 np.zeros((2, 3, 3, 2), int),
                 ksize=2,
-            ),
+            )
         ],
     ),
     OpSpec(
@@ -240,14 +233,13 @@ SPECS = (
                 outw=2,
                 spatial_scale=0.5,
             ),
-            ErrorInput(
+            invalid_value(
+                "outh must be positive",
                 _f(2, 3, 12, 8),
                 _f(2, 5),
                 outh=0,
                 outw=2,
                 spatial_scale=0.5,
-                error=ValueError,
-                match="outh must be positive",
             ),
         ],
     ),
@@ -259,19 +251,10 @@ SPECS = (
             Sample(draw.distinct((1, 2, 4, 4)), pyramid_height=3, pooling="max"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3, 7, 9),
-                pyramid_height=3,
-                pooling="avg",
-                error=ValueError,
-                match="Unsupported pooling operation",
+            invalid_value(
+                "Unsupported pooling operation", _f(2, 3, 7, 9), pyramid_height=3, pooling="avg"
             ),
-            ErrorInput(
-                _f(2, 3, 7, 9),
-                pyramid_height=3,
-                error=ValueError,
-                match="Specify the pooling operation",
-            ),
+            invalid_value("Specify the pooling operation", _f(2, 3, 7, 9), pyramid_height=3),
         ],
     ),
 )

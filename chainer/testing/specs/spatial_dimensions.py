@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
 from chainer.testing.specs.connection_convolutions import convolution, deconvolution
+from chainer.testing.specs.inputs import invalid_value
 from chainer.testing.specs.pooling_others import average_pooling, max_pooling, unpooling
 
 #: An image of two spatial dimensions: wrong for all functions here.
@@ -15,10 +16,8 @@ _IMAGE = np.ones((2, 3, 4, 4), np.float32)
 
 def _wrong_number(*arrays, **kwargs):
     return lambda draw: [
-        ErrorInput(_IMAGE, *arrays, error=ValueError, match="But the actual ndim was 2", **kwargs),
-        ErrorInput(
-            _IMAGE[0, 0], *arrays, error=ValueError, match="But the actual ndim was 0", **kwargs
-        ),
+        invalid_value("But the actual ndim was 2", _IMAGE, *arrays, **kwargs),
+        invalid_value("But the actual ndim was 0", _IMAGE[0, 0], *arrays, **kwargs),
     ]
 
 
@@ -56,7 +55,7 @@ def _connections():
         "deconvolution_3d",
         reference=deconvolution,
         samples=lambda draw: [
-            Sample(draw((1, 2, 2, 3, 2)), draw((2, 1, 2, 3, 2)), draw((1,)), pad=(0, 1, 0)),
+            Sample(draw((1, 2, 2, 3, 2)), draw((2, 1, 2, 3, 2)), draw((1,)), pad=(0, 1, 0))
         ],
         errors=_wrong_number(W),
     )
@@ -75,24 +74,19 @@ def _poolings():
             ],
             errors=_wrong_number(ksize=2),
         )
-        yield OpSpec(
-            f"average_pooling_{ndim}d",
-            reference=average_pooling,
-            samples=lambda draw, shape=shape: [
-                Sample(draw(shape), ksize=2),
-                Sample(draw(shape), ksize=3, stride=2, pad=1, pad_value=None),
-            ],
-            errors=_wrong_number(ksize=2),
-        )
-        yield OpSpec(
-            f"unpooling_{ndim}d",
-            reference=unpooling,
-            samples=lambda draw, shape=shape: [
-                Sample(draw(shape), ksize=2),
-                Sample(draw(shape), ksize=3, stride=2, pad=1, cover_all=False),
-            ],
-            errors=_wrong_number(ksize=2),
-        )
+        for name, reference, options in (
+            ("average_pooling", average_pooling, {"pad_value": None}),
+            ("unpooling", unpooling, {"cover_all": False}),
+        ):
+            yield OpSpec(
+                f"{name}_{ndim}d",
+                reference=reference,
+                samples=lambda draw, shape=shape, options=options: [
+                    Sample(draw(shape), ksize=2),
+                    Sample(draw(shape), ksize=3, stride=2, pad=1, **options),
+                ],
+                errors=_wrong_number(ksize=2),
+            )
 
 
 SPECS = (*_connections(), *_poolings())

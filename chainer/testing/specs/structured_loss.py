@@ -11,7 +11,7 @@ from chainer.core.config.configuration import using_config
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
 from chainer.testing.specs.inputs import integers as _i
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import invalid_type, invalid_value
 from chainer.testing.specs.loss import bad_reduce
 
 _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (3e-1, 3e-1))}
@@ -105,6 +105,20 @@ def _chain(draw, lengths, labels, costs=None):
     return [draw((labels, labels)) if costs is None else costs, *xs, *ys]
 
 
+def _with_samples(draw):
+    """Returns samples of losses that take x, t, W and the numbers of sampled classes."""
+    return [
+        Sample(draw((4, 3)), _i(4) + 2, draw((5, 3)), draw.integers((4, 3), 0, 5)),
+        Sample(
+            draw((3, 2)),
+            np.array([1, -1, 0], np.int32),
+            draw((4, 2)),
+            draw.integers((3, 4), 0, 4),
+            reduce="no",
+        ),
+    ]
+
+
 SPECS = (
     OpSpec(
         "negative_sampling",
@@ -120,14 +134,7 @@ SPECS = (
         ),
         covers=("negative_sampling",),
         samples=lambda draw: [
-            Sample(draw((4, 3)), _i(4) + 2, draw((5, 3)), draw.integers((4, 3), 0, 5)),
-            Sample(
-                draw((3, 2)),
-                np.array([1, -1, 0], np.int32),
-                draw((4, 2)),
-                draw.integers((3, 4), 0, 4),
-                reduce="no",
-            ),
+            *_with_samples(draw),
             Sample(_f(0, 2), _i(0), draw((4, 2)), _i(0, 3), kind="empty"),
             Sample(_f(0, 2), _i(0), draw((4, 2)), _i(0, 3), kind="empty", reduce="no"),
         ],
@@ -146,13 +153,12 @@ SPECS = (
                 _f(4, 2),
                 _i(2, 2),
             ),
-            ErrorInput(
+            invalid_value(
+                r"sampler must return an array of integers of shape \(2, 2\)",
                 _f(2, 3),
                 _i(2),
                 _f(4, 3),
                 _i(3, 2),
-                error=ValueError,
-                match=r"sampler must return an array of integers of shape \(2, 2\)",
             ),
             bad_reduce(_f(2, 3), _i(2), _f(4, 3), _i(2, 2), choices="'sum' and 'no'"),
         ],
@@ -162,14 +168,7 @@ SPECS = (
         "black_out",
         reference=_black_out,
         samples=lambda draw: [
-            Sample(draw((4, 3)), _i(4) + 2, draw((5, 3)), draw.integers((4, 3), 0, 5)),
-            Sample(
-                draw((3, 2)),
-                np.array([1, -1, 0], np.int32),
-                draw((4, 2)),
-                draw.integers((3, 4), 0, 4),
-                reduce="no",
-            ),
+            *_with_samples(draw),
             Sample(draw((2, 2)), _i(2), draw((4, 2)), _i(2, 2) + 1, label="one class twice"),
             Sample(_f(0, 2), _i(0), draw((4, 2)), _i(0, 3), kind="empty"),
             Sample(draw((2, 2)), _i(2), draw((4, 2)), _i(2, 0), kind="empty", reduce="no"),
@@ -221,26 +220,24 @@ SPECS = (
                 _i(1, 1),
                 blank=2,
             ),
-            ErrorInput(_f(3, 2, 3), _i(2, 1), blank=3, error=ValueError, match="blank_symbol must"),
+            invalid_value("blank_symbol must", _f(3, 2, 3), _i(2, 1), blank=3),
             ErrorInput(
                 _f(3, 2, 3), _i(2, 1), blank=1.0, error=TypeError, match="blank_symbol must"
             ),
-            ErrorInput(_f(3, 2, 3), _i(2, 1) + 3, blank=2, error=ValueError, match="labels t must"),
-            ErrorInput(
+            invalid_value("labels t must", _f(3, 2, 3), _i(2, 1) + 3, blank=2),
+            invalid_value(
+                "input_length must be in 0 <= input_length <= 3",
                 _f(3, 2, 3),
                 _i(2, 1),
                 blank=2,
                 input_length=np.array([3, 4], np.int32),
-                error=ValueError,
-                match="input_length must be in 0 <= input_length <= 3",
             ),
-            ErrorInput(
+            invalid_value(
+                "label_length must be in 0 <= label_length <= 1",
                 _f(3, 2, 3),
                 _i(2, 1),
                 blank=2,
                 label_length=np.array([1, 2], np.int32),
-                error=ValueError,
-                match="label_length must be in 0 <= label_length <= 1",
             ),
             bad_reduce(_f(3, 2, 3), _i(2, 1), blank=2, choices="'mean' and 'no'"),
         ],
@@ -272,10 +269,8 @@ SPECS = (
                 _i(2),
             ),
             invalid_type(r"in_types\[2\]\.dtype\.kind", _f(3, 3), _f(2, 3), _f(2)),
-            ErrorInput(
-                _f(3, 3), _f(2, 3), _f(2, 3), _i(2), error=ValueError, match="ys must be as"
-            ),
-            ErrorInput(_f(3, 3), error=ValueError, match="xs must hold"),
+            invalid_value("ys must be as", _f(3, 3), _f(2, 3), _f(2, 3), _i(2)),
+            invalid_value("xs must hold", _f(3, 3)),
             bad_reduce(_f(3, 3), _f(2, 3), _i(2), choices="'mean' and 'no'"),
         ],
         tolerances=_ROUGH,
@@ -292,7 +287,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type(r"in_types\[0\]\.shape\[0\] ==", _f(3, 2), _f(2, 3)),
-            ErrorInput(_f(3, 3), error=ValueError, match="xs must hold"),
+            invalid_value("xs must hold", _f(3, 3)),
         ],
         tolerances=_ROUGH,
     ),

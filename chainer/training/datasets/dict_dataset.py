@@ -9,10 +9,10 @@ import numpy
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import expect_length, index_list
-from chainer.training.texts import dataset_text
+from chainer.training.datasets._columns import Columns
 
 
-class DictDataset:
+class DictDataset(Columns):
     """Dataset of a dictionary of datasets.
 
     It combines multiple datasets into one dataset. Each example is represented by a dictionary
@@ -42,9 +42,6 @@ class DictDataset:
         self._datasets = datasets
         self._length = length
 
-    def __repr__(self) -> str:
-        return f"<{dataset_text(self)}>"
-
     def __getitem__(self, index: Index) -> Any:
         """Returns an example, a dictionary, or a list of those at several indexes.
 
@@ -58,10 +55,6 @@ class DictDataset:
         if isinstance(index, (list, numpy.ndarray)) and numpy.ndim(index) != 0:
             return [self[i] for i in index_list(index, self._length)]
         return {key: dataset[index] for key, dataset in self._datasets.items()}
-
-    def __len__(self) -> int:
-        """Returns the number of data points."""
-        return self._length
 
     def _batch(self, index: batch.Index) -> batch.Batch | None:
         # A subclass may compute something else from the rows.

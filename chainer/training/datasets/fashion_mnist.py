@@ -8,8 +8,8 @@ from chainer.core.typing import DTypeLike
 from chainer.training.datasets.mnist_format import (
     MnistLike,
     load_mnist_like,
-    mnist_files,
     mnist_sections,
+    mnist_splits,
 )
 
 _NAME = "pfnet/chainer/fashion-mnist"
@@ -23,20 +23,13 @@ _URLS = (
 _DIRECTORIES = ("/usr/share/datasets/fashion-mnist",)
 
 # Sums published by the authors.
-_FILES = {
-    "train": mnist_files(
-        *(_URLS, "train"),
-        md5=("8d4fb7e6c68d591d4c3dfef9ec88bf0d", "25c81989df183df01b3e8a0aad5dffbe"),
-        cache_url=_URLS[0],
-        directories=_DIRECTORIES,
-    ),
-    "test": mnist_files(
-        *(_URLS, "t10k"),
-        md5=("bef4ecab320f06d8554ea6380940ec79", "bb300cfdad3c16e7a12a480ee83cd310"),
-        cache_url=_URLS[0],
-        directories=_DIRECTORIES,
-    ),
-}
+_FILES = mnist_splits(
+    *_URLS,
+    train=("8d4fb7e6c68d591d4c3dfef9ec88bf0d", "25c81989df183df01b3e8a0aad5dffbe"),
+    test=("bef4ecab320f06d8554ea6380940ec79", "bb300cfdad3c16e7a12a480ee83cd310"),
+    cache_url=_URLS[0],
+    directories=_DIRECTORIES,
+)
 
 _LABELS = (
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),

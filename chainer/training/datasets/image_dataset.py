@@ -151,7 +151,17 @@ class ImageDataset(DatasetMixin):
         return read_image(os.path.join(self._root, self._paths[i]), self._dtype)
 
 
-class LabeledImageDataset(DatasetMixin):
+class LabeledPairs(DatasetMixin):
+    """Base of datasets that are a list of pairs: where an image is, and its label."""
+
+    _pairs: Sequence[tuple[FilePath, Any]]
+
+    def __len__(self) -> int:
+        """Returns the number of data points."""
+        return len(self._pairs)
+
+
+class LabeledImageDataset(LabeledPairs):
     """Dataset of image and label pairs built from a list of paths and labels.
 
     This dataset reads an external image file like :class:`ImageDataset`. The difference from
@@ -193,10 +203,6 @@ class LabeledImageDataset(DatasetMixin):
         self._root = root
         self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
-
-    def __len__(self) -> int:
-        """Returns the number of data points."""
-        return len(self._pairs)
 
     def get_example(self, i: int) -> tuple[HostArray, HostArray]:
         """Returns the i-th example.

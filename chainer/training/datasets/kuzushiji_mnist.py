@@ -8,8 +8,8 @@ from chainer.core.typing import DTypeLike
 from chainer.training.datasets.mnist_format import (
     MnistLike,
     load_mnist_like,
-    mnist_files,
     mnist_sections,
+    mnist_splits,
 )
 
 _NAME = "pfnet/chainer/kuzushiji_mnist"
@@ -17,18 +17,12 @@ _NAME = "pfnet/chainer/kuzushiji_mnist"
 _URL = "http://codh.rois.ac.jp/kmnist/dataset/kmnist/"
 
 # Sums published with torchvision.
-_FILES = {
-    "train": mnist_files(
-        *((_URL,), "train"),
-        md5=("bdb82020997e1d708af4cf47b453dcf7", "e144d726b3acfaa3e44228e80efcd344"),
-        cache_url=_URL,
-    ),
-    "test": mnist_files(
-        *((_URL,), "t10k"),
-        md5=("5c965bf0a639b31b8f53240b1b52f4d7", "7320c461ea6c1c855c0b718fb2a4b134"),
-        cache_url=_URL,
-    ),
-}
+_FILES = mnist_splits(
+    _URL,
+    train=("bdb82020997e1d708af4cf47b453dcf7", "e144d726b3acfaa3e44228e80efcd344"),
+    test=("5c965bf0a639b31b8f53240b1b52f4d7", "7320c461ea6c1c855c0b718fb2a4b134"),
+    cache_url=_URL,
+)
 
 _LABELS = (
     *(("o", "お"), ("ki", "き"), ("su", "す"), ("tsu", "つ"), ("na", "な")),

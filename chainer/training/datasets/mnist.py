@@ -8,8 +8,8 @@ from chainer.core.typing import DTypeLike
 from chainer.training.datasets.mnist_format import (
     MnistLike,
     load_mnist_like,
-    mnist_files,
     mnist_sections,
+    mnist_splits,
 )
 
 _NAME = "pfnet/chainer/mnist"
@@ -23,18 +23,12 @@ _URLS = (
 )
 
 # Sums published with the copies of torchvision.
-_FILES = {
-    "train": mnist_files(
-        *(_URLS, "train"),
-        md5=("f68b3c2dcbeaaa9fbdd348bbdeb94873", "d53e105ee54ea40749a09fcbcd1e9432"),
-        cache_url=_OLD_URL,
-    ),
-    "test": mnist_files(
-        *(_URLS, "t10k"),
-        md5=("9fb629c4189551a2d022fa330f9573f3", "ec29112dd5afa0611ce80d1b7f02629c"),
-        cache_url=_OLD_URL,
-    ),
-}
+_FILES = mnist_splits(
+    *_URLS,
+    train=("f68b3c2dcbeaaa9fbdd348bbdeb94873", "d53e105ee54ea40749a09fcbcd1e9432"),
+    test=("9fb629c4189551a2d022fa330f9573f3", "ec29112dd5afa0611ce80d1b7f02629c"),
+    cache_url=_OLD_URL,
+)
 
 
 @mnist_sections()

@@ -115,6 +115,28 @@ def mnist_files(
     return images, labels
 
 
+def mnist_splits(
+    *urls: str,
+    train: tuple[str | None, str | None],
+    test: tuple[str | None, str | None],
+    cache_url: str,
+    directories: tuple[str, ...] = (),
+) -> dict[str, tuple[RawFile, RawFile]]:
+    """Returns the files of both parts of a dataset, ``'train'`` and ``'test'``.
+
+    Args:
+        urls: Addresses of the directories on the servers, with a slash at the end.
+        train: MD5 sums of the images and of the labels, None where they are not known.
+        test: Those of the test part.
+        cache_url: The one of the addresses that earlier releases used.
+        directories: Directories in which systems install the files.
+    """
+    return {
+        "train": mnist_files(urls, "train", train, cache_url, directories),
+        "test": mnist_files(urls, "t10k", test, cache_url, directories),
+    }
+
+
 def _parse(images_path: str, labels_path: str) -> Arrays:
     images, labels = read_idx(images_path), read_idx(labels_path)
     require({"images": images}, images_path, images=(None, 28, 28))

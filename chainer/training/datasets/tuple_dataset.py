@@ -9,10 +9,10 @@ import numpy
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import expect_length, index_list
-from chainer.training.texts import dataset_text
+from chainer.training.datasets._columns import Columns
 
 
-class TupleDataset:
+class TupleDataset(Columns):
     """Dataset of tuples from multiple equal-length datasets.
 
     A ``TupleDataset`` combines multiple equal-length datasets into a single dataset of tuples. The
@@ -55,9 +55,6 @@ class TupleDataset:
         self._datasets = datasets
         self._length = length
 
-    def __repr__(self) -> str:
-        return f"<{dataset_text(self)}>"
-
     def __getitem__(self, index: Index) -> Any:
         """Returns an example, or a list of examples.
 
@@ -75,10 +72,6 @@ class TupleDataset:
             indexes = index_list(index, self._length)
             return [tuple([dataset[i] for dataset in self._datasets]) for i in indexes]
         return tuple([dataset[index] for dataset in self._datasets])
-
-    def __len__(self) -> int:
-        """Returns the number of data points."""
-        return self._length
 
     def _batch(self, index: batch.Index) -> batch.Batch | None:
         # A subclass may compute something else from the rows.

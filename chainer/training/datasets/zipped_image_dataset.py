@@ -15,7 +15,12 @@ from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.core.utils.argument import renamed_arguments
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.datasets.concatenated_dataset import ConcatenatedDataset
-from chainer.training.datasets.image_dataset import pillow_image, read_image, read_pairs
+from chainer.training.datasets.image_dataset import (
+    LabeledPairs,
+    pillow_image,
+    read_image,
+    read_pairs,
+)
 from chainer.training.datasets.shared_file import ProcessLocalFile
 
 
@@ -152,7 +157,7 @@ class MultiZippedImageDataset(DatasetMixin):
         return self._images[i]
 
 
-class LabeledZippedImageDataset(DatasetMixin):
+class LabeledZippedImageDataset(LabeledPairs):
     """Dataset of image and label pairs built from a zip file and a list of labels.
 
     Args:
@@ -184,10 +189,6 @@ class LabeledZippedImageDataset(DatasetMixin):
         self._pairs = read_pairs(labelfilename)
         self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
-
-    def __len__(self) -> int:
-        """Returns the number of data points."""
-        return len(self._pairs)
 
     def get_example(self, i: int) -> tuple[HostArray, HostArray]:
         """Returns the i-th example.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.training import plotting
 from chainer.training.accumulator import Accumulator, serialize_json
 from chainer.training.curve import Curve
-from chainer.training.extension import Extension
+from chainer.training.extensions._plotting import PlottingExtension
 from chainer.training.renamed import renamed_argument
 from chainer.training.reported_keys import ReportedKeys
 
@@ -27,7 +27,7 @@ _COUNTS = ("iteration", "epoch", "elapsed_time")
 _available: bool = plotting.is_available(warn=False)
 
 
-class PlotReport(Extension):
+class PlotReport(PlottingExtension):
     """Trainer extension to output plots.
 
     It accumulates the observations of the trainer over an interval, and plots the means of some of
@@ -89,11 +89,6 @@ class PlotReport(Extension):
         self._grid = grid
         self._data: dict[str, list[list[float]]] = {key: [] for key in self._y_keys}
         self._curves = {key: Curve() for key in self._y_keys}
-
-    @staticmethod
-    def available() -> bool:
-        """Tells whether matplotlib is installed; warns when it is not."""
-        return plotting.is_available(warn=True)
 
     def __call__(self, trainer: Trainer) -> None:
         """Accumulates the present observation, and plots when the interval is over.

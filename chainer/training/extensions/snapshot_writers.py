@@ -134,7 +134,15 @@ class Writer:
         self._hooks = (*self._hooks, hook_fun)
 
 
-class SimpleWriter(Writer):
+class _SavingWriter(Writer):
+    """Base class of writers that save by a function with keyword arguments."""
+
+    def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
+        self._savefun = savefun
+        self._kwds = kwds
+
+
+class SimpleWriter(_SavingWriter):
     """The simplest writer: writes the snapshot before the training goes on.
 
     Args:
@@ -142,10 +150,6 @@ class SimpleWriter(Writer):
             :func:`chainer.serializers.save_npz` by default.
         kwds: Further keyword arguments of ``savefun``.
     """
-
-    def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
-        self._savefun = savefun
-        self._kwds = kwds
 
     def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
         """Writes a snapshot.
@@ -158,7 +162,7 @@ class SimpleWriter(Writer):
         self.save(filename, outdir, target, self._savefun, **self._kwds)
 
 
-class StandardWriter(Writer):
+class StandardWriter(_SavingWriter):
     """Base class of writers that start a worker for each snapshot.
 
     Snapshots are written one at a time: a call waits for the worker of the call before.
@@ -170,10 +174,6 @@ class StandardWriter(Writer):
     """
 
     _worker: _Worker | None = None
-
-    def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
-        self._savefun = savefun
-        self._kwds = kwds
 
     def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
         """Copies the state and starts a worker that writes it.

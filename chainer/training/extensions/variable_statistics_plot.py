@@ -14,7 +14,7 @@ from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
 from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
-from chainer.training.extension import Extension
+from chainer.training.extensions._plotting import PlottingExtension
 from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
@@ -162,7 +162,7 @@ def _variables_of(targets: Any) -> list[Any]:
     return variables
 
 
-class VariableStatisticsPlot(Extension):
+class VariableStatisticsPlot(PlottingExtension):
     r"""Trainer extension to plot statistics for :class:`~chainer.Variable`\ s.
 
     It collects mean, standard deviation and percentiles of variables at each iteration. In case
@@ -232,11 +232,6 @@ class VariableStatisticsPlot(Extension):
         self._grid = grid
         shape = (len(self._attributes), 2 + self._percentiles.size)
         self._samples = Reservoir(max_sample_size, shape)
-
-    @staticmethod
-    def available() -> bool:
-        """Tells whether matplotlib is installed; warns when it is not."""
-        return plotting.is_available(warn=True)
 
     def __call__(self, trainer: Trainer) -> None:
         """Adds the statistics of this iteration, and writes the plot when the interval is over.

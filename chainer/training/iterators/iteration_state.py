@@ -289,3 +289,20 @@ def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) ->
     if loaded.dtype.kind not in "iu":
         raise TypeError(f"the saved order must consist of integers, got dtype {loaded.dtype}")
     return loaded
+
+
+class EpochAttributes:
+    """Attributes of iterators that visit the examples epoch by epoch."""
+
+    _previous_epoch_detail: float | None
+    _repeat: bool
+
+    @property
+    def previous_epoch_detail(self) -> float | None:
+        """The value of :attr:`epoch_detail` at the previous iteration; None before the first."""
+        return self._previous_epoch_detail
+
+    @property
+    def repeat(self) -> bool:
+        """Whether the iterator loops over the dataset infinitely."""
+        return self._repeat

@@ -12,6 +12,7 @@ from chainer.core.spans import measured
 from chainer.core.typing import DatasetLike
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
+    EpochAttributes,
     IterationState,
     OrderSamplerLike,
     Segment,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
 
-class PrefetchIterator(Iterator):
+class PrefetchIterator(EpochAttributes, Iterator):
     """Iterator that has the next batches read while the current one is used.
 
     Its state is that of the batches it returned, not of those it has read ahead. Assigning to
@@ -173,16 +174,6 @@ class PrefetchIterator(Iterator):
     def epoch_detail(self) -> float:
         """Number of epochs including the fraction of the current one."""
         return self._state.epoch_detail(len(self.dataset))
-
-    @property
-    def previous_epoch_detail(self) -> float | None:
-        """The value of :attr:`epoch_detail` at the previous iteration; None before the first."""
-        return self._previous_epoch_detail
-
-    @property
-    def repeat(self) -> bool:
-        """Whether the iterator loops over the dataset infinitely."""
-        return self._repeat
 
     @property
     def shuffle(self) -> bool:

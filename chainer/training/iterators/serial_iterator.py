@@ -9,6 +9,7 @@ from chainer.core.typing import DatasetLike
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
+    EpochAttributes,
     IterationState,
     OrderSamplerLike,
     check_arguments,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
 
-class SerialIterator(Iterator):
+class SerialIterator(EpochAttributes, Iterator):
     """Dataset iterator that serially reads the examples.
 
     This is a simple implementation of :class:`~chainer.dataset.Iterator` that just visits each
@@ -128,16 +129,6 @@ class SerialIterator(Iterator):
     def epoch_detail(self) -> float:
         """Number of epochs including the fraction of the current one."""
         return self._get_state().epoch_detail(len(self.dataset))
-
-    @property
-    def previous_epoch_detail(self) -> float | None:
-        """The value of :attr:`epoch_detail` at the previous iteration; None before the first."""
-        return self._previous_epoch_detail
-
-    @property
-    def repeat(self) -> bool:
-        """Whether the iterator loops over the dataset infinitely."""
-        return self._repeat
 
     def reset(self) -> None:
         """Goes back to the beginning; shuffles again if the iterator shuffles."""

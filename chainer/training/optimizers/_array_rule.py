@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.core.arrays.backend import backend_of
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import Hyperparameter
-from chainer.training.update_rule import UpdateRule
+from chainer.training.hyperparameter_rule import HyperparameterRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
 
-class ArrayRule(UpdateRule):
+class ArrayRule(HyperparameterRule):
     """Base of update rules that compute the step by array operations, on every backend.
 
     A subclass defines :meth:`step`. The arithmetic and the state of parameters of 16 bits are of
@@ -30,12 +29,6 @@ class ArrayRule(UpdateRule):
     """
 
     state_names: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, parent_hyperparam: Hyperparameter, **hyperparameters: Any) -> None:
-        super().__init__(parent_hyperparam)
-        for name, value in hyperparameters.items():
-            if value is not None:
-                setattr(self.hyperparam, name, value)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays.

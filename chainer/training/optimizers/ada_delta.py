@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.optimizer_updates import ada_delta_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 
 class AdaDeltaRule(KernelUpdateRule):
@@ -27,10 +27,10 @@ class AdaDeltaRule(KernelUpdateRule):
         rho: float | None = None,
         eps: float | None = None,
     ) -> None:
-        super().__init__(parent_hyperparam or AdaDelta().hyperparam, rho=rho, eps=eps)
+        super().__init__(parent_hyperparam, rho=rho, eps=eps)
 
 
-class AdaDelta(GradientMethod):
+class AdaDelta(RuleBasedMethod[AdaDeltaRule]):
     """Zeiler's ADADELTA.
 
     See: http://www.matthewzeiler.com/pubs/googleTR2012/googleTR2012.pdf
@@ -40,21 +40,12 @@ class AdaDelta(GradientMethod):
         eps (float): Small value for the numerical stability.
     """
 
+    rule_class = AdaDeltaRule
     rho = HyperparameterProxy("rho")
     eps = HyperparameterProxy("eps")
 
     def __init__(self, rho: float = 0.95, eps: float = 1e-06) -> None:
-        super().__init__()
-        self.hyperparam.rho = rho
-        self.hyperparam.eps = eps
-
-    def create_update_rule(self) -> AdaDeltaRule:
-        """Creates a new update rule object.
-
-        Returns:
-            AdaDeltaRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return AdaDeltaRule(self.hyperparam)
+        super().__init__(rho=rho, eps=eps)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import ada_grad_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._root_mean_square import NormalizedMethod, NormalizedRule
 
 
-class AdaGradRule(KernelUpdateRule):
+class AdaGradRule(NormalizedRule):
     """Update rule of :class:`~chainer.optimizers.AdaGrad`, which describes the hyperparameters.
 
     Args:
@@ -19,18 +17,9 @@ class AdaGradRule(KernelUpdateRule):
 
     operation = ada_grad_update
     state_names = ("h",)
-    hyperparam_names = ("lr", "eps")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        eps: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam or AdaGrad().hyperparam, lr=lr, eps=eps)
 
 
-class AdaGrad(GradientMethod):
+class AdaGrad(NormalizedMethod[AdaGradRule]):
     """AdaGrad optimizer.
 
     See: http://jmlr.org/papers/v12/duchi11a.html
@@ -40,21 +29,10 @@ class AdaGrad(GradientMethod):
         eps (float): Small value for the numerical stability.
     """
 
-    lr = HyperparameterProxy("lr")
-    eps = HyperparameterProxy("eps")
+    rule_class = AdaGradRule
 
     def __init__(self, lr: float = 0.001, eps: float = 1e-08) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.eps = eps
-
-    def create_update_rule(self) -> AdaGradRule:
-        """Creates a new update rule object.
-
-        Returns:
-            AdaGradRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return AdaGradRule(self.hyperparam)
+        super().__init__(lr=lr, eps=eps)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizer import GradientMethod
+from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -28,11 +28,6 @@ class AdafactorRule(ArrayRule):
             of ``Adafactor()`` by default.
         hyperparameters (float): Hyperparameters of this rule only.
     """
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: Any
-    ) -> None:
-        super().__init__(parent_hyperparam or Adafactor().hyperparam, **hyperparameters)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays.
@@ -76,7 +71,7 @@ def _rms(xp: Any, array: Array) -> Array:
     return xp.sqrt((array * array).mean())
 
 
-class Adafactor(GradientMethod):
+class Adafactor(RuleBasedMethod[AdafactorRule]):
     """Adafactor optimizer: adaptive steps whose state of a matrix is one row and one column.
 
     See: `Adafactor: Adaptive Learning Rates with Sublinear Memory Cost
@@ -93,6 +88,7 @@ class Adafactor(GradientMethod):
         weight_decay_rate (float): Decoupled weight decay, multiplied by the size of the step.
     """
 
+    rule_class = AdafactorRule
     lr = HyperparameterProxy("lr")
     eps1 = HyperparameterProxy("eps1")
     eps2 = HyperparameterProxy("eps2")
@@ -111,19 +107,12 @@ class Adafactor(GradientMethod):
         scale_parameter: bool = True,
         weight_decay_rate: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.eps1 = eps1
-        self.hyperparam.eps2 = eps2
-        self.hyperparam.clipping_threshold = clipping_threshold
-        self.hyperparam.decay_rate = decay_rate
-        self.hyperparam.scale_parameter = scale_parameter
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> AdafactorRule:
-        """Creates a new update rule object.
-
-        Returns:
-            AdafactorRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return AdafactorRule(self.hyperparam)
+        super().__init__(
+            lr=lr,
+            eps1=eps1,
+            eps2=eps2,
+            clipping_threshold=clipping_threshold,
+            decay_rate=decay_rate,
+            scale_parameter=scale_parameter,
+            weight_decay_rate=weight_decay_rate,
+        )

@@ -9,7 +9,7 @@ from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 from chainer.training.state_memory import zeros_for_state
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class AdamRule(KernelUpdateRule):
         gamma: float | None = None,
     ) -> None:
         super().__init__(
-            parent_hyperparam or Adam().hyperparam,
+            parent_hyperparam,
             alpha=alpha,
             beta1=beta1,
             beta2=beta2,
@@ -143,7 +143,7 @@ class AdamRule(KernelUpdateRule):
         return kernel, arrays, {"hyper": hyper}
 
 
-class Adam(GradientMethod):
+class Adam(RuleBasedMethod[AdamRule]):
     """Adam optimizer.
 
     See: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980v8>`_
@@ -175,6 +175,7 @@ class Adam(GradientMethod):
             of float32 for float16 parameters.
     """
 
+    rule_class = AdamRule
     alpha = HyperparameterProxy("alpha")
     beta1 = HyperparameterProxy("beta1")
     beta2 = HyperparameterProxy("beta2")
@@ -199,18 +200,18 @@ class Adam(GradientMethod):
         final_lr: float = 0.1,
         gamma: float = 0.001,
     ) -> None:
-        super().__init__()
-        hyperparam = self.hyperparam
-        hyperparam.alpha = alpha
-        hyperparam.beta1 = beta1
-        hyperparam.beta2 = beta2
-        hyperparam.eps = eps
-        hyperparam.eta = eta
-        hyperparam.weight_decay_rate = weight_decay_rate
-        hyperparam.amsgrad = amsgrad
-        hyperparam.adabound = adabound
-        hyperparam.final_lr = final_lr
-        hyperparam.gamma = gamma
+        super().__init__(
+            alpha=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            eta=eta,
+            weight_decay_rate=weight_decay_rate,
+            amsgrad=amsgrad,
+            adabound=adabound,
+            final_lr=final_lr,
+            gamma=gamma,
+        )
 
     @property
     def alpha_t(self) -> float:
@@ -221,14 +222,6 @@ class Adam(GradientMethod):
     def lr(self) -> float:
         """Effective learning rate, same as :attr:`alpha_t`; set :attr:`alpha` to change it."""
         return self.alpha_t
-
-    def create_update_rule(self) -> AdamRule:
-        """Creates a new update rule object.
-
-        Returns:
-            AdamRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return AdamRule(self.hyperparam)
 
 
 class AdamW(Adam):

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizer import GradientMethod
+from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
+from chainer.training.optimizers._rule_based import R, RuleBasedMethod
 
 #: Base of the schedule of the momentum in NAdam, a constant of the paper.
 _NADAM_SCHEDULE = 0.96
@@ -27,6 +27,15 @@ class _MomentsRule(ArrayRule):
         return m, moment(state, "v", self.hyperparam.beta2, grad * grad)
 
 
+class _MomentsMethod(RuleBasedMethod[R]):
+    """Base of optimizers with the hyperparameters of Adam with weight decay."""
+
+    beta1 = HyperparameterProxy("beta1")
+    beta2 = HyperparameterProxy("beta2")
+    eps = HyperparameterProxy("eps")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+
 class LAMBRule(_MomentsRule):
     """Update rule of :class:`~chainer.optimizers.LAMB`, which describes the hyperparameters.
 
@@ -35,11 +44,6 @@ class LAMBRule(_MomentsRule):
             of ``LAMB()`` by default.
         hyperparameters (float): Hyperparameters of this rule only.
     """
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
-    ) -> None:
-        super().__init__(parent_hyperparam or LAMB().hyperparam, **hyperparameters)
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
@@ -57,7 +61,7 @@ class LAMBRule(_MomentsRule):
         return param - hp.lr * ratio * update
 
 
-class LAMB(GradientMethod):
+class LAMB(_MomentsMethod[LAMBRule]):
     """LAMB optimizer: Adam whose step is scaled to the norm of each parameter, for large batches.
 
     See: `Large Batch Optimization for Deep Learning: Training BERT in 76 minutes
@@ -71,11 +75,8 @@ class LAMB(GradientMethod):
         weight_decay_rate (float): Weight decay, part of the step that is scaled.
     """
 
+    rule_class = LAMBRule
     lr = HyperparameterProxy("lr")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
 
     def __init__(
         self,
@@ -85,20 +86,9 @@ class LAMB(GradientMethod):
         eps: float = 1e-6,
         weight_decay_rate: float = 0.01,
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.beta1 = beta1
-        self.hyperparam.beta2 = beta2
-        self.hyperparam.eps = eps
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> LAMBRule:
-        """Creates a new update rule object.
-
-        Returns:
-            LAMBRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return LAMBRule(self.hyperparam)
+        super().__init__(
+            lr=lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay_rate=weight_decay_rate
+        )
 
 
 class RAdamRule(_MomentsRule):
@@ -111,11 +101,6 @@ class RAdamRule(_MomentsRule):
     """
 
     is_elementwise = True
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
-    ) -> None:
-        super().__init__(parent_hyperparam or RAdam().hyperparam, **hyperparameters)
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
@@ -135,7 +120,7 @@ class RAdamRule(_MomentsRule):
         return param - decay - hp.alpha * rectification * m_hat * adaptive
 
 
-class RAdam(GradientMethod):
+class RAdam(_MomentsMethod[RAdamRule]):
     """RAdam optimizer: Adam with a rectified variance of the adaptive learning rate.
 
     It needs no warm-up: the first steps are those of momentum. See: `On the Variance of the
@@ -149,11 +134,8 @@ class RAdam(GradientMethod):
         weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
     """
 
+    rule_class = RAdamRule
     alpha = HyperparameterProxy("alpha")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
 
     def __init__(
         self,
@@ -163,20 +145,9 @@ class RAdam(GradientMethod):
         eps: float = 1e-8,
         weight_decay_rate: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.hyperparam.alpha = alpha
-        self.hyperparam.beta1 = beta1
-        self.hyperparam.beta2 = beta2
-        self.hyperparam.eps = eps
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> RAdamRule:
-        """Creates a new update rule object.
-
-        Returns:
-            RAdamRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return RAdamRule(self.hyperparam)
+        super().__init__(
+            alpha=alpha, beta1=beta1, beta2=beta2, eps=eps, weight_decay_rate=weight_decay_rate
+        )
 
 
 class NAdamRule(_MomentsRule):
@@ -189,11 +160,6 @@ class NAdamRule(_MomentsRule):
     """
 
     is_elementwise = True
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
-    ) -> None:
-        super().__init__(parent_hyperparam or NAdam().hyperparam, **hyperparameters)
 
     def init_state(self, param: Any) -> None:
         """Makes the averages and the product of the momentum coefficients."""
@@ -219,7 +185,7 @@ class NAdamRule(_MomentsRule):
         return param - decay - hp.alpha * m_hat / (xp.sqrt(v_hat) + hp.eps)
 
 
-class NAdam(GradientMethod):
+class NAdam(_MomentsMethod[NAdamRule]):
     """NAdam optimizer: Adam with Nesterov momentum.
 
     See: `Incorporating Nesterov Momentum into Adam
@@ -234,12 +200,9 @@ class NAdam(GradientMethod):
         weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
     """
 
+    rule_class = NAdamRule
     alpha = HyperparameterProxy("alpha")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
     momentum_decay = HyperparameterProxy("momentum_decay")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
 
     def __init__(
         self,
@@ -250,18 +213,11 @@ class NAdam(GradientMethod):
         momentum_decay: float = 0.004,
         weight_decay_rate: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.hyperparam.alpha = alpha
-        self.hyperparam.beta1 = beta1
-        self.hyperparam.beta2 = beta2
-        self.hyperparam.eps = eps
-        self.hyperparam.momentum_decay = momentum_decay
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> NAdamRule:
-        """Creates a new update rule object.
-
-        Returns:
-            NAdamRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return NAdamRule(self.hyperparam)
+        super().__init__(
+            alpha=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            momentum_decay=momentum_decay,
+            weight_decay_rate=weight_decay_rate,
+        )

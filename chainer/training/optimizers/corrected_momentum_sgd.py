@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import corrected_momentum_sgd_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
 
 
-class CorrectedMomentumSGDRule(KernelUpdateRule):
+class CorrectedMomentumSGDRule(VelocityRule):
     """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`; see there.
 
     Args:
@@ -18,21 +16,9 @@ class CorrectedMomentumSGDRule(KernelUpdateRule):
     """
 
     operation = corrected_momentum_sgd_update
-    state_names = ("v",)
-    hyperparam_names = ("lr", "momentum")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        momentum: float | None = None,
-    ) -> None:
-        super().__init__(
-            parent_hyperparam or CorrectedMomentumSGD().hyperparam, lr=lr, momentum=momentum
-        )
 
 
-class CorrectedMomentumSGD(GradientMethod):
+class CorrectedMomentumSGD(VelocityMethod[CorrectedMomentumSGDRule]):
     """Corrected Momentum SGD optimizer.
 
     The learning rate is applied to the velocity when it is used, not when it is accumulated, so
@@ -46,21 +32,7 @@ class CorrectedMomentumSGD(GradientMethod):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
-    lr = HyperparameterProxy("lr")
-    momentum = HyperparameterProxy("momentum")
-
-    def __init__(self, lr: float = 0.01, momentum: float = 0.9) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.momentum = momentum
-
-    def create_update_rule(self) -> CorrectedMomentumSGDRule:
-        """Creates a new update rule object.
-
-        Returns:
-            CorrectedMomentumSGDRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return CorrectedMomentumSGDRule(self.hyperparam)
+    rule_class = CorrectedMomentumSGDRule
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -6,8 +6,8 @@ from typing import Any
 
 from chainer.core.typing import Array
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizer import GradientMethod
 from chainer.training.optimizers._array_rule import ArrayRule, moment
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 
 class LionRule(ArrayRule):
@@ -31,7 +31,7 @@ class LionRule(ArrayRule):
         weight_decay_rate: float | None = None,
     ) -> None:
         super().__init__(
-            parent_hyperparam or Lion().hyperparam,
+            parent_hyperparam,
             lr=lr,
             beta1=beta1,
             beta2=beta2,
@@ -47,7 +47,7 @@ class LionRule(ArrayRule):
         return param - hp.lr * (direction + hp.weight_decay_rate * param)
 
 
-class Lion(GradientMethod):
+class Lion(RuleBasedMethod[LionRule]):
     """Lion optimizer: steps by the sign of a moving average of the gradients.
 
     See: `Symbolic Discovery of Optimization Algorithms <https://arxiv.org/abs/2302.06675>`_. The
@@ -61,6 +61,7 @@ class Lion(GradientMethod):
         weight_decay_rate (float): Weight decay, multiplied by ``lr``.
     """
 
+    rule_class = LionRule
     lr = HyperparameterProxy("lr")
     beta1 = HyperparameterProxy("beta1")
     beta2 = HyperparameterProxy("beta2")
@@ -73,16 +74,4 @@ class Lion(GradientMethod):
         beta2: float = 0.99,
         weight_decay_rate: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.beta1 = beta1
-        self.hyperparam.beta2 = beta2
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> LionRule:
-        """Creates a new update rule object.
-
-        Returns:
-            LionRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return LionRule(self.hyperparam)
+        super().__init__(lr=lr, beta1=beta1, beta2=beta2, weight_decay_rate=weight_decay_rate)

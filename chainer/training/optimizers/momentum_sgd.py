@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import momentum_sgd_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
 
 
-class MomentumSGDRule(KernelUpdateRule):
+class MomentumSGDRule(VelocityRule):
     """Update rule of :class:`~chainer.optimizers.MomentumSGD`, which describes the hyperparameters.
 
     Args:
@@ -18,19 +16,9 @@ class MomentumSGDRule(KernelUpdateRule):
     """
 
     operation = momentum_sgd_update
-    state_names = ("v",)
-    hyperparam_names = ("lr", "momentum")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        momentum: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam or MomentumSGD().hyperparam, lr=lr, momentum=momentum)
 
 
-class MomentumSGD(GradientMethod):
+class MomentumSGD(VelocityMethod[MomentumSGDRule]):
     """Momentum SGD optimizer.
 
     Args:
@@ -38,21 +26,7 @@ class MomentumSGD(GradientMethod):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
-    lr = HyperparameterProxy("lr")
-    momentum = HyperparameterProxy("momentum")
-
-    def __init__(self, lr: float = 0.01, momentum: float = 0.9) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.momentum = momentum
-
-    def create_update_rule(self) -> MomentumSGDRule:
-        """Creates a new update rule object.
-
-        Returns:
-            MomentumSGDRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return MomentumSGDRule(self.hyperparam)
+    rule_class = MomentumSGDRule
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.backends.operations.optimizer_updates import MSVAGHyperparameters, msvag_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -37,7 +37,7 @@ class MSVAGRule(KernelUpdateRule):
         weight_decay_rate: float | None = None,
     ) -> None:
         super().__init__(
-            parent_hyperparam or MSVAG().hyperparam,
+            parent_hyperparam,
             lr=lr,
             beta=beta,
             eta=eta,
@@ -56,7 +56,7 @@ class MSVAGRule(KernelUpdateRule):
         return {"hyper": hyper}
 
 
-class MSVAG(GradientMethod):
+class MSVAG(RuleBasedMethod[MSVAGRule]):
     """M-SVAG optimizer: momentum adapted to the relative variance of each gradient.
 
     See: `Dissecting Adam: The Sign, Magnitude and Variance of Stochastic Gradients
@@ -70,6 +70,7 @@ class MSVAG(GradientMethod):
         weight_decay_rate (float): Weight decay rate.
     """
 
+    rule_class = MSVAGRule
     lr = HyperparameterProxy("lr")
     beta = HyperparameterProxy("beta")
     eta = HyperparameterProxy("eta")
@@ -82,19 +83,7 @@ class MSVAG(GradientMethod):
         eta: float = 1.0,
         weight_decay_rate: float = 0,
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.beta = beta
-        self.hyperparam.eta = eta
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-
-    def create_update_rule(self) -> MSVAGRule:
-        """Creates a new update rule object.
-
-        Returns:
-            MSVAGRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return MSVAGRule(self.hyperparam)
+        super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

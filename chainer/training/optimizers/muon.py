@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizer import GradientMethod
+from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -44,11 +44,6 @@ class MuonRule(ArrayRule):
             of ``Muon()`` by default.
         hyperparameters: Hyperparameters of this rule only.
     """
-
-    def __init__(
-        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: Any
-    ) -> None:
-        super().__init__(parent_hyperparam or Muon().hyperparam, **hyperparameters)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state: the momentum, and the squares where AdamW updates the parameter.
@@ -89,7 +84,7 @@ class MuonRule(ArrayRule):
         return param - hp.adam_lr * (m / (xp.sqrt(v) + hp.eps) + hp.weight_decay_rate * param)
 
 
-class Muon(GradientMethod):
+class Muon(RuleBasedMethod[MuonRule]):
     """Muon optimizer: momentum whose matrices are orthogonalized.
 
     See: `Muon: An optimizer for hidden layers in neural networks
@@ -112,6 +107,7 @@ class Muon(GradientMethod):
         eps (float): Small value for the numerical stability of their update.
     """
 
+    rule_class = MuonRule
     lr = HyperparameterProxy("lr")
     momentum = HyperparameterProxy("momentum")
     nesterov = HyperparameterProxy("nesterov")
@@ -136,23 +132,15 @@ class Muon(GradientMethod):
         beta2: float = 0.95,
         eps: float = 1e-8,
     ) -> None:
-        super().__init__()
-        hyperparam = self.hyperparam
-        hyperparam.lr = lr
-        hyperparam.momentum = momentum
-        hyperparam.nesterov = nesterov
-        hyperparam.ns_steps = ns_steps
-        hyperparam.weight_decay_rate = weight_decay_rate
-        hyperparam.orthogonal = orthogonal
-        hyperparam.adam_lr = adam_lr
-        hyperparam.beta1 = beta1
-        hyperparam.beta2 = beta2
-        hyperparam.eps = eps
-
-    def create_update_rule(self) -> MuonRule:
-        """Creates a new update rule object.
-
-        Returns:
-            MuonRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return MuonRule(self.hyperparam)
+        super().__init__(
+            lr=lr,
+            momentum=momentum,
+            nesterov=nesterov,
+            ns_steps=ns_steps,
+            weight_decay_rate=weight_decay_rate,
+            orthogonal=orthogonal,
+            adam_lr=adam_lr,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+        )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import nesterov_ag_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
 
 
-class NesterovAGRule(KernelUpdateRule):
+class NesterovAGRule(VelocityRule):
     """Update rule of :class:`~chainer.optimizers.NesterovAG`, which describes the hyperparameters.
 
     Args:
@@ -18,19 +16,9 @@ class NesterovAGRule(KernelUpdateRule):
     """
 
     operation = nesterov_ag_update
-    state_names = ("v",)
-    hyperparam_names = ("lr", "momentum")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        momentum: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam or NesterovAG().hyperparam, lr=lr, momentum=momentum)
 
 
-class NesterovAG(GradientMethod):
+class NesterovAG(VelocityMethod[NesterovAGRule]):
     """Nesterov's Accelerated Gradient.
 
     See: https://arxiv.org/abs/1212.0901. As in all releases of Chainer, the term
@@ -42,21 +30,7 @@ class NesterovAG(GradientMethod):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
-    lr = HyperparameterProxy("lr")
-    momentum = HyperparameterProxy("momentum")
-
-    def __init__(self, lr: float = 0.01, momentum: float = 0.9) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.momentum = momentum
-
-    def create_update_rule(self) -> NesterovAGRule:
-        """Creates a new update rule object.
-
-        Returns:
-            NesterovAGRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return NesterovAGRule(self.hyperparam)
+    rule_class = NesterovAGRule
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

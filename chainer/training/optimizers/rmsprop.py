@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.backends.operations.optimizer_updates import rmsprop_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -37,7 +37,7 @@ class RMSpropRule(KernelUpdateRule):
         eps_inside_sqrt: bool | None = None,
     ) -> None:
         super().__init__(
-            parent_hyperparam or RMSprop().hyperparam,
+            parent_hyperparam,
             lr=lr,
             alpha=alpha,
             eps=eps,
@@ -52,7 +52,7 @@ class RMSpropRule(KernelUpdateRule):
         return super().kernel_arguments(param)
 
 
-class RMSprop(GradientMethod):
+class RMSprop(RuleBasedMethod[RMSpropRule]):
     """RMSprop optimizer.
 
     See: T. Tieleman and G. Hinton (2012). Lecture 6.5 - rmsprop, COURSERA: Neural Networks for
@@ -66,6 +66,7 @@ class RMSprop(GradientMethod):
             square root is taken instead of after it.
     """
 
+    rule_class = RMSpropRule
     lr = HyperparameterProxy("lr")
     alpha = HyperparameterProxy("alpha")
     eps = HyperparameterProxy("eps")
@@ -78,19 +79,7 @@ class RMSprop(GradientMethod):
         eps: float = 1e-8,
         eps_inside_sqrt: bool = False,
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.alpha = alpha
-        self.hyperparam.eps = eps
-        self.hyperparam.eps_inside_sqrt = eps_inside_sqrt
-
-    def create_update_rule(self) -> RMSpropRule:
-        """Creates a new update rule object.
-
-        Returns:
-            RMSpropRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return RMSpropRule(self.hyperparam)
+        super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

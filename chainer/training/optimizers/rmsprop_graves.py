@@ -10,7 +10,7 @@ from chainer.backends.operations.optimizer_updates import (
 )
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -40,7 +40,7 @@ class RMSpropGravesRule(KernelUpdateRule):
         eps: float | None = None,
     ) -> None:
         super().__init__(
-            parent_hyperparam or RMSpropGraves().hyperparam,
+            parent_hyperparam,
             lr=lr,
             alpha=alpha,
             momentum=momentum,
@@ -53,7 +53,7 @@ class RMSpropGravesRule(KernelUpdateRule):
         return {"hyper": RMSpropGravesHyperparameters(**super().kernel_arguments(param))}
 
 
-class RMSpropGraves(GradientMethod):
+class RMSpropGraves(RuleBasedMethod[RMSpropGravesRule]):
     """Alex Graves's RMSprop.
 
     See: https://arxiv.org/abs/1308.0850
@@ -66,6 +66,7 @@ class RMSpropGraves(GradientMethod):
         eps (float): Small value for the numerical stability.
     """
 
+    rule_class = RMSpropGravesRule
     lr = HyperparameterProxy("lr")
     alpha = HyperparameterProxy("alpha")
     momentum = HyperparameterProxy("momentum")
@@ -74,19 +75,7 @@ class RMSpropGraves(GradientMethod):
     def __init__(
         self, lr: float = 0.0001, alpha: float = 0.95, momentum: float = 0.9, eps: float = 0.0001
     ) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.alpha = alpha
-        self.hyperparam.momentum = momentum
-        self.hyperparam.eps = eps
-
-    def create_update_rule(self) -> RMSpropGravesRule:
-        """Creates a new update rule object.
-
-        Returns:
-            RMSpropGravesRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return RMSpropGravesRule(self.hyperparam)
+        super().__init__(lr=lr, alpha=alpha, momentum=momentum, eps=eps)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

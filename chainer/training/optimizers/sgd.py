@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.optimizer_updates import sgd_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 
 class SGDRule(KernelUpdateRule):
@@ -25,29 +25,21 @@ class SGDRule(KernelUpdateRule):
         parent_hyperparam: Hyperparameter | None = None,
         lr: float | None = None,
     ) -> None:
-        super().__init__(parent_hyperparam or SGD().hyperparam, lr=lr)
+        super().__init__(parent_hyperparam, lr=lr)
 
 
-class SGD(GradientMethod):
+class SGD(RuleBasedMethod[SGDRule]):
     """Vanilla Stochastic Gradient Descent.
 
     Args:
         lr (float): Learning rate.
     """
 
+    rule_class = SGDRule
     lr = HyperparameterProxy("lr")
 
     def __init__(self, lr: float = 0.01) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-
-    def create_update_rule(self) -> SGDRule:
-        """Creates a new update rule object.
-
-        Returns:
-            SGDRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return SGDRule(self.hyperparam)
+        super().__init__(lr=lr)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import smorms3_update
 from chainer.core.arrays.backend import backend_of
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._root_mean_square import NormalizedMethod, NormalizedRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
 
-class SMORMS3Rule(KernelUpdateRule):
+class SMORMS3Rule(NormalizedRule):
     """Update rule of :class:`~chainer.optimizers.SMORMS3`, which describes the hyperparameters.
 
     Args:
@@ -25,15 +23,6 @@ class SMORMS3Rule(KernelUpdateRule):
 
     operation = smorms3_update
     state_names = ("mem", "g", "g2")
-    hyperparam_names = ("lr", "eps")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        eps: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam or SMORMS3().hyperparam, lr=lr, eps=eps)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays: the memory starts at one, the moments at zero."""
@@ -43,7 +32,7 @@ class SMORMS3Rule(KernelUpdateRule):
         state["mem"] = backend_of(param.array).xp.ones_like(param.array)
 
 
-class SMORMS3(GradientMethod):
+class SMORMS3(NormalizedMethod[SMORMS3Rule]):
     """Simon Funk's SMORMS3.
 
     See http://sifter.org/~simon/journal/20150420.html.
@@ -53,21 +42,10 @@ class SMORMS3(GradientMethod):
         eps (float): Small value for the numerical stability.
     """
 
-    lr = HyperparameterProxy("lr")
-    eps = HyperparameterProxy("eps")
+    rule_class = SMORMS3Rule
 
     def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.eps = eps
-
-    def create_update_rule(self) -> SMORMS3Rule:
-        """Creates a new update rule object.
-
-        Returns:
-            SMORMS3Rule: Update rule with the hyperparameters of this optimizer.
-        """
-        return SMORMS3Rule(self.hyperparam)
+        super().__init__(lr=lr, eps=eps)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

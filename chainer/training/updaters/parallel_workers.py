@@ -126,23 +126,19 @@ def choose_context(devices: list[Device]) -> ForkContext | SpawnContext:
     return multiprocessing.get_context("spawn")
 
 
-def run_worker(
-    connection: Connection,
-    inherited: list[Connection],
-    model: Link,
-    iterator: Iterator,
-    converter: ConverterLike,
-    device: Device,
-    loss_func: Callable[..., Any] | None,
-    exchange: WorkerSide,
-    seed: int,
-) -> None:
-    """Main function of a worker process: computes the gradients of one batch for each command."""
+def run_worker(connection: Connection, inherited: list[Connection], *arguments: Any) -> None:
+    """Main function of a worker process: computes the gradients of one batch for each command.
+
+    Args:
+        connection: Connection to the main process.
+        inherited: Connections of other workers, which a fork has copied.
+        arguments: What :func:`work` takes after the connection.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
-    work(connection, model, iterator, converter, device, loss_func, exchange, seed)
+    work(connection, *arguments)
 
 
 def work(

@@ -86,21 +86,15 @@ class AdamKernel(UpdateKernel):
     operation = optimizer_updates.adam_update
 
     def update(
-        self,
-        param: Array,
-        grad: Array,
-        m: Array,
-        v: Array,
-        vhat: Array | None,
-        *,
-        hyper: AdamHyperparameters,
+        self, param: Array, grad: Array, *states: Array | None, hyper: AdamHyperparameters
     ) -> None:
+        m, v, _ = states
         rate = hyper.eta * hyper.alpha_t
-        states = None
+        prepared = None
         # iDeep rejects a learning rate of zero and an ``eps`` that is not positive.
         if rate and hyper.eps > 0 and not hyper.weight_decay_rate:
-            states = self.prepared(param, m, v)
-        if states is None:
-            self.by_reference(param, grad, m, v, vhat, hyper=hyper)
+            prepared = self.prepared(param, m, v)
+        if prepared is None:
+            self.by_reference(param, grad, *states, hyper=hyper)
         else:
-            self.ops.adam_update(param, grad, *states, rate, hyper.beta1, hyper.beta2, hyper.eps)
+            self.ops.adam_update(param, grad, *prepared, rate, hyper.beta1, hyper.beta2, hyper.eps)
