@@ -18,7 +18,7 @@ from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
 from chainer.training.capturing.snapshot import Snapshot, are_same, bytes_of_results
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
-from chainer.training.capturing.targets import Targets
+from chainer.training.capturing.targets import Targets, rules_of, unshared_states
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
 LARGEST_NUMBER_OF_PROGRAMS = 8
@@ -125,6 +125,7 @@ class CapturedStep:
             backend = _common_backend(found, self._targets)
         except NotRecordableError as error:
             return self._give_up(str(error), args, kwargs)
+        owned = unshared_states(rules_of(self._targets.parameters()))
         before = Snapshot(self._targets, reporter)
         for _ in range(_ATTEMPTS):
             recorder = backend.recorder(backend.device())
@@ -132,6 +133,8 @@ class CapturedStep:
                 return self._give_up(
                     f"backend {backend.name!r} cannot record", args, kwargs, quietly=True
                 )
+            for array in owned:
+                recorder.own(array)
             attempt = StepRecording(
                 self._function, self._targets, recorder, self._keep_grads, self._replaced
             )
