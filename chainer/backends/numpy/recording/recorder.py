@@ -45,7 +45,7 @@ _IN_STEPS = frozenset(
     (
         *("dropout", "linear", "log_softmax", "relu", "softmax", "batch_normalization"),
         *("softmax_cross_entropy", "sigmoid", "tanh", "fixed_batch_normalization"),
-        *("loss_mean", "axes_sum", "embedding", "lstm_cell"),
+        *("loss_mean", "axes_sum", "lstm_cell"),
     )
 )
 
