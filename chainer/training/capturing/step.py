@@ -154,6 +154,17 @@ class CapturedStep:
                 result = self._function(*args, **kwargs)
                 self._set_reason(f"{type(error).__name__}: {error}")
                 return result
+            # What is left of the recording now is somewhere where repetitions do not change it.
+            del attempt
+            kept = recorder.kept()
+            if kept is not None:
+                before.restore()
+                return self._give_up(
+                    f"it keeps an array ({kept}) where only the step as written changes it, such as "
+                    "in a list or in an object that is not a target; return the array instead",
+                    args,
+                    kwargs,
+                )
             entry.recordings.append(recording)
             return result
         before.restore()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -219,6 +220,13 @@ class NumpyRecorder(Recorder):
     def moved(self) -> Sequence[tuple[Array, Array]]:
         """See :meth:`Recorder.moved`."""
         return () if self._program is None else self._program.moved
+
+    def kept(self) -> str | None:
+        """See :meth:`Recorder.kept`."""
+        if any(True for _ in self.tape.arrays.values()):
+            gc.collect()  # graphs are cycles
+        left = [f"{array.dtype}{list(array.shape)}" for array in self.tape.arrays.values()]
+        return left[0] if left else None
 
     def number(self, evaluate: Callable[[], float]) -> float:
         """See :meth:`Recorder.number`."""
