@@ -183,18 +183,19 @@ class CapturedStep:
         before = Snapshot(self._targets, reporter)
         failure: str | None = None
         recorded: dict[str, Any] = {}
+        is_exact = recording.program.is_exact
         try:
             result = recording(found, reporter)
-            recorded = _results_of(result)
-            recorded |= before.values()
+            recorded = _results_of(result, is_exact)
+            recorded |= before.values(is_exact)
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
         before.restore()
         result = self._function(*args, **kwargs)
-        written = _results_of(result) | before.values()
+        written = _results_of(result, is_exact) | before.values(is_exact)
         if failure is None:
             for name, value in written.items():
-                if not are_same(recorded.get(name, value), value, recording.program.is_exact):
+                if not are_same(recorded.get(name, value), value, is_exact):
                     failure = f"{name} differs from that of the step as written"
                     break
         if failure is not None:
@@ -362,10 +363,10 @@ def _common_backend(found: list[Any], targets: Targets) -> Any:
     return backends.pop()
 
 
-def _results_of(result: Any) -> dict[str, Any]:
+def _results_of(result: Any, is_exact: bool) -> dict[str, Any]:
     found: list[Any] = []
     flatten(result, found)
-    return {f"result {i}": value for i, value in enumerate(bytes_of_results(found))}
+    return {f"result {i}": value for i, value in enumerate(bytes_of_results(found, is_exact))}
 
 
 def _with_place(error: BaseException) -> str:

@@ -219,7 +219,11 @@ class NumpyRecorder(Recorder):
 
     def moved(self) -> Sequence[tuple[Array, Array]]:
         """See :meth:`Recorder.moved`."""
-        return () if self._program is None else self._program.moved
+        if self._program is None:
+            return ()
+        # The old arrays are not kept alive.
+        moved, self._program.moved = self._program.moved, []
+        return moved
 
     def kept(self) -> str | None:
         """See :meth:`Recorder.kept`."""
