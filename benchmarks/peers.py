@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
     "chainer": ["chainer", "numpy"],
     "torch": ["torch", "numpy"],
+    "jax": ["jax", "optax", "numpy"],
     "numpy": ["numpy"],
 }
 
@@ -24,6 +25,8 @@ NAMES = [
     "ours-numba",
     "numpy",
     "torch",
+    "torch-compile",
+    "jax",
     "upstream",
     "upstream-ideep",
     "upstream4",
@@ -39,11 +42,12 @@ class Peer:
 
     Attributes:
         name: Heading of the column.
-        framework: ``"chainer"``, ``"torch"`` or ``"numpy"``: takes programs of
+        framework: ``"chainer"``, ``"torch"``, ``"jax"`` or ``"numpy"``: takes programs of
             ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
+        compiles: Whether PyTorch's compiler is to be used.
         unavailable: Why the peer cannot be run, or ``None``.
     """
 
@@ -53,6 +57,7 @@ class Peer:
     ideep: bool = False
     unavailable: str | None = None
     kernels: str | None = None
+    compiles: bool = False
 
     @property
     def packages(self) -> list[str]:
@@ -64,6 +69,11 @@ class Peer:
         """Returns the environment variables of a worker whose libraries use that many threads."""
         environment = thread_environment(threads)
         environment["CHAINER_KERNELS"] = self.kernels or ""
+        environment["CHAINER_BENCH_COMPILE"] = "1" if self.compiles else ""
+        if self.framework in ("jax", "chainer"):
+            # XLA takes all processors unless it is told otherwise.
+            flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
+            environment["XLA_FLAGS"] = f"{flags} {environment.get('XLA_FLAGS', '')}".strip()
         return environment
 
 
@@ -85,11 +95,14 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
         return Peer(name, "chainer", ours, kernels="numba")
     if name == "numpy":
         return Peer(name, "numpy", ours)
-    if name == "torch":
-        own = _python(folder / "torch")
-        if not own.exists() and importlib.util.find_spec("torch") is not None:
-            return Peer(name, "torch", sys.executable)
-        return _in_environment(name, "torch", folder / "torch")
+    if name in ("torch", "torch-compile", "jax"):
+        framework = "jax" if name == "jax" else "torch"
+        own = _python(folder / framework)
+        if not own.exists() and importlib.util.find_spec(framework) is not None:
+            found = Peer(name, framework, sys.executable)
+        else:
+            found = _in_environment(name, framework, folder / framework)
+        return replace(found, compiles=name == "torch-compile")
     if name in ("upstream", "upstream-ideep"):
         return _in_environment(name, "chainer", folder / "chainer7", name == "upstream-ideep")
     if name == "upstream4":

@@ -1,15 +1,15 @@
-"""Makes the environments of the benchmarks' peers: Chainer 7.8.1 and 4.3.1, and PyTorch.
+"""Makes the environments of the benchmarks' peers: Chainer 7.8.1 and 4.3.1, PyTorch, and JAX.
 
 Usage::
 
-    python scripts/setup_peers.py [--folder .peers] [--only chainer7 chainer4 torch] [--force]
+    python scripts/setup_peers.py [--folder .peers] [--only chainer7 chainer4 torch jax] [--force]
 
 An environment that is there and has what it needs is left alone. A Python 3.7 is looked for in the
 environment variable CHAINER_BENCH_PYTHON37 (path of an interpreter), as ``python3.7`` on PATH and
 among pyenv's versions. Where there is none, this is said, the exit status is still 0, and the
-benchmarks print "peer not available" for that column. PyTorch gets an environment of its own only
-where the current interpreter has none; CHAINER_BENCH_TORCH may hold another requirement than
-``torch`` (words are passed to pip as they are).
+benchmarks print "peer not available" for that column. PyTorch, and JAX with optax, get an
+environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may hold
+another requirement than ``torch`` (words are passed to pip as they are).
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -54,7 +54,11 @@ PROOFS = {
     "chainer7": "import chainer, ideep4py; assert chainer.__version__ == '7.8.1'",
     "chainer4": "import chainer; assert chainer.__version__ == '4.3.1'",
     "torch": "import torch, numpy",
+    "jax": "import jax, optax, numpy",
 }
+
+#: Packages that the current interpreter may have already, by environment.
+SHARED = {"torch": ("torch",), "jax": ("jax", "optax")}
 
 
 def main() -> int:
@@ -81,12 +85,14 @@ def set_up(name: str, environment: Path, force: bool = False) -> bool:
     if works(name, environment):
         print(f"{name}: ready, {environment}")
         return True
-    if name == "torch":
-        if importlib.util.find_spec("torch") is not None:
-            print("torch: the current interpreter has it; no environment needed")
+    if name in SHARED:
+        if all([importlib.util.find_spec(package) is not None for package in SHARED[name]]):
+            print(f"{name}: the current interpreter has it; no environment needed")
             return True
         venv.create(environment, clear=True, with_pip=True)
-        requirements = [*shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch")), "numpy"]
+        requirements = [*SHARED[name], "numpy"]
+        if name == "torch":
+            requirements[:1] = shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch"))
     else:
         python = find_python37()
         if python is None:

@@ -112,18 +112,23 @@ class ParallelSequentialIterator(chainer.dataset.Iterator):
 class BPTTUpdater(training.updaters.StandardUpdater):
     """Sums the losses of bprop_len words, then backpropagates and cuts the graph."""
 
-    def __init__(self, train_iter, optimizer, bprop_len, device):
+    def __init__(self, train_iter, optimizer, bprop_len, device, capture=False):
         super().__init__(train_iter, optimizer, device=device)
         self.bprop_len = bprop_len
+        self.train_step = self.step
+        if capture:
+            self.train_step = chainer.capture(self.step, optimizer.target, optimizer)
 
     def update_core(self):
-        loss = 0
         train_iter = self.get_iterator("main")
+        batches = [self.converter(next(train_iter), self.device) for _ in range(self.bprop_len)]
+        self.train_step(batches)
+
+    def step(self, batches):
+        loss = 0
         optimizer = self.get_optimizer("main")
 
-        for _ in range(self.bprop_len):
-            batch = next(train_iter)
-            x, t = self.converter(batch, self.device)
+        for x, t in batches:
             loss += optimizer.target(chainer.Variable(x), chainer.Variable(t))
 
         optimizer.target.cleargrads()  # Clear the parameter gradients
@@ -167,6 +172,9 @@ def parse_args():
     parser.add_argument("--log-interval", type=int, default=40, help="iterations between logs")
     parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers")
     parser.add_argument(
+        "--capture", action="store_true", help="record the update once and repeat it"
+    )
+    parser.add_argument(
         "--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0"
     )
     parser.add_argument("--out", "-o", default="result", help="directory of the results")
@@ -208,7 +216,7 @@ def main():
     optimizer.setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(args.gradclip))
 
-    updater = BPTTUpdater(train_iter, optimizer, args.bproplen, device)
+    updater = BPTTUpdater(train_iter, optimizer, args.bproplen, device, args.capture)
     trainer = training.Trainer(updater, (args.epoch, "epoch"), out=args.out)
 
     eval_model = model.copy()  # Model with shared params and distinct states

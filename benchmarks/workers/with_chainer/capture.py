@@ -1,49 +1,61 @@
-"""Training steps with Adam, as written and captured, against PyTorch's fused Adam"""
+"""Training steps with Adam, as written and captured; peers at their best settings"""
 
 from __future__ import annotations
 
 import chainer
 from bench_case import Case, Missing
-from bench_chainer import fill, integers, random, training_step
-from mlp import MLP
+from capture_nets import NETS, Training
 
 UNIT = "us"
+PEERS = ["ours", "ours-numba", "torch", "torch-compile", "jax"]
+THREADS = [1, 2]
+ROW_BUDGETS = [
+    ["MLP b32, captured", "MLP b32, as written", 0.50],
+    ["LeNet b64, captured", "LeNet b64, as written", 0.97],
+    ["LSTM 35x20, captured", "LSTM 35x20, as written", 0.97],
+]
+BUDGETS = {
+    "torch": {"MLP b32, captured on JAX": 0.5, "MLP b32, captured": 1 / 1.9},
+    "torch-compile": {"Transformer 16x32, captured on JAX": 1.0},
+    "jax": {
+        "MLP b32, captured on JAX": 1.05,
+        "wide MLP b100, captured on JAX": 1.05,
+        "LeNet b64, captured on JAX": 1.05,
+        "LSTM 35x20, captured on JAX": 1.2,
+    },
+}
+
+#: Calls until a step is recorded, compared with the step as written, and in use.
+_CALLS_TO_CAPTURE = 4
 
 
-def batch(size):
+def _case(name, device, captures):
     def prepare():
-        return training_step(
-            fill(MLP()), chainer.optimizers.Adam(), random(size, 784), integers(10, size)
-        )
-
-    return prepare
-
-
-def captured(size):
-    def prepare():
-        if not hasattr(chainer, "capture"):
+        if captures and not hasattr(chainer, "capture"):
             raise Missing("this release has no chainer.capture")
-        model, optimizer = fill(MLP()), chainer.optimizers.Adam()
-        optimizer.setup(model)
-        x, t = random(size, 784), integers(10, size)
-
-        def train_step(x, t):
-            loss = model(x, t)
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
-            return loss
-
-        # An error rather than the time of the step as it is written.
-        step = chainer.capture(train_step, model, optimizer, on_failure="error")
-        last = []
-
-        def run():
-            last[:] = [step(x, t).array]
-
-        return Case([("", run)], lambda: [float(last[0])])
+        if device != "@numpy" and not has_device(device):
+            raise Missing("chainer-jax is not installed")
+        training = Training(name, device)
+        if captures:
+            training.capture()
+            for _ in range(_CALLS_TO_CAPTURE):
+                training()
+        return Case([("", training)], training.result)
 
     return prepare
 
 
-CASES = {"MLP batch 32 as written": batch(32), "MLP batch 32 captured": captured(32)}
+def has_device(name):
+    """Returns whether the environment has a device."""
+    try:
+        chainer.get_device(name)
+    except (ImportError, RuntimeError, ValueError):
+        return False
+    return True
+
+
+CASES = {}
+for _name in NETS:
+    CASES[_name + ", as written"] = _case(_name, "@numpy", False)
+    CASES[_name + ", captured"] = _case(_name, "@numpy", True)
+    CASES[_name + ", captured on JAX"] = _case(_name, "@jax:0", True)

@@ -24,7 +24,7 @@ the array object holds). Programs are called by the thread that recorded them, o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.config.configuration import threads
@@ -48,6 +48,114 @@ def may_read_values(backend: Backend) -> bool:
 
 class NotRecordableError(RuntimeError):
     """The step does something that a program cannot repeat; the text says what."""
+
+
+class VaryingNumber(float):
+    """A number that may differ from call to call, and numbers computed from it.
+
+    Kernels make arrays without axes of it (:meth:`array`), which are filled anew before each call.
+    A comparison would decide what is recorded, and is refused.
+    """
+
+    _evaluate: Callable[[], float]
+    #: Numbers computed from this one, with the other operands.
+    _derived: dict[Any, tuple[Any, VaryingNumber]]
+
+    @classmethod
+    def of(cls, evaluate: Callable[[], float]) -> Self:
+        """Returns the number that a function computes now."""
+        number = cls(evaluate())
+        number._evaluate = evaluate
+        number._derived = {}
+        return number
+
+    def array(self, dtype: Any) -> Any:
+        """Returns the array of a dtype that has the value of the number in each call.
+
+        Args:
+            dtype: The dtype.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define array()")
+
+    def evaluate(self) -> float:
+        """Returns the present value."""
+        return self._evaluate()
+
+    def combined(self, name: str, function: Callable[..., Any], *others: Any) -> Any:
+        """Returns the result of an operator, which is computed anew in each call.
+
+        Args:
+            name: Name of the operator.
+            function: The operator of plain numbers.
+            others: The other operands.
+        """
+        result = function(self, *others)
+        if result is NotImplemented:
+            return result
+
+        def evaluate() -> float:
+            numbers = [o.evaluate() if isinstance(o, VaryingNumber) else o for o in others]
+            return function(self._evaluate(), *numbers)
+
+        # All parameters compute the same product: it is evaluated once in each call.
+        key = name, *[id(o) if isinstance(o, VaryingNumber) else float(o) for o in others]
+        found = self._derived.get(key)
+        if found is None:
+            found = self._derived[key] = others, type(self).of(evaluate)
+        return found[1]
+
+    def mapped(self, function: Callable[[float], float]) -> Self:
+        """Returns a function of the number, which is computed anew in each call.
+
+        Args:
+            function: Function of plain numbers. It may compare them.
+        """
+        key = (function,)
+        found = self._derived.get(key)
+        if found is None:
+            made = type(self).of(lambda: function(self._evaluate()))
+            found = self._derived[key] = (function,), made
+        return cast(Self, found[1])
+
+
+def computed(function: Callable[[float], float], number: float) -> float:
+    """Returns a function of a number, which may be one that varies.
+
+    Kernels of update rules use it where arithmetic is not enough, such as for a comparison.
+
+    Args:
+        function: Function of plain numbers; the same object at each call.
+        number: The number.
+    """
+    return number.mapped(function) if isinstance(number, VaryingNumber) else function(number)
+
+
+def _arithmetic(name: str) -> Callable[..., Any]:
+    function = getattr(float, name)
+
+    def method(self: VaryingNumber, *others: Any) -> Any:
+        return self.combined(name, function, *others)
+
+    return method
+
+
+def _comparison(name: str) -> Callable[..., Any]:
+    def method(self: VaryingNumber, *others: Any) -> Any:
+        if threads.state.recorder is not None:
+            raise NotRecordableError("a number that varies, such as a learning rate, is compared")
+        return getattr(float, name)(self, *others)
+
+    return method
+
+
+for _operator in (
+    *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow"),
+    *("rpow", "neg", "abs"),
+):
+    setattr(VaryingNumber, f"__{_operator}__", _arithmetic(f"__{_operator}__"))
+for _operator in ("lt", "le", "gt", "ge", "eq", "ne", "bool"):
+    setattr(VaryingNumber, f"__{_operator}__", _comparison(f"__{_operator}__"))
+VaryingNumber.__hash__ = float.__hash__
 
 
 class Program:
@@ -101,6 +209,34 @@ class Recorder:
                 the program.
         """
         raise NotImplementedError(f"{type(self).__name__} must define number()")
+
+    def own(self, array: Array) -> None:
+        """Tells that nothing but the program needs a state array to stay the same object.
+
+        The program may then keep the values in other memory, see :meth:`moved`. By default nothing
+        happens.
+
+        Args:
+            array: An array that was or will be given to :meth:`state`.
+        """
+
+    def moved(self) -> Sequence[tuple[Array, Array]]:
+        """Returns the state arrays that the program keeps in other memory, each with the new one.
+
+        ``capture`` asks after :meth:`program`, and puts the new arrays in the places of the old.
+        """
+        return ()
+
+    def kept(self) -> str | None:
+        """Returns what the step left of the recording in places that no program changes.
+
+        ``capture`` asks after :meth:`program`, when nothing of its own refers to the recording.
+
+        Returns:
+            str: A description of an array that is still referred to. None if there is none, or
+            if the recorder cannot tell.
+        """
+        return None
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Runs a function while what it does is recorded.

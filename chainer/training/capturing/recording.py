@@ -185,6 +185,7 @@ class StepRecording:
         carried = [slot for slot, _, _ in self._carried]
         recording.carried = carried
         recording.program = recorder.program(outputs)
+        self._follow_moved(recorder)
         recording.guards = self._guards(recording)
         plain = [
             Variable(recorder.plain(x.array), requires_grad=False)
@@ -322,6 +323,15 @@ class StepRecording:
                 recording.counters.append((slot.members, slot.name, value - old))
             else:
                 raise NotRecordableError(f"the step changes {slot} from {old!r} to {value!r}")
+
+    def _follow_moved(self, recorder: Recorder) -> None:
+        """Puts the arrays in their places that the program uses in place of others."""
+        moved = {id(old): new for old, new in recorder.moved()}
+        for index, (slot, array, taped) in enumerate(self._state):
+            if id(array) in moved:
+                new = moved[id(array)]
+                slot.set(new)
+                self._state[index] = slot, new, taped
 
     def _guards(self, recording: Recording) -> Guards:
         values = list(self._constant_values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy
@@ -78,11 +79,15 @@ class Snapshot:
             box.write(value)
         numpy.random.set_state(self._random)
 
-    def values(self) -> dict[str, Any]:
-        """Returns what can be compared, by a name for messages: copies of arrays, and numbers."""
+    def values(self, is_exact: bool) -> dict[str, Any]:
+        """Returns what can be compared, by a name for messages: values of arrays, and numbers.
+
+        Args:
+            is_exact: Whether arrays have to agree bit by bit; see :func:`are_same`.
+        """
         found: dict[str, Any] = {}
         for i, parameter in enumerate(self._parameters):
-            found[f"parameter {parameter.name!r} ({i})"] = _bytes_of(parameter.array)
+            found[f"parameter {parameter.name!r} ({i})"] = _bytes_of(parameter.array, is_exact)
         owners = [(f"{type(o).__name__} ({i})", vars(o)) for i, o in enumerate(self._owners)]
         owners += [
             (f"state of {type(r).__name__} ({i})", r.state or {}) for i, r in enumerate(self._rules)
@@ -91,30 +96,37 @@ class Snapshot:
             for name, value in members.items():
                 array = value.array if isinstance(value, Variable) else value
                 if array is not None and is_array(array):
-                    found[f"{name!r} of {owner}"] = _bytes_of(array)
+                    found[f"{name!r} of {owner}"] = _bytes_of(array, is_exact)
                 elif isinstance(value, SIMPLE):
                     found[f"{name!r} of {owner}"] = value
         if self._reporter is not None:
             for name, value in self._reporter.observation.items():
                 array = value.array if isinstance(value, Variable) else value
                 found[f"reported value {name!r}"] = (
-                    _bytes_of(array) if is_array(array) else repr(array)
+                    _bytes_of(array, is_exact) if is_array(array) else repr(array)
                 )
         random: Any = numpy.random.get_state()
-        found["random numbers"] = _bytes_of(random[1]), random[2]
+        found["random numbers"] = _bytes_of(random[1], True), random[2]
         return found
 
 
-def _bytes_of(array: Any) -> Any:
+def _bytes_of(array: Any, is_exact: bool) -> Any:
     if array is None:
         return None
-    host = numpy.asarray(backend_of(array).to_host(array))
-    return host.shape, host.dtype, host.tobytes()
+    host = numpy.ascontiguousarray(backend_of(array).to_host(array))
+    # A digest instead of a copy: the state may be as large as memory allows.
+    values = hashlib.blake2b(host.data).digest() if is_exact and host.size else host.tobytes()
+    return host.shape, host.dtype, values
 
 
-def bytes_of_results(found: list[Any]) -> list[Any]:
-    """Returns the values of results in a form that can be compared."""
-    return [_bytes_of(x.array if isinstance(x, Variable) else x) for x in found]
+def bytes_of_results(found: list[Any], is_exact: bool) -> list[Any]:
+    """Returns the values of results in a form that can be compared.
+
+    Args:
+        found: Arrays and Variables.
+        is_exact: Whether they have to agree bit by bit; see :func:`are_same`.
+    """
+    return [_bytes_of(x.array if isinstance(x, Variable) else x, is_exact) for x in found]
 
 
 def are_same(first: Any, second: Any, is_exact: bool) -> bool:

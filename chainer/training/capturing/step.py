@@ -18,7 +18,7 @@ from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
 from chainer.training.capturing.snapshot import Snapshot, are_same, bytes_of_results
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
-from chainer.training.capturing.targets import Targets
+from chainer.training.capturing.targets import Targets, rules_of, unshared_states
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
 LARGEST_NUMBER_OF_PROGRAMS = 8
@@ -125,6 +125,7 @@ class CapturedStep:
             backend = _common_backend(found, self._targets)
         except NotRecordableError as error:
             return self._give_up(str(error), args, kwargs)
+        owned = unshared_states(rules_of(self._targets.parameters()))
         before = Snapshot(self._targets, reporter)
         for _ in range(_ATTEMPTS):
             recorder = backend.recorder(backend.device())
@@ -132,6 +133,8 @@ class CapturedStep:
                 return self._give_up(
                     f"backend {backend.name!r} cannot record", args, kwargs, quietly=True
                 )
+            for array in owned:
+                recorder.own(array)
             attempt = StepRecording(
                 self._function, self._targets, recorder, self._keep_grads, self._replaced
             )
@@ -151,6 +154,17 @@ class CapturedStep:
                 result = self._function(*args, **kwargs)
                 self._set_reason(f"{type(error).__name__}: {error}")
                 return result
+            # What is left of the recording now is somewhere where repetitions do not change it.
+            del attempt
+            kept = recorder.kept()
+            if kept is not None:
+                before.restore()
+                return self._give_up(
+                    f"it keeps an array ({kept}) where only the step as written changes it, as "
+                    "in a list or an object that is not a target; return the array instead",
+                    args,
+                    kwargs,
+                )
             entry.recordings.append(recording)
             return result
         before.restore()
@@ -169,18 +183,19 @@ class CapturedStep:
         before = Snapshot(self._targets, reporter)
         failure: str | None = None
         recorded: dict[str, Any] = {}
+        is_exact = recording.program.is_exact
         try:
             result = recording(found, reporter)
-            recorded = _results_of(result)
-            recorded |= before.values()
+            recorded = _results_of(result, is_exact)
+            recorded |= before.values(is_exact)
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
         before.restore()
         result = self._function(*args, **kwargs)
-        written = _results_of(result) | before.values()
+        written = _results_of(result, is_exact) | before.values(is_exact)
         if failure is None:
             for name, value in written.items():
-                if not are_same(recorded.get(name, value), value, recording.program.is_exact):
+                if not are_same(recorded.get(name, value), value, is_exact):
                     failure = f"{name} differs from that of the step as written"
                     break
         if failure is not None:
@@ -348,10 +363,10 @@ def _common_backend(found: list[Any], targets: Targets) -> Any:
     return backends.pop()
 
 
-def _results_of(result: Any) -> dict[str, Any]:
+def _results_of(result: Any, is_exact: bool) -> dict[str, Any]:
     found: list[Any] = []
     flatten(result, found)
-    return {f"result {i}": value for i, value in enumerate(bytes_of_results(found))}
+    return {f"result {i}": value for i, value in enumerate(bytes_of_results(found, is_exact))}
 
 
 def _with_place(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,6 +91,28 @@ class Targets:
 def rules_of(parameters: list[Parameter]) -> list[UpdateRule]:
     """Returns the update rules of parameters."""
     return [p.update_rule for p in parameters if p.update_rule is not None]
+
+
+#: References to an array that one dictionary holds: its own, and the argument of ``getrefcount``.
+_REFERENCES_OF_ENTRY = 2
+
+
+def unshared_states(rules: list[UpdateRule]) -> list[Any]:
+    """Returns the arrays in states of update rules that nothing else refers to.
+
+    They may be replaced without anything to be noticed.
+
+    Args:
+        rules: The rules.
+    """
+    found: list[Any] = []
+    for rule in rules:
+        state = rule.state or {}
+        for name in state:
+            alone = sys.getrefcount(state[name]) <= _REFERENCES_OF_ENTRY
+            if alone and is_array(state[name]):
+                found.append(state[name])
+    return found
 
 
 def array_slots(links: list[Link], rules: list[UpdateRule]) -> Iterator[Slot]:

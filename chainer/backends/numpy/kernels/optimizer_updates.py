@@ -21,6 +21,7 @@ from chainer.backends.operations.optimizer_updates import (
 )
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.arrays.recorder import computed
 from chainer.core.typing import Array, ArrayModule, Arrays, DType, HostArray, Scalar
 
 #: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
@@ -369,6 +370,11 @@ class SMORMS3Kernel(UpdateKernel):
             xp.subtract(p, x, p)
 
 
+def _shrinkage(rho: float) -> float:
+    # At the first update rho is one: the variance is unknown, and the step does not shrink.
+    return 1 / (1 - rho) if rho < 1 else 0.0
+
+
 class MSVAGKernel(UpdateKernel):
     """Reference of ``msvag_update``."""
 
@@ -385,8 +391,7 @@ class MSVAGKernel(UpdateKernel):
             1 - eta * weight_decay_rate,
             1 / correction,
             rho,
-            # At the first update rho is one: the variance is unknown, and the step does not shrink.
-            1 / (1 - rho) if rho < 1 else 0.0,
+            computed(_shrinkage, rho),
             1.0,
         )
         for p, g, m_, v_, t, square in self.blocks(2, param, grad, m, v):

@@ -10,10 +10,11 @@ import numpy
 
 from chainer.backends.numpy.recording.tape import (
     _ABOUT_ARRAYS,
+    Kind,
     TapeArray,
-    assign,
     bare,
     current,
+    shares_memory,
     taped,
 )
 
@@ -47,9 +48,11 @@ def _making_recorded_arrays(name: str, function: Callable[..., Any]) -> Callable
         if type(result) is not numpy.ndarray:
             return result
         tape = current.tape
-        if tape is not None and not name.startswith("empty"):
-            # The step may change the array later, and then needs its first values again.
-            tape.add(assign, result, function, bare(args), bare(kwargs))
+        if tape is not None and not shares_memory(result, (args, kwargs)):
+            tape.buffers.made(result)
+            if not name.startswith("empty"):
+                # The step may change the array later, and then needs its first values again.
+                tape.add(Kind.ASSIGN, function, bare(args), bare(kwargs), result)
         return taped(result)
 
     call.__name__ = name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,12 @@ from typing import Any
 import numpy
 
 from chainer.backends._cpu import CpuDevice
+from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
+from chainer.backends.numpy.recording.memory import Buffer, Ref, root
 from chainer.backends.numpy.recording.namespace import xp
+from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.simplify import simplified
+from chainer.backends.numpy.recording.straight_line import StraightLine, direct_arguments
 from chainer.backends.numpy.recording.tape import (
     Tape,
     TapeArray,
@@ -17,7 +23,6 @@ from chainer.backends.numpy.recording.tape import (
     bare,
     current,
     record_whole,
-    root,
 )
 from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
@@ -25,18 +30,30 @@ from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.typing import Array
 
+#: Updates of parameters, which are joined.
+_UPDATES = frozenset(
+    (
+        *("sgd_update", "momentum_sgd_update", "corrected_momentum_sgd_update", "adam_update"),
+        *("nesterov_ag_update", "ada_grad_update", "ada_delta_update", "rmsprop_update"),
+        *("rmsprop_graves_update", "smorms3_update", "msvag_update"),
+    )
+)
+
 #: Operations of which every call of NumPy is recorded. They are chains of elementwise calls, whose
 #: results then need no new memory. Kernels of the others may look at values, or choose other ways
 #: for large arrays: they are recorded as a whole.
 _IN_STEPS = frozenset(
     (
-        *("sgd_update", "momentum_sgd_update", "corrected_momentum_sgd_update", "adam_update"),
-        *("nesterov_ag_update", "ada_grad_update", "ada_delta_update", "rmsprop_update"),
-        *("rmsprop_graves_update", "smorms3_update", "msvag_update"),
         *("dropout", "linear", "log_softmax", "relu", "softmax", "batch_normalization"),
         *("softmax_cross_entropy", "sigmoid", "tanh", "fixed_batch_normalization"),
+        *("loss_mean", "axes_sum", "lstm_cell"),
     )
 )
+
+#: Operations that are recorded in steps if their first argument is small. Kernels divide larger
+#: ones into so many blocks that a call of the kernel costs nothing beside them.
+_IN_STEPS_IF_SMALL = frozenset(("convolution_nd",))
+_MOST_BYTES_IN_STEPS = 8 << 20
 
 
 class WholeCalls:
@@ -55,6 +72,24 @@ class WholeCalls:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kernel, name)
+
+
+class StepsIfSmall:
+    """A kernel whose steps are recorded if the first argument is small, else its calls.
+
+    Args:
+        in_steps: Kernel for arrays of recordings.
+        whole: Kernel whose calls are recorded as they are.
+        methods: Names of its methods.
+    """
+
+    def __init__(self, in_steps: Any, whole: WholeCalls, methods: tuple[str, ...]) -> None:
+        def chosen(name: str, array: Array, *args: Any, **kwargs: Any) -> Any:
+            kernel = in_steps if array.nbytes <= _MOST_BYTES_IN_STEPS else whole
+            return getattr(kernel, name)(array, *args, **kwargs)
+
+        for name in methods:
+            setattr(self, name, partial(chosen, name))
 
 
 class RecordingBackend(Backend):
@@ -87,10 +122,19 @@ class RecordingBackend(Backend):
         self, factory: Callable[[Backend], Any], operation: Any, is_reference: bool
     ) -> Any:
         """Returns a kernel of which a call is one call on the tape, unless its steps pay."""
+        if operation.name in _UPDATES:
+            plain = factory(lookup.get_backend("numpy"))
+            return UpdateCalls(plain, factory(self) if is_reference else None)
         if is_reference and operation.name in _IN_STEPS:
             return factory(self)
-        return WholeCalls(factory(lookup.get_backend("numpy")), operation.methods)
+        whole = WholeCalls(factory(lookup.get_backend("numpy")), operation.methods)
+        if is_reference and operation.name in _IN_STEPS_IF_SMALL:
+            return StepsIfSmall(factory(self), whole, operation.methods)
+        return whole
 
+
+_ndarray = numpy.ndarray
+_copyto = numpy.copyto
 
 lookup.add_private_backend(TapeArray, RecordingBackend())
 
@@ -99,46 +143,94 @@ class NumpyProgram(Program):
     """Calls in fixed memory.
 
     Args:
-        tape: What was recorded.
-        arguments: The arrays that represent the arguments.
-        outputs: The arrays to return copies of.
+        recorder: What was recorded.
+        outputs: References to the arrays to return copies of.
     """
 
-    def __init__(self, tape: Tape, arguments: list[Array], outputs: list[Array]) -> None:
-        self._calls = tape.calls
-        self._numbers = list(tape.numbers.values())
-        self._arguments = arguments
-        self._outputs = outputs
-        self.description = f"{len(tape.calls)} calls of NumPy"
+    def __init__(self, recorder: NumpyRecorder, outputs: list[Ref]) -> None:
+        tape = recorder.tape
+        updates = FlatUpdates(tape, tape.calls, recorder.owned)
+        calls = simplified(updates.expanded(), outputs, set(updates.parents))
+        self.moved = updates.moved
+        arguments = recorder.arguments
+        others = {ref.buffer for ref in outputs} | tape.buffers.in_objects
+        direct = direct_arguments(calls, arguments, others)
+        plan = Plan(calls, outputs, updates.parents)
+        lines = StraightLine(calls, plan, [arguments[i] for i in direct])
+        self._run = lines.run
+        self._direct = [(i, arguments[i].strides) for i in direct]
+        self._copied = [(i, ref.array) for i, ref in enumerate(arguments) if i not in direct]
+        self._numbers = [(number._evaluate, array) for number, array in tape.numbers.values()]
+        self._outputs = [lines.array(ref) for ref in outputs]
+        #: Bytes of the memory of intermediate results.
+        self.nbytes = plan.nbytes
+        self.description = (
+            f"{len(calls)} calls of NumPy, {plan.nbytes} bytes of intermediate results"
+        )
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the calls; see :class:`~chainer.core.arrays.recorder.Program`."""
-        copyto = numpy.copyto
-        for buffer, array in zip(self._arguments, arguments, strict=True):
-            copyto(buffer, array)
-        for number, array in self._numbers:
-            array[...] = number._evaluate()
-        for call in self._calls:
-            call()
+        for i, buffer in self._copied:
+            _copyto(buffer, arguments[i])
+        given: list[Any] = []
+        for i, strides in self._direct:
+            array = arguments[i]
+            if type(array) is not _ndarray or array.strides != strides:
+                array = numpy.ascontiguousarray(array)
+            given.append(array)
+        for evaluate, array in self._numbers:
+            array[()] = evaluate()
+        self._run(*given)
         return [array.copy() for array in self._outputs]
 
 
 class NumpyRecorder(Recorder):
-    """Records the calls of NumPy that a step makes."""
+    """Records the calls of NumPy that a step makes.
+
+    Attributes:
+        tape: The calls.
+        arguments: References to the arrays that represent the arguments.
+        owned: Identities of state arrays that only their place refers to.
+    """
 
     def __init__(self) -> None:
-        self._tape = Tape()
-        self._arguments: list[Array] = []
+        self.tape = Tape()
+        self.arguments: list[Ref] = []
+        self.owned: set[int] = set()
+        self._originals: list[Array] = []
+        self._used: set[Buffer] | None = None
+        self._program: NumpyProgram | None = None
 
     def argument(self, array: Array) -> Array:
         """See :meth:`Recorder.argument`."""
         buffer = numpy.array(array)  # a copy: the caller's array keeps its values
-        self._arguments.append(buffer)
+        self.arguments.append(self.tape.buffers.refer(buffer))
+        self._originals.append(array)
         return buffer.view(TapeArray)
 
     def state(self, array: Array) -> Array:
         """See :meth:`Recorder.state`."""
         return array.view(TapeArray)
+
+    def own(self, array: Array) -> None:
+        """See :meth:`Recorder.own`."""
+        if array.base is None:
+            self.owned.add(id(array))
+
+    def moved(self) -> Sequence[tuple[Array, Array]]:
+        """See :meth:`Recorder.moved`."""
+        if self._program is None:
+            return ()
+        # The old arrays are not kept alive.
+        moved, self._program.moved = self._program.moved, []
+        return moved
+
+    def kept(self) -> str | None:
+        """See :meth:`Recorder.kept`."""
+        if any(True for _ in self.tape.arrays.values()):
+            gc.collect()  # graphs are cycles
+        left = [f"{array.dtype}{list(array.shape)}" for array in self.tape.arrays.values()]
+        return left[0] if left else None
 
     def number(self, evaluate: Callable[[], float]) -> float:
         """See :meth:`Recorder.number`."""
@@ -148,15 +240,21 @@ class NumpyRecorder(Recorder):
         """See :meth:`Recorder.run`."""
         if current.tape is not None:
             raise NotRecordableError("another step is being recorded")
-        current.tape = self._tape
+        current.tape = self.tape
         try:
-            return function()
+            result = function()
         finally:
             current.tape = None
+        for ref, original in zip(self.arguments, self._originals, strict=True):
+            if ref.array.tobytes() != original.tobytes():
+                raise NotRecordableError("an argument is changed in place")
+        return result
 
     def program(self, outputs: Sequence[Array]) -> Program:
         """See :meth:`Recorder.program`."""
-        return NumpyProgram(self._tape, self._arguments, [bare(y) for y in outputs])
+        refer = self.tape.buffers.refer
+        self._program = NumpyProgram(self, [refer(bare(y)) for y in outputs])
+        return self._program
 
     def is_recorded(self, array: object) -> bool:
         """See :meth:`Recorder.is_recorded`."""
@@ -167,27 +265,19 @@ class NumpyRecorder(Recorder):
 
     def reads(self, array: Array) -> bool:
         """Returns whether a recorded call refers to the memory of an array."""
-        owner = root(bare(array))
-        return any([_refers((call.args, call.keywords), owner) for call in self._tape.calls])
+        if self._used is None:
+            self._used = {ref.buffer for call in self.tape.calls for ref in call.references()}
+        buffer = self.tape.buffers.of(bare(array))
+        return buffer in self._used or buffer in self.tape.buffers.in_objects
 
     def forget(self, argument: Array) -> bool:
         """See :meth:`Recorder.forget`."""
         if self.reads(argument):
             return False
         owner = root(bare(argument))
-        self._arguments = [buffer for buffer in self._arguments if buffer is not owner]
+        self.arguments = [ref for ref in self.arguments if ref.buffer.memory is not owner]
         return True
 
     def plain(self, array: Array) -> Array:
         """See :meth:`Recorder.plain`."""
         return numpy.array(bare(array))
-
-
-def _refers(value: Any, owner: Any) -> bool:
-    if isinstance(value, numpy.ndarray):
-        return root(value) is owner
-    if isinstance(value, (list, tuple)):
-        return any([_refers(v, owner) for v in value])
-    if isinstance(value, dict):
-        return any([_refers(v, owner) for v in value.values()])
-    return False

@@ -8,38 +8,24 @@ no call: it shows whatever its memory holds.
 
 from __future__ import annotations
 
+import enum
 import threading
-from collections.abc import Callable
-from functools import partial
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 
-from chainer.core.arrays.recorder import NotRecordableError
+from chainer.backends.numpy.recording.memory import Buffers, Held, Ref, references, root
+from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.config.configuration import threads
 
 _ndarray = numpy.ndarray
 _Generic: Any = numpy.generic
 
 
-class TapeNumber(float):
-    """A number that may differ from call to call, and numbers computed from it.
-
-    Kernels make arrays without axes of it, which are filled anew before each call. A comparison
-    would decide what is recorded, and is refused.
-    """
-
-    _evaluate: Callable[[], float]
-    #: Numbers computed from this one, with the other operands.
-    _derived: dict[Any, tuple[Any, TapeNumber]]
-
-    @classmethod
-    def of(cls, evaluate: Callable[[], float]) -> TapeNumber:
-        """Returns the number that a function computes now."""
-        number = cls(evaluate())
-        number._evaluate = evaluate
-        number._derived = {}
-        return number
+class TapeNumber(VaryingNumber):
+    """A number of a recorded step: an array without axes, which is filled before each call."""
 
     def array(self, dtype: Any) -> Any:
         """Returns the array of a dtype that has the value of the number in each call."""
@@ -54,62 +40,81 @@ class TapeNumber(float):
         return found[1]
 
 
-def _arithmetic(name: str) -> Callable[..., Any]:
-    function = getattr(float, name)
+class Kind(enum.Enum):
+    """How a recorded call gives its result."""
 
-    def method(self: TapeNumber, *others: Any) -> Any:
-        result = function(self, *others)
-        if result is NotImplemented:
-            return result
-
-        def evaluate() -> float:
-            numbers = [o._evaluate() if isinstance(o, TapeNumber) else o for o in others]
-            return function(self._evaluate(), *numbers)
-
-        # All parameters compute the same product: it is evaluated once in each call.
-        key = name, *[id(o) if isinstance(o, TapeNumber) else float(o) for o in others]
-        found = self._derived.get(key)
-        if found is None:
-            found = self._derived[key] = others, type(self).of(evaluate)
-        return found[1]
-
-    return method
+    #: A ufunc, or a method of one such as ``reduce``; its results are written to ``out``.
+    UFUNC = enum.auto()
+    #: Another function of NumPy that writes its result to ``out``.
+    OUT = enum.auto()
+    #: A function whose result is copied to ``out``.
+    ASSIGN = enum.auto()
+    #: A function that writes to its arguments.
+    WRITE = enum.auto()
+    #: A method of a kernel, whose results are copied to ``out``.
+    WHOLE = enum.auto()
+    #: An update of a parameter by a kernel; see :mod:`~.recording.flat_updates`.
+    UPDATE = enum.auto()
 
 
-def _comparison(name: str) -> Callable[..., Any]:
-    def method(self: TapeNumber, *others: Any) -> Any:
-        if current.tape is not None:
-            raise NotRecordableError("a number that varies, such as a learning rate, is compared")
-        return getattr(float, name)(self, *others)
+class Call:
+    """A recorded call.
 
-    return method
+    Attributes:
+        kind: How it gives its result.
+        function: What is called.
+        args: Arguments, with references in place of arrays.
+        kwargs: Keyword arguments, without ``out``.
+        out: References to what it writes, in a tuple or nested tuples; None if it writes to its
+            arguments.
+    """
 
+    __slots__ = ("args", "function", "kind", "kwargs", "out")
 
-for _operator in (
-    *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow"),
-    *("rpow", "neg", "abs"),
-):
-    setattr(TapeNumber, f"__{_operator}__", _arithmetic(f"__{_operator}__"))
-for _operator in (*("lt", "le", "gt", "ge", "eq", "ne", "bool"),):
-    setattr(TapeNumber, f"__{_operator}__", _comparison(f"__{_operator}__"))
-TapeNumber.__hash__ = float.__hash__
+    def __init__(
+        self, kind: Kind, function: Callable[..., Any], args: Any, kwargs: Any, out: Any
+    ) -> None:
+        self.kind = kind
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.out = out
+
+    def references(self) -> Iterator[Ref]:
+        """Yields all references of the call."""
+        yield from references((self.args, self.kwargs, self.out))
 
 
 class Tape:
     """The calls of one recording.
 
     Attributes:
-        calls: Functions without arguments, in order.
+        calls: The calls, in order.
         numbers: Numbers and the arrays that hold their values, by number and dtype.
+        buffers: The memory that calls refer to.
+        arrays: Weak references to the arrays that the step got.
     """
 
     def __init__(self) -> None:
-        self.calls: list[partial[Any]] = []
+        self.calls: list[Call] = []
         self.numbers: dict[Any, tuple[TapeNumber, Any]] = {}
+        self.buffers = Buffers()
+        self.arrays: weakref.WeakValueDictionary[int, TapeArray] = weakref.WeakValueDictionary()
 
-    def add(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Puts a call on the tape."""
-        self.calls.append(partial(function, *args, **kwargs))
+    def add(
+        self, kind: Kind, function: Callable[..., Any], args: Any, kwargs: Any, out: Any = None
+    ) -> None:
+        """Puts a call on the tape, with plain arrays as arguments.
+
+        Args:
+            kind: How the call gives its result.
+            function: What is called.
+            args: Arguments.
+            kwargs: Keyword arguments.
+            out: What is written; None if it is among the arguments.
+        """
+        refer = self.buffers.symbols
+        self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out)))
 
 
 class _Current(threading.local):
@@ -135,7 +140,11 @@ def bare(value: Any) -> Any:
 def taped(value: Any) -> Any:
     """Returns arrays of the recording for plain ones, also within lists and tuples."""
     if type(value) is _ndarray:
-        return value.view(TapeArray)
+        array = value.view(TapeArray)
+        tape = current.tape
+        if tape is not None:
+            tape.arrays[id(array)] = array
+        return array
     if type(value) is tuple:
         return tuple([taped(v) for v in value])
     if type(value) is list:
@@ -143,41 +152,15 @@ def taped(value: Any) -> Any:
     return value
 
 
-def root(array: Any) -> Any:
-    """Returns the array that owns the memory of a view."""
-    while isinstance(array.base, _ndarray):
-        array = array.base
-    return array
-
-
-def _roots(value: Any, found: set[int]) -> None:
+def shares_memory(array: Any, value: Any) -> bool:
+    """Returns whether an array is a view of one within nested tuples, lists and dicts."""
     if isinstance(value, _ndarray):
-        found.add(id(root(value)))
-    elif isinstance(value, (list, tuple)):
-        for v in value:
-            _roots(v, found)
-    elif isinstance(value, dict):
-        for v in value.values():
-            _roots(v, found)
-
-
-def assign(target: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Makes a call and copies its result to the memory that has to hold it."""
-    result = function(*args, **kwargs)
-    if isinstance(target, (list, tuple)):
-        for part, value in zip(target, result, strict=True):
-            _copy(part, value)
-    else:
-        _copy(target, result)
-
-
-def _copy(target: Any, value: Any) -> None:
-    if isinstance(target, _ndarray) and target.shape != numpy.shape(value):
-        raise NotRecordableError(
-            f"an array has the shape {numpy.shape(value)}; when the step was recorded, it had "
-            f"{target.shape}"
-        )
-    numpy.copyto(target, value)
+        return root(value) is root(array)
+    if isinstance(value, (list, tuple)):
+        return any([shares_memory(array, v) for v in value])
+    if isinstance(value, dict):
+        return any([shares_memory(array, v) for v in value.values()])
+    return False
 
 
 #: Functions whose results are not data: shapes, dtypes, whether memory is shared.
@@ -206,6 +189,8 @@ _WITH_OUT = frozenset(
     )
 )
 
+_TO_SCALARS = frozenset(("sum", "prod", "max", "min", "amax", "amin"))
+
 
 def record(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Makes a call of NumPy and puts it on the tape.
@@ -229,13 +214,14 @@ def record(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     if name in _SHAPE_FROM_VALUES or (name == "where" and len(args) < 2):
         raise NotRecordableError(f"numpy.{name} makes an array whose shape depends on values")
     if name.startswith("empty"):  # nothing has to be repeated for memory without contents
+        tape.buffers.made(result)
         return taped(result)
     out = kwargs.get("out")
     if out is not None:
-        tape.add(function, *args, **kwargs)
+        _add_with_out(tape, function, args, kwargs)
         return taped(result)
     if result is None:  # it writes to an argument
-        tape.add(function, *args, **kwargs)
+        tape.add(Kind.WRITE, function, args, kwargs)
         return None
     return _keep(tape, function, args, kwargs, result, name)
 
@@ -244,48 +230,39 @@ def _keep(tape: Tape, function: Any, args: Any, kwargs: Any, result: Any, name: 
     """Puts a call on the tape whose result is new, unless it is a view of arguments."""
     if isinstance(result, (list, tuple)):
         arrays = type(result)([_array(r, name) for r in result]) if result else result
-        known: set[int] = set()
-        _roots([args, kwargs], known)
-        if not all([id(root(a)) in known for a in arrays]):
-            tape.add(assign, arrays, function, args, kwargs)
+        if not all([shares_memory(a, (args, kwargs)) for a in arrays]):
+            for made in arrays:
+                tape.buffers.made(made)
+            tape.add(Kind.ASSIGN, function, args, kwargs, arrays)
         return taped(arrays)
     array = _array(result, name)
-    known = set()
-    _roots([args, kwargs], known)
-    if array is result and id(root(array)) in known:
+    if array is result and shares_memory(array, (args, kwargs)):
         return taped(array)
-    if name in _WITH_OUT and array is result:
-        tape.add(function, *args, out=array, **kwargs)
-    else:
-        tape.add(assign, array, function, args, kwargs)
+    tape.buffers.made(array)
+    # A result without axes is a scalar, unless there is an array for it.
+    fits = array is result or name in _TO_SCALARS
+    kind = Kind.OUT if name in _WITH_OUT and fits else Kind.ASSIGN
+    tape.add(kind, function, args, kwargs, array)
     return taped(array)
 
 
-class Held:
-    """A result that is not an array, such as what a kernel keeps for its backward call.
-
-    Each repetition puts a new one here, and later calls get it.
-    """
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.value, name)
+def _add_with_out(tape: Tape, function: Any, args: Any, kwargs: Any) -> None:
+    rest = {name: value for name, value in kwargs.items() if name != "out"}
+    tape.add(Kind.OUT, function, args, rest, kwargs["out"])
 
 
-def _released(value: Any) -> Any:
+def released(value: Any) -> Any:
     """Returns what is held now in place of :class:`Held` objects, and the values of numbers."""
     if isinstance(value, Held):
         return value.value
-    if type(value) is TapeNumber:
-        return value._evaluate()
+    if isinstance(value, VaryingNumber):
+        return value.evaluate()
     if isinstance(value, tuple):
-        parts = [_released(v) for v in value]
+        parts = [released(v) for v in value]
         make = getattr(type(value), "_make", tuple)  # hyperparameters are a named tuple
         return make(parts)
     if type(value) is list:
-        return [_released(v) for v in value]
+        return [released(v) for v in value]
     return value
 
 
@@ -305,14 +282,25 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     state = threads.state
     recorder, state.recorder = state.recorder, None
     try:
-        result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
+        result = method(*released(args), **{k: released(v) for k, v in kwargs.items()})
     finally:
         state.recorder = recorder
     if current.tape is None:
         return taped(result)
     held = _holding(result)
-    current.tape.add(_repeat, held, method, args, kwargs)
+    _made(current.tape, held, (args, kwargs))
+    current.tape.add(Kind.WHOLE, method, args, kwargs, held)
     return taped(held)
+
+
+def _made(tape: Tape, held: Any, given: Any) -> None:
+    """Notes the memory of results, except where they are views of arguments."""
+    if isinstance(held, _ndarray):
+        if not shares_memory(held, given):
+            tape.buffers.made(held)
+    elif isinstance(held, (tuple, list)):
+        for part in held:
+            _made(tape, part, given)
 
 
 def _holding(result: Any) -> Any:
@@ -324,23 +312,6 @@ def _holding(result: Any) -> Any:
     if type(result) in (tuple, list):
         return type(result)([_holding(r) for r in result])
     return Held(result)
-
-
-def _repeat(held: Any, method: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
-    _keep_result(held, result)
-
-
-def _keep_result(held: Any, result: Any) -> None:
-    if held is None:
-        return
-    if isinstance(held, Held):
-        held.value = result
-    elif isinstance(held, (tuple, list)):
-        for part, value in zip(held, result, strict=True):
-            _keep_result(part, value)
-    elif held is not result:
-        _copy(held, result)
 
 
 def _array(value: Any, name: str) -> Any:
@@ -386,19 +357,21 @@ class TapeArray(numpy.ndarray):
             outputs = bare(out)
             result = call(*inputs, out=outputs, **kwargs)
             if tape is not None:
-                tape.add(call, *inputs, out=outputs, **kwargs)
+                tape.add(Kind.UFUNC, call, inputs, kwargs, outputs)
             return out[0] if len(out) == 1 else out
         result = call(*inputs, **kwargs)
         if method == "at":
             if tape is not None:
-                tape.add(call, *inputs, **kwargs)
+                tape.add(Kind.WRITE, call, inputs, kwargs)
             return None
         if isinstance(result, tuple):
             arrays = tuple([numpy.asarray(r) for r in result])
         else:
             arrays = (numpy.asarray(result),)
         if tape is not None:
-            tape.add(call, *inputs, out=arrays, **kwargs)
+            for array in arrays:
+                tape.buffers.made(array)
+            tape.add(Kind.UFUNC, call, inputs, kwargs, arrays)
         results = taped(arrays)
         return results if isinstance(result, tuple) else results[0]
 

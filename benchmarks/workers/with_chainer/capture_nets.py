@@ -1,0 +1,159 @@
+"""Networks of the benchmarks of captured steps."""
+
+from __future__ import annotations
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+from bench_chainer import fill, integers, random
+
+#: Batches of inputs and of labels. Their numbers have no common divisor, so that an input comes
+#: with ever other labels: a loss that is nearly zero makes numbers that processors compute slowly.
+INPUTS, LABELS = 7, 11
+
+
+class MLP(chainer.Chain):
+    def __init__(self, units):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(784, units)
+            self.l2 = L.Linear(units, units)
+            self.l3 = L.Linear(units, 10)
+
+    def __call__(self, x, t):
+        h = F.relu(self.l2(F.relu(self.l1(x))))
+        return F.softmax_cross_entropy(self.l3(h), t)
+
+
+class LeNet(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.c1 = L.Convolution2D(1, 20, 5)
+            self.c2 = L.Convolution2D(20, 50, 5)
+            self.l1 = L.Linear(800, 500)
+            self.l2 = L.Linear(500, 10)
+
+    def __call__(self, x, t):
+        h = F.max_pooling_2d(F.relu(self.c1(x)), 2)
+        h = F.max_pooling_2d(F.relu(self.c2(h)), 2)
+        return F.softmax_cross_entropy(self.l2(F.relu(self.l1(h))), t)
+
+
+class LanguageModel(chainer.Chain):
+    """An LSTM, step by step: 35 words of 20 sequences."""
+
+    def __init__(self, words=1000, units=200):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(words, units)
+            self.lstm = L.LSTM(units, units)
+            self.out = L.Linear(units, words)
+
+    def __call__(self, x, t):
+        self.lstm.reset_state()
+        loss = 0
+        for i in range(len(x)):
+            loss += F.softmax_cross_entropy(self.out(self.lstm(self.embed(x[i]))), t[i])
+        return loss
+
+
+class EncoderLayer(chainer.Chain):
+    def __init__(self, units, heads):
+        super().__init__()
+        self.heads = heads
+        with self.init_scope():
+            self.qkv = L.Linear(units, 3 * units)
+            self.out = L.Linear(units, units)
+            self.norm1 = L.LayerNormalization(units)
+            self.inner = L.Linear(units, 4 * units)
+            self.outer = L.Linear(4 * units, units)
+            self.norm2 = L.LayerNormalization(units)
+
+    def __call__(self, x, size):
+        batch, length = size
+        units, heads = x.shape[1], self.heads
+        split = F.reshape(self.qkv(x), (batch, length, 3, heads, units // heads))
+        q, k, v = F.separate(F.transpose(split, (2, 0, 3, 1, 4)))
+        scores = F.matmul(q, k, transb=True) * (units // heads) ** -0.5
+        mixed = F.transpose(F.matmul(F.softmax(scores, axis=3), v), (0, 2, 1, 3))
+        x = self.norm1(x + self.out(F.reshape(mixed, (batch * length, units))))
+        return self.norm2(x + self.outer(F.relu(self.inner(x))))
+
+
+class Transformer(chainer.Chain):
+    """Two encoder layers of 64 units with 4 heads; each of 32 positions predicts a word."""
+
+    def __init__(self, words=1000, units=64, heads=4, length=32):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(words, units)
+            self.position = L.EmbedID(length, units)
+            self.e1 = EncoderLayer(units, heads)
+            self.e2 = EncoderLayer(units, heads)
+            self.out = L.Linear(units, words)
+
+    def __call__(self, x, t):
+        batch, length = x.shape
+        h = self.embed(x) + F.broadcast_to(self.position.W, (batch, length, self.embed.W.shape[1]))
+        h = F.reshape(h, (batch * length, h.shape[2]))
+        h = self.e2(self.e1(h, x.shape), x.shape)
+        return F.softmax_cross_entropy(self.out(h), F.reshape(t, (batch * length,)))
+
+
+#: Name -> network, what makes a batch of inputs of a number, and the shape of labels.
+NETS = {
+    "MLP b32": (lambda: MLP(50), lambda n: random(32, 784, seed=n), (10, 32)),
+    "wide MLP b100": (lambda: MLP(1000), lambda n: random(100, 784, seed=n), (10, 100)),
+    "LeNet b64": (LeNet, lambda n: random(64, 1, 28, 28, seed=n), (10, 64)),
+    "LSTM 35x20": (LanguageModel, lambda n: integers(1000, 35, 20, seed=n), (1000, 35, 20)),
+    "Transformer 16x32": (Transformer, lambda n: integers(1000, 16, 32, seed=n), (1000, 16, 32)),
+}
+
+
+class Training:
+    """A step of Adam on a network, with batches that come one after the other.
+
+    Args:
+        name: Name of the network.
+        device: Name of the device.
+    """
+
+    def __init__(self, name, device="@numpy"):
+        network, inputs, labels = NETS[name]
+        self.model = fill(network())
+        self.waits = device != "@numpy"
+        xs = [inputs(n) for n in range(INPUTS)]
+        ts = [integers(*labels, seed=n) for n in range(LABELS)]
+        if device != "@numpy":
+            target = chainer.get_device(device)
+            self.model.to_device(target)
+            xs, ts = [target.send(x) for x in xs], [target.send(t) for t in ts]
+        self.xs, self.ts, self.calls = xs, ts, 0
+        self.optimizer = chainer.optimizers.Adam()
+        self.optimizer.setup(self.model)
+        self.step = self.written
+
+    def written(self, x, t):
+        loss = self.model(x, t)
+        self.model.cleargrads()
+        loss.backward()
+        self.optimizer.update()
+        return loss
+
+    def capture(self):
+        # An error rather than the time of the step as it is written.
+        self.step = chainer.capture(self.written, self.model, self.optimizer, on_failure="error")
+
+    def __call__(self):
+        n = self.calls
+        self.calls += 1
+        self.loss = self.step(self.xs[n % INPUTS], self.ts[n % LABELS])
+        if self.waits:
+            # JAX computes while Python goes on.
+            self.loss.array.native.block_until_ready()
+
+    def result(self):
+        """Returns the last loss."""
+        return [float(np.asarray(chainer.get_device("@numpy").send(self.loss.array)))]

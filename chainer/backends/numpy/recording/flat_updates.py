@@ -1,0 +1,330 @@
+"""Updates of all parameters at once: one sequence of calls over flat memory.
+
+A step updates each parameter by a dozen calls of NumPy. Updates of one rule with the same
+hyperparameters become one sequence: gradients, and states that nothing else refers to, lie one
+after the other in memory, so that one call serves all of them. Parameters stay where users find
+them; calls that need one are made for each parameter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy
+
+from chainer.backends.numpy.recording.memory import Buffer, Ref, replaced
+from chainer.backends.numpy.recording.tape import (
+    Call,
+    Kind,
+    Tape,
+    TapeArray,
+    bare,
+    current,
+    released,
+)
+from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
+from chainer.core.typing import DType
+
+#: Elements that are updated in one block, if there are more than :data:`LARGEST_BLOCK`. Six arrays
+#: of this length in float32 stay in a second-level cache of 512 kB.
+BLOCK = 1 << 14
+
+#: Up to this number of elements, one block is faster: each block costs a dozen calls.
+LARGEST_BLOCK = 3 << 14
+
+
+class UpdateCalls:
+    """A kernel of updates whose calls are put on the tape as they are.
+
+    Args:
+        kernel: Kernel for plain arrays.
+        recording: The same kernel for arrays of recordings; None if its steps cannot be recorded.
+    """
+
+    def __init__(self, kernel: Any, recording: Any) -> None:
+        self.kernel = kernel
+        self.recording = recording
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.kernel, name)
+
+    def update(self, *arrays: Any, **hyperparameters: Any) -> None:
+        """Updates a parameter, see the operation."""
+        plain = bare(arrays)
+        values = {name: released(value) for name, value in hyperparameters.items()}
+        self.kernel.update(*plain, **values)
+        if current.tape is not None:
+            current.tape.add(Kind.UPDATE, self.update, plain, hyperparameters)
+
+
+class FlatUpdates:
+    """Replaces updates by calls over flat memory.
+
+    Args:
+        tape: The tape, whose numbers the calls share.
+        calls: Recorded calls.
+        owned: Identities of arrays whose values may be moved to other memory.
+
+    Attributes:
+        moved: Pairs of arrays: the old one, and that which holds the values from now on.
+        parents: For buffers that lie within another one, that buffer and the offset in bytes.
+    """
+
+    def __init__(self, tape: Tape, calls: list[Call], owned: set[int]) -> None:
+        self._tape = tape
+        self._calls = calls
+        self._owned = owned
+        self.moved: list[tuple[Any, Any]] = []
+        self.parents: dict[Buffer, tuple[Buffer, int]] = {}
+        self._uses = Counter([b for call in calls for b in {r.buffer for r in call.references()}])
+
+    def expanded(self) -> list[Call]:
+        """Returns the calls, with calls of ufuncs in place of updates."""
+        result: list[Call] = []
+        group: list[Call] = []
+        for call in self._calls:
+            if group and not self._joins(group, call):
+                result += self._expand(group)
+                group = []
+            if call.kind is Kind.UPDATE:
+                group.append(call)
+            else:
+                result.append(call)
+        return result + (self._expand(group) if group else [])
+
+    def _joins(self, group: list[Call], call: Call) -> bool:
+        """Returns whether a call is an update that can be made together with others."""
+        if call.kind is not Kind.UPDATE:
+            return False
+        first = group[0]
+        same = _updates(call) is _updates(first) and _hyperparameters(call) == _hyperparameters(
+            first
+        )
+        if not same or [_dtype(a) for a in call.args] != [_dtype(a) for a in first.args]:
+            return False
+        # A parameter that is updated twice, or a state that two rules share.
+        known = {r.buffer for other in group for r in other.references()}
+        return not any([r.buffer in known for r in call.references()])
+
+    def _expand(self, group: list[Call]) -> list[Call]:
+        updates = _updates(group[0])
+        if updates.recording is None:
+            many = getattr(updates.kernel, "update_many", None)
+            if many is None:
+                return [
+                    Call(Kind.WHOLE, updates.kernel.update, c.args, c.kwargs, None) for c in group
+                ]
+            rows = [call.args for call in group]
+            return [Call(Kind.WHOLE, many, (rows,), group[0].kwargs, None)]
+        arrays = [ref for call in group for ref in call.args if ref is not None]
+        kernel_calls, places = self._trace(updates.recording, group[0])
+        if kernel_calls is None or not all([ref.is_contiguous() for ref in arrays]):
+            return [each for call in group for each in self._in_steps(call)]
+        return self._flat(group, kernel_calls, places)
+
+    def _in_steps(self, call: Call) -> list[Call]:
+        """Returns the calls of a kernel for one update, of arrays as they are."""
+        updates = _updates(call)
+        # The values do not matter here: the calls are wanted.
+        stand_ins = [None if ref is None else numpy.ones(ref.shape, ref.dtype) for ref in call.args]
+        calls, buffers = self._recorded(updates.recording, stand_ins, call.kwargs)
+        refs = {
+            buffer: ref
+            for buffer, ref in zip(buffers, call.args, strict=True)
+            if buffer is not None
+        }
+
+        def place(ref: Ref) -> Ref:
+            own = refs.get(ref.buffer)
+            if own is not None and own.shape != ref.shape:
+                raise NotRecordableError("an update takes parameters apart")
+            return ref if own is None else own
+
+        for each in calls:
+            each.args, each.kwargs = replaced((each.args, each.kwargs), place)
+            each.out = replaced(each.out, place)
+        return calls
+
+    def _trace(self, kernel: Any, call: Call) -> tuple[list[Call] | None, dict[Buffer, int]]:
+        """Returns the calls for arrays of one element, and the place of each argument.
+
+        Returns None if they are something else than elementwise calls.
+        """
+        stand_ins = [None if ref is None else numpy.ones(1, ref.dtype) for ref in call.args]
+        calls, buffers = self._recorded(kernel, stand_ins, call.kwargs)
+        places = {buffer: i for i, buffer in enumerate(buffers) if buffer is not None}
+        for each in calls:
+            if not (each.kind is Kind.UFUNC and isinstance(each.function, numpy.ufunc)):
+                return None, places
+            if each.function.signature is not None:
+                return None, places
+            if not all([ref.shape in ((), (1,)) for ref in each.references()]):
+                return None, places
+        return calls, places
+
+    def _recorded(
+        self, kernel: Any, arrays: Sequence[Any], hyperparameters: Any
+    ) -> tuple[list[Call], list[Buffer | None]]:
+        """Runs a kernel on arrays and returns its calls, and the buffers of the arrays."""
+        tape = Tape()
+        tape.numbers = self._tape.numbers
+        for array in arrays:
+            if array is not None:
+                tape.buffers.made(array)
+        buffers = [None if array is None else tape.buffers.of(array) for array in arrays]
+        current.tape = tape
+        try:
+            with numpy.errstate(all="ignore"):
+                kernel.update(
+                    *[None if a is None else a.view(TapeArray) for a in arrays], **hyperparameters
+                )
+        finally:
+            current.tape = None
+        return tape.calls, buffers
+
+    def _flat(
+        self, group: list[Call], kernel_calls: list[Call], places: dict[Buffer, int]
+    ) -> list[Call]:
+        """Returns the calls of a kernel over all arrays of a group, block by block."""
+        sizes = [call.args[0].size for call in group]
+        starts = [sum(sizes[:i]) for i in range(len(sizes))]
+        total = sum(sizes)
+        if total == 0:
+            return []
+        columns = [
+            None if group[0].args[i] is None else self._column(group, starts, total, i)
+            for i in range(len(group[0].args))
+        ]
+        length = total if total <= LARGEST_BLOCK else BLOCK
+        scratch: dict[Buffer, Buffer] = {}
+
+        def operand(ref: Ref, start: int, stop: int) -> Ref:
+            """Returns the elements of a block of what represents one element in the trace."""
+            if ref.buffer in places:
+                column = columns[places[ref.buffer]]
+                assert column is not None
+                return column(start, stop)
+            if ref.buffer.memory is not None:
+                return ref  # a number
+            if ref.buffer not in scratch:
+                scratch[ref.buffer] = Buffer(length * ref.dtype.itemsize)
+            low = start % length
+            itemsize = ref.dtype.itemsize
+            return Ref(scratch[ref.buffer], low * itemsize, (stop - start,), (itemsize,), ref.dtype)
+
+        result: list[Call] = []
+        for start in range(0, total, length):
+            stop = min(start + length, total)
+            for call in kernel_calls:
+                used = {places.get(ref.buffer) for ref in call.references()}
+                is_flat = all([i is None or getattr(columns[i], "is_flat", False) for i in used])
+                pieces = [(start, stop)]
+                if not is_flat:
+                    ends = zip(starts, sizes, strict=True)
+                    pieces = [(max(start, s), min(stop, s + n)) for s, n in ends]
+                for low, high in pieces:
+                    if low < high:
+
+                        def piece(ref: Ref, low: int = low, high: int = high) -> Ref:
+                            return operand(ref, low, high)
+
+                        args, kwargs = replaced((call.args, call.kwargs), piece)
+                        out = replaced(call.out, piece)
+                        result.append(Call(Kind.UFUNC, call.function, args, kwargs, out))
+        return result
+
+    def _column(
+        self, group: list[Call], starts: list[int], total: int, index: int
+    ) -> Callable[[int, int], Ref]:
+        """Returns what gives the elements of one argument of all updates."""
+        refs = [call.args[index] for call in group]
+        dtype = refs[0].dtype
+        adjacent = _adjacent(refs)
+        if adjacent is not None:
+            return _Flat(adjacent)
+        if all([self._is_movable_state(ref) for ref in refs]):
+            memory = numpy.empty(total, dtype)
+            for ref, start in zip(refs, starts, strict=True):
+                new = memory[start : start + ref.size].reshape(ref.shape)
+                new[...] = ref.array
+                self.moved.append((ref.buffer.memory, new))
+            buffer = Buffer(memory.nbytes, memory)
+            return _Flat(Ref(buffer, 0, (total,), (dtype.itemsize,), dtype, memory))
+        if all([r.is_whole() and r.buffer.memory is None for r in refs]):
+            buffer = Buffer(total * dtype.itemsize)
+            for ref, start in zip(refs, starts, strict=True):
+                self.parents[ref.buffer] = buffer, start * dtype.itemsize
+            return _Flat(Ref(buffer, 0, (total,), (dtype.itemsize,), dtype))
+        return _Parts(refs, starts)
+
+    def _is_movable_state(self, ref: Ref) -> bool:
+        owner = ref.buffer.memory
+        if owner is None or id(owner) not in self._owned:
+            return False
+        return ref.is_whole() and self._uses[ref.buffer] == 1
+
+
+class _Flat:
+    """Elements that lie one after the other."""
+
+    is_flat = True
+
+    def __init__(self, ref: Ref) -> None:
+        self._ref = ref
+
+    def __call__(self, start: int, stop: int) -> Ref:
+        return self._ref.piece(start, stop)
+
+
+class _Parts:
+    """Elements of several arrays; a piece must not cross the border of two."""
+
+    is_flat = False
+
+    def __init__(self, refs: list[Ref], starts: list[int]) -> None:
+        self._refs = refs
+        self._starts = starts
+
+    def __call__(self, start: int, stop: int) -> Ref:
+        for ref, first in zip(self._refs, self._starts, strict=True):
+            if first <= start < first + ref.size:
+                return ref.piece(start - first, stop - first)
+        raise IndexError(start)
+
+
+def _adjacent(refs: list[Ref]) -> Ref | None:
+    """Returns one array of the elements of several, if they lie one after the other."""
+    first = refs[0]
+    end = first.offset
+    for ref in refs:
+        if ref.buffer is not first.buffer or ref.offset != end:
+            return None
+        end += ref.size * ref.dtype.itemsize
+    itemsize = first.dtype.itemsize
+    # Made from the memory of the buffer, since no array covers them all.
+    return Ref(
+        first.buffer, first.offset, ((end - first.offset) // itemsize,), (itemsize,), first.dtype
+    )
+
+
+def _updates(call: Call) -> UpdateCalls:
+    return cast(Any, call.function).__self__
+
+
+def _dtype(ref: Ref | None) -> DType | None:
+    return None if ref is None else ref.dtype
+
+
+def _hyperparameters(call: Call) -> Any:
+    """Returns what calls with the same hyperparameters have in common."""
+
+    def part(value: Any) -> Any:
+        if isinstance(value, VaryingNumber):
+            return id(value)
+        if isinstance(value, tuple):
+            return tuple([part(v) for v in value])
+        return type(value), value
+
+    return tuple([(name, part(value)) for name, value in call.kwargs.items()])

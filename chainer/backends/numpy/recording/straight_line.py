@@ -1,0 +1,224 @@
+"""Recorded calls as one Python function without branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
+from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
+from chainer.backends.numpy.recording.simplify import written
+from chainer.backends.numpy.recording.tape import Call, Kind, released
+from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
+from chainer.core.typing import HostArray
+
+_ndarray: Any = numpy.ndarray
+
+#: Functions whose result has the shape that it had, whatever the values are.
+_FIXED_SHAPE = frozenset(
+    (
+        *(numpy.where, numpy.asarray, numpy.arange, numpy.zeros, numpy.ones, numpy.full),
+        *(_ndarray.astype, _ndarray.__getitem__, _ndarray.copy, numpy.zeros_like),
+    )
+)
+
+#: Functions that convert an array to the dtype of the result.
+_CONVERSIONS = frozenset((numpy.asarray, _ndarray.astype, _ndarray.copy, numpy.copy))
+
+#: NumPy wants the output of these by name.
+_BY_NAME = frozenset((numpy.maximum, numpy.minimum))
+
+
+class StraightLine:
+    """Makes a function of recorded calls.
+
+    Arrays, functions and constants become global names of the function: each call is one line.
+
+    Args:
+        calls: The calls.
+        plan: Places of intermediate results.
+        arguments: References to arguments that are not copied: the function gets the arrays.
+    """
+
+    def __init__(self, calls: list[Call], plan: Plan, arguments: list[Ref]) -> None:
+        self._names: dict[str, Any] = {"copyto": numpy.copyto, "store": _store}
+        self._known: dict[Any, str] = {}
+        self._plan = plan
+        # Aligned, so that BLAS and NumPy find what they find in arrays of their own.
+        memory = numpy.empty(plan.nbytes + ALIGNMENT, numpy.uint8)
+        start = -memory.__array_interface__["data"][0] % ALIGNMENT
+        self._memory = memory[start : start + plan.nbytes]
+        self._bytes: dict[Buffer, HostArray] = {}
+        self._given: dict[Buffer, str] = {}
+        for i, ref in enumerate(arguments):
+            self._given[ref.buffer] = f"x{i}"
+        held_until = self._last_uses_of_held(calls)
+        self._held: dict[Held, str] = {}
+        lines: list[str] = []
+        for index, call in enumerate(calls):
+            lines += self._lines(call)
+            for held in held_until.get(index, ()):
+                lines.append(f"{self._held_name(held)} = None")
+        parameters = ", ".join(self._given.values())
+        body = "\n    ".join(lines or ["pass"])
+        code = compile(f"def run({parameters}):\n    {body}\n", "<recorded step>", "exec")
+        exec(code, self._names)
+        self.run: Callable[..., None] = self._names["run"]
+
+    def array(self, ref: Ref) -> HostArray:
+        """Returns the array that a reference represents in the program."""
+        if ref.array is not None:
+            return ref.array
+        buffer = ref.buffer
+        data = self._bytes.get(buffer)
+        if data is None:
+            if buffer.memory is not None:
+                data = _bytes_of(buffer.memory)
+            else:
+                offset = self._plan.offsets[buffer]
+                data = self._memory[offset : offset + buffer.nbytes]
+            self._bytes[buffer] = data
+        return numpy.ndarray(ref.shape, ref.dtype, data, ref.offset, ref.strides)
+
+    # -- names ------------------------------------------------------------------------------------
+
+    def _name(self, value: Any, letter: str, key: Any = None) -> str:
+        key = (letter, id(value)) if key is None else key
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = f"{letter}{len(self._known)}"
+            self._names[name] = value
+        return name
+
+    def _ref(self, ref: Ref) -> str:
+        given = self._given.get(ref.buffer)
+        if given is not None:
+            return given
+        key = ref.place()
+        return self._known.get(key) or self._name(self.array(ref), "a", key)
+
+    def _held_name(self, held: Held) -> str:
+        return self._held.setdefault(held, f"h{len(self._held)}")
+
+    def _expression(self, value: Any) -> str:
+        """Returns the Python expression of an argument."""
+        if isinstance(value, Ref):
+            return self._ref(value)
+        if value is None or type(value) in (bool, int):
+            return repr(value)
+        found = list(leaves(value))
+        given = any([isinstance(x, Ref) and x.buffer in self._given for x in found])
+        if given or any([isinstance(x, Held) for x in found]):
+            if isinstance(value, Held):
+                return self._held_name(value)
+            if type(value) in (tuple, list):
+                parts = "".join([self._expression(v) + ", " for v in value])
+                return f"({parts})" if type(value) is tuple else f"[{parts}]"
+            raise NotRecordableError(f"a kernel gets what another one kept in a {type(value)}")
+        whole = replaced(value, self.array)
+        if any([isinstance(x, VaryingNumber) for x in found]):
+            return f"{self._name(released, 'f')}({self._name(whole, 'c')})"
+        self._names.setdefault("_alive", []).append(whole)  # its identity is a key
+        return self._name(whole, "c")
+
+    # -- lines ------------------------------------------------------------------------------------
+
+    def _lines(self, call: Call) -> list[str]:
+        function = self._function(call.function)
+        args = [self._expression(a) for a in call.args]
+        kwargs = [f"{name}={self._expression(value)}" for name, value in call.kwargs.items()]
+        if call.kind is Kind.UFUNC:
+            outputs = [self._expression(o) for o in call.out]
+            is_ufunc = isinstance(call.function, numpy.ufunc)
+            if len(outputs) == 1 and not kwargs and is_ufunc and call.function not in _BY_NAME:
+                # By position, which NumPy reads faster than by name.
+                return [f"{function}({', '.join([*args, *outputs])})"]
+            out = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+            return [f"{function}({', '.join([*args, *kwargs, f'out={out}'])})"]
+        if call.kind is Kind.OUT:
+            return [f"{function}({', '.join([*args, *kwargs])}, out={self._expression(call.out)})"]
+        expression = f"{function}({', '.join([*args, *kwargs])})"
+        if call.function is _ndarray.__getitem__:
+            expression = f"{args[0]}[{args[1]}]"
+        elif call.function is _ndarray.__setitem__:
+            return [f"{args[0]}[{args[1]}] = {args[2]}"]
+        if call.kind is Kind.WRITE or call.out is None:
+            return [expression]
+        if call.function in _CONVERSIONS and isinstance(call.args[0], Ref):
+            return [f"copyto({self._expression(call.out)}, {args[0]}, 'unsafe')"]
+        if call.kind is Kind.ASSIGN and call.function in _FIXED_SHAPE:
+            return [f"copyto({self._expression(call.out)}, {expression})"]
+        return [f"r = {expression}", *self._stores(call.out, "r")]
+
+    def _stores(self, out: Any, name: str) -> list[str]:
+        """Returns the lines that put a result where later calls find it."""
+        if out is None:
+            return []
+        if isinstance(out, Held):
+            return [f"{self._held_name(out)} = {name}"]
+        if isinstance(out, Ref):
+            return [f"store({self._ref(out)}, {name})"]
+        lines: list[str] = []
+        parts = [f"{name}_{i}" for i in range(len(out))]
+        if parts:
+            lines.append(f"{', '.join(parts)}, = {name}")
+        for part, value in zip(parts, out, strict=True):
+            lines += self._stores(value, part)
+        return [*lines, *[f"{part} = None" for part in [name, *parts]]]
+
+    def _function(self, function: Callable[..., Any]) -> str:
+        # Bound methods of ufuncs and kernels are made anew each time they are asked for.
+        owner = getattr(function, "__self__", None)
+        key = ("f", id(owner), getattr(function, "__name__", "")) if owner is not None else None
+        return self._name(function, "f", key)
+
+    def _last_uses_of_held(self, calls: list[Call]) -> dict[int, list[Held]]:
+        last: dict[Held, int] = {}
+        for index, call in enumerate(calls):
+            for leaf in leaves((call.args, call.kwargs, call.out)):
+                if isinstance(leaf, Held):
+                    last[leaf] = index
+        found: dict[int, list[Held]] = {}
+        for held, index in last.items():
+            found.setdefault(index, []).append(held)
+        return found
+
+
+def direct_arguments(calls: list[Call], arguments: list[Ref], others: set[Buffer]) -> list[int]:
+    """Returns the numbers of the arguments that calls take as they are, without a copy.
+
+    Args:
+        calls: The calls.
+        arguments: References to all arguments.
+        others: Buffers that something else than the calls refers to.
+    """
+    places = {
+        ref.buffer: ref.place() for ref in arguments if ref.is_whole() and ref.buffer not in others
+    }
+    for call in calls:
+        for ref in references((call.args, call.kwargs)):
+            if places.get(ref.buffer) not in (None, ref.place()):
+                del places[ref.buffer]
+        # A call that may write to the array must not get that of the user.
+        for ref in written(call):
+            places.pop(ref.buffer, None)
+    return [i for i, ref in enumerate(arguments) if ref.buffer in places]
+
+
+def _bytes_of(array: Any) -> HostArray:
+    """Returns the memory of an array that owns it."""
+    return numpy.ndarray((array.nbytes,), numpy.uint8, array.ravel(order="K"))
+
+
+def _store(target: Any, value: Any) -> None:
+    """Copies a result to the memory that has to hold it."""
+    if value is target:
+        return
+    if target.shape != numpy.shape(value):
+        raise NotRecordableError(
+            f"an array has the shape {numpy.shape(value)}; when the step was recorded, it had "
+            f"{target.shape}"
+        )
+    numpy.copyto(target, value)
