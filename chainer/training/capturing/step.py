@@ -184,7 +184,7 @@ class CapturedStep:
         failure: str | None = None
         recorded: dict[str, Any] = {}
         try:
-            result = recording(found, reporter)
+            result = recording(found, reporter, rehearse=True)
             recorded = _results_of(result)
             recorded |= before.values()
         except Exception as error:

@@ -39,18 +39,39 @@ class _Tracing(_Trace):
 
 
 class CaptureProgram(Program):
-    """A program with the functions that compute its numbers."""
+    """A program with the functions that compute its numbers.
+
+    Args:
+        program: The compiled program.
+        rehearsal: The same operations, run one by one.
+        numbers: The numbers that may differ from call to call.
+        count: Number of the outputs.
+    """
 
     is_exact = False
 
-    def __init__(self, program: JaxProgram, numbers: list[TapeNumber], count: int) -> None:
-        self._program, self._numbers, self._count = program, numbers, count
+    def __init__(
+        self,
+        program: JaxProgram,
+        rehearsal: JaxProgram,
+        numbers: list[TapeNumber],
+        count: int,
+    ) -> None:
+        self._program, self._rehearsal = program, rehearsal
+        self._numbers, self._count = numbers, count
         self.description = "a program of XLA"
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
+        return self._run(self._program, arguments)
+
+    def rehearse(self, arguments: Sequence[Array]) -> list[Array]:
+        """Repeats the step operation by operation."""
+        return self._run(self._rehearsal, arguments)
+
+    def _run(self, program: JaxProgram, arguments: Sequence[Array]) -> list[Array]:
         values = [number._evaluate() for number in self._numbers]
-        return list(self._program(arguments, values))[: self._count]
+        return list(program(arguments, values))[: self._count]
 
 
 class CaptureRecorder(Recorder):
@@ -171,7 +192,8 @@ class CaptureRecorder(Recorder):
                     box.value = value
 
         compiled = jax.jit(step, donate_argnums=0)
-        program = JaxProgram(b, compiled, (donated, kept, written))
+        places = donated, kept, written
+        program, rehearsal = JaxProgram(b, compiled, places), JaxProgram(b, step, places)
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
         self._wanted = wanted
@@ -179,7 +201,7 @@ class CaptureRecorder(Recorder):
             target.node.value = value.native
         for box in self._made:
             box.value = boxes.Stale()
-        return CaptureProgram(program, self._numbers, count)
+        return CaptureProgram(program, rehearsal, self._numbers, count)
 
     def is_recorded(self, array: object) -> bool:
         """See :meth:`Recorder.is_recorded`."""
