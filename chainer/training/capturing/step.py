@@ -160,8 +160,8 @@ class CapturedStep:
             if kept is not None:
                 before.restore()
                 return self._give_up(
-                    f"it keeps an array ({kept}) where only the step as written changes it, such as "
-                    "in a list or in an object that is not a target; return the array instead",
+                    f"it keeps an array ({kept}) where only the step as written changes it, as "
+                    "in a list or an object that is not a target; return the array instead",
                     args,
                     kwargs,
                 )

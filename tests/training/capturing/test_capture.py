@@ -294,6 +294,77 @@ class TestPitfalls:
 
         compare(MLP, images(4, 6), change)
 
+    def test_states_that_are_referred_to_stay_the_same_arrays(self):
+        held = {}
+
+        def change(i, training):
+            if i == 1:
+                rule = training.model.predictor.l1.W.update_rule
+                held[id(training)] = rule, rule.state["m"]
+
+        compare(MLP, images(4, 6), change)
+        assert len(held) == 2
+        for rule, m in held.values():
+            assert rule.state["m"] is m
+
+    def test_two_signatures_share_states(self):
+        batches = images(4, 6)
+        batches[1::2] = [(x[:3], t[:3]) for x, t in batches[1::2]]
+        assert programs(compare(MLP, batches)) == 2
+
+    def test_noise_of_the_random_source(self):
+        def noisy(x):
+            return x + F.gaussian(x * 0, x * 0)
+
+        class Noisy(MLP):
+            def forward(self, x):
+                return super().forward(noisy(x))
+
+        assert programs(compare(Noisy, images(4, 6))) == 1
+
+    def test_indexes_out_of_bounds_raise(self):
+        run = Training(LanguageModel)
+        step = run.capture()
+        for batch in words():
+            step(*batch)
+        assert programs(step) >= 1
+        bad = [np.array(x) for x in words()[0]]
+        bad[0][0] = 9
+        with pytest.raises(IndexError):
+            step(*bad)
+
+    def test_link_hooks_and_the_debug_mode_run_the_step_as_written(self):
+        run = Training(MLP)
+        step = run.capture()
+        batches = images(4, 6)
+        for batch in batches[:5]:
+            step(*batch)
+        labels = []
+
+        class Hook(chainer.LinkHook):
+            name = "recording"
+
+            def forward_preprocess(self, args):
+                labels.append(args.link.name)
+
+        with Hook():
+            step(*batches[5])
+        assert "l1" in labels
+        x, t = batches[6]
+        with chainer.using_config("debug", True), pytest.raises(RuntimeError, match="NaN"):
+            step(x * np.float32("nan"), t)
+
+    def test_memory_of_arguments_belongs_to_the_caller(self):
+        link = L.Linear(6, 2)
+        step = chainer.capture(lambda x: link(F.relu(x)), link, on_failure="error")
+        for i in range(STEPS):
+            # Another layout of the same values, and memory that changes after the call.
+            x = np.full((4, 6), i - 4, "f", order="F" if i % 2 else "C")
+            y = step(x)
+            x[...] = -1
+            expected = np.full((4, 6), max(i - 4, 0), "f") @ link.W.array.T + link.b.array
+            np.testing.assert_allclose(y.array, expected, rtol=1e-6)
+
     def test_function_hook_sees_every_call(self):
         calls = []
 
@@ -414,6 +485,38 @@ class TestRefused:
         text, results = refused(lambda x: link(x) + np.random.rand(4, 2).astype("f"), link)
         assert "differs from that of the step as written" in text
         assert len({y.array.tobytes() for y in results}) == STEPS
+
+    def test_arrays_made_by_the_step_without_chainer(self):
+        link, count = L.Linear(6, 2), [0]
+
+        def step(x):
+            count[0] += 1
+            return link(x) * np.full((4, 2), count[0], "f")
+
+        text, _ = refused(step, link)
+        assert "differs from that of the step as written" in text
+
+    def test_arguments_that_are_changed(self):
+        link = L.Linear(6, 2)
+
+        def step(x):
+            x *= 2
+            return link(x)
+
+        text, _ = refused(step, link)
+        assert "an argument is changed in place" in text
+
+    def test_arrays_that_are_kept_elsewhere(self):
+        link, kept = L.Linear(6, 2), []
+
+        def step(x):
+            y = link(x)
+            kept[:] = [y.array]
+            return y
+
+        text, results = refused(step, link)
+        assert "it keeps an array (float32[4, 2])" in text
+        np.testing.assert_array_equal(kept[0], results[-1].array)
 
     def test_python_counter_of_a_link(self):
         class Counting(L.Linear):

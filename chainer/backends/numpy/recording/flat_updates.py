@@ -65,7 +65,7 @@ class FlatUpdates:
     Args:
         tape: The tape, whose numbers the calls share.
         calls: Recorded calls.
-        owned: Identities of arrays whose values may lie in other memory.
+        owned: Identities of arrays whose values may be moved to other memory.
 
     Attributes:
         moved: Pairs of arrays: the old one, and that which holds the values from now on.

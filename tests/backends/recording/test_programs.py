@@ -1,0 +1,180 @@
+"""Programs of recorded calls: memory is used again, and no bit changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.links as L
+from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.recorder import NumpyRecorder
+from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber, computed
+
+
+def record(function, *arguments, numbers=()):
+    """Returns a program of a function of arrays, and what the recorded run returned."""
+    recorder = NumpyRecorder()
+    given = [recorder.argument(a) for a in arguments]
+    outputs = recorder.run(lambda: function(*given))
+    program = recorder.program(outputs)
+    return program, [recorder.plain(y) for y in outputs]
+
+
+def random_function(seed):
+    """Returns a function that makes calls at random; the same seed makes the same calls."""
+
+    def function(x, y):
+        draw = np.random.RandomState(seed)
+        values = [x, y, x + 1]
+        for _ in range(40):
+            a, b = (values[draw.randint(len(values))] for _ in range(2))
+            kind = draw.randint(9)
+            if kind == 0:
+                new = a + b
+            elif kind == 1:
+                new = np.maximum(a, 0.25) * b
+            elif kind == 2:
+                new = a.T.copy().T
+            elif kind == 3:
+                new = a - a.sum(axis=0, keepdims=True)
+            elif kind == 4:
+                new = (a @ b.T) @ b * 0.01
+            elif kind == 5:
+                new = np.where(a > b, a, b)
+            elif kind == 6:
+                new = np.zeros_like(a)
+                new[1:] = a[:-1]
+            elif kind == 7:
+                new = a * 0.5
+                new[:, ::2] += b[:, 1::2]
+            else:
+                new = np.tanh(a)[::-1]
+            values.append(new)
+            # Some results are needed to the end, most only for a while.
+            if len(values) > 5 and draw.rand() < 0.8:
+                del values[draw.randint(2, len(values) - 1)]
+        return values[-3:]
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs(seed):
+    function = random_function(seed)
+    draw = np.random.RandomState(seed + 100)
+    batches = [[draw.randn(4, 4).astype("f") for _ in range(2)] for _ in range(4)]
+    program, first = record(function, *batches[0])
+    for array, expected in zip(first, function(*batches[0]), strict=True):
+        np.testing.assert_array_equal(array, expected)
+    for batch in batches:
+        copies = [x.copy() for x in batch]
+        for array, expected in zip(program(batch), function(*batch), strict=True):
+            np.testing.assert_array_equal(array, expected)
+        for x, copy in zip(batch, copies, strict=True):
+            np.testing.assert_array_equal(x, copy)
+
+
+def test_memory_is_used_again():
+    def chain(x):
+        for _ in range(100):
+            x = x[::-1] * 0.5 + x.max()
+        return [x]
+
+    x = np.ones((1000,), "f")
+    program, _ = record(chain, x)
+    # Three arrays are alive at one time: not a hundred.
+    assert program.nbytes < 4 * x.nbytes
+
+
+def test_results_do_not_overwrite_each_other():
+    program, _ = record(lambda x: [x + 1], np.ones(3, "f"))
+    (first,), (second,) = program([np.ones(3, "f")]), program([np.zeros(3, "f")])
+    np.testing.assert_array_equal(first, [2, 2, 2])
+    np.testing.assert_array_equal(second, [1, 1, 1])
+
+
+def test_what_does_not_change_is_computed_once():
+    def function(x):
+        rows = x + 0
+        return [rows[rows.shape[0] - 1] * 2, rows[rows.shape[0] - 1] * 2]
+
+    program, _ = record(function, np.ones((3, 2), "f"))
+    assert program.description.startswith("2 calls")
+    for y in program([np.full((3, 2), 4, "f")]):
+        np.testing.assert_array_equal(y, [8, 8])
+
+
+def test_empty_arrays():
+    program, _ = record(lambda x: [x * 2, x.sum(axis=0)], np.ones((0, 3), "f"))
+    doubled, total = program([np.ones((0, 3), "f")])
+    assert doubled.shape == (0, 3)
+    np.testing.assert_array_equal(total, np.zeros(3))
+
+
+def test_layouts_of_references():
+    buffer = Buffer(24)
+    row = Ref(buffer, 0, (2, 3), (12, 4), np.dtype("f"))
+    column = Ref(buffer, 0, (3, 2), (4, 12), np.dtype("f"))
+    assert row.is_contiguous() and row.is_whole()
+    assert not column.is_contiguous()
+    piece = row.piece(2, 5)
+    assert (piece.offset, piece.shape, piece.is_whole()) == (8, (3,), False)
+
+
+def test_numbers_that_vary():
+    value = [2.0]
+    number = NumpyRecorder().number(lambda: value[0])
+    assert isinstance(number, VaryingNumber)
+    derived = 1 - number * 3
+    root = computed(np.sqrt, number)
+    assert number * 3 is number * 3
+    value[0] = 4.0
+    assert (derived.evaluate(), root.evaluate(), computed(np.sqrt, 9.0)) == (-11.0, 2.0, 3.0)
+
+
+def test_arrays_within_objects_stay_where_they_are():
+    rois = np.array([[0, 0, 0, 7, 7], [1, 2, 2, 5, 5]], "f")
+
+    def pool(x, rois):
+        y = chainer.functions.roi_pooling_2d(x, rois + 0, 2, 2, 1.0)
+        return y
+
+    step = chainer.capture(pool, on_failure="error")
+    draw = np.random.RandomState(0)
+    for i in range(6):
+        x = draw.randn(2, 3, 8, 8).astype("f")
+        moved = rois + np.array([0, i % 2, 0, 0, 0], "f")
+        np.testing.assert_array_equal(step(x, moved).array, pool(x, moved).array)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "MSVAG"])
+def test_updates_in_blocks(name, monkeypatch):
+    from chainer.backends.numpy.recording import flat_updates
+
+    monkeypatch.setattr(flat_updates, "BLOCK", 7)
+    monkeypatch.setattr(flat_updates, "LARGEST_BLOCK", 20)
+    x = np.random.RandomState(0).randn(8, 5).astype("f")
+    runs = []
+    for captures in (False, True):
+        np.random.seed(0)
+        model = chainer.Sequential(L.Linear(5, 4), L.Linear(4, 3))
+        optimizer = getattr(chainer.optimizers, name)().setup(model)
+
+        def step(x, model=model, optimizer=optimizer):
+            model.cleargrads()
+            chainer.functions.mean(chainer.functions.tanh(model(x))).backward()
+            optimizer.update()
+
+        if captures:
+            step = chainer.capture(step, model, optimizer, on_failure="error")
+        for _ in range(8):
+            step(x)
+        runs.append([p.array for p in model.params()])
+    for a, b in zip(*runs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_shapes_that_depend_on_values():
+    with pytest.raises(NotRecordableError, match="depends on values"):
+        record(lambda x: [np.nonzero(x)[0]], np.ones(3, "f"))
