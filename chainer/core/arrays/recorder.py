@@ -181,21 +181,6 @@ class Program:
         """
         raise NotImplementedError(f"{type(self).__name__} must define __call__()")
 
-    def rehearse(self, arguments: Sequence[Array]) -> list[Array]:
-        """Repeats the step for a comparison with the step as written.
-
-        A program of a compiler, which rounds at other places, runs its operations one by one here.
-        Otherwise roundings would be taken for differences where a step enlarges them: Adam makes
-        steps of full length of gradients that are zero but for roundings.
-
-        Args:
-            arguments: As for a call.
-
-        Returns:
-            list: The outputs. The state is changed in place.
-        """
-        return self(arguments)
-
 
 class Recorder:
     """Records one run of a step."""

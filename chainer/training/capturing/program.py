@@ -113,15 +113,12 @@ class Recording:
         self.cleared: list[Parameter] = []
         self.counters: list[tuple[dict[str, Any], str, int]] = []
 
-    def __call__(
-        self, found: list[Any], reporter: Reporter | None, rehearse: bool = False
-    ) -> Any:
+    def __call__(self, found: list[Any], reporter: Reporter | None) -> Any:
         """Does what the step would do.
 
         Args:
             found: Arrays and Variables of the arguments.
             reporter: The current reporter.
-            rehearse: Whether the result is compared with the step as written.
         """
         arguments = [x.array if isinstance(x, Variable) else x for x in found]
         for slot in self.carried:
@@ -129,8 +126,7 @@ class Recording:
             arguments.append(value.array if isinstance(value, Variable) else value)
         for members, name, step in self.counters:
             members[name] += step
-        program = self.program.rehearse if rehearse else self.program
-        outputs = iter(program(arguments))
+        outputs = iter(self.program(arguments))
         results = {
             place: CapturedVariable(y, requires_grad=False) if is_variable else y
             for place, is_variable, y in zip(self.places, self.kinds, outputs)

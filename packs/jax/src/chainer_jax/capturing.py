@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
-from chainer.backends.numpy.recording.tape import TapeNumber
-from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
+from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax import boxes
@@ -18,7 +17,7 @@ from chainer_jax.recorder import JaxProgram, _Trace
 _MOST_NUMBERS = 4096
 
 
-class TracedNumber(TapeNumber):
+class TracedNumber(VaryingNumber):
     """A number that is an input of the program."""
 
     recorder: CaptureRecorder
@@ -39,39 +38,18 @@ class _Tracing(_Trace):
 
 
 class CaptureProgram(Program):
-    """A program with the functions that compute its numbers.
-
-    Args:
-        program: The compiled program.
-        rehearsal: The same operations, run one by one.
-        numbers: The numbers that may differ from call to call.
-        count: Number of the outputs.
-    """
+    """A program with the functions that compute its numbers."""
 
     is_exact = False
 
-    def __init__(
-        self,
-        program: JaxProgram,
-        rehearsal: JaxProgram,
-        numbers: list[TapeNumber],
-        count: int,
-    ) -> None:
-        self._program, self._rehearsal = program, rehearsal
-        self._numbers, self._count = numbers, count
+    def __init__(self, program: JaxProgram, numbers: list[VaryingNumber], count: int) -> None:
+        self._program, self._numbers, self._count = program, numbers, count
         self.description = "a program of XLA"
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
-        return self._run(self._program, arguments)
-
-    def rehearse(self, arguments: Sequence[Array]) -> list[Array]:
-        """Repeats the step operation by operation."""
-        return self._run(self._rehearsal, arguments)
-
-    def _run(self, program: JaxProgram, arguments: Sequence[Array]) -> list[Array]:
-        values = [number._evaluate() for number in self._numbers]
-        return list(program(arguments, values))[: self._count]
+        values = [number.evaluate() for number in self._numbers]
+        return list(self._program(arguments, values))[: self._count]
 
 
 class CaptureRecorder(Recorder):
@@ -86,7 +64,7 @@ class CaptureRecorder(Recorder):
         self._arguments: list[Any] = []
         self._state: dict[Box, None] = {}
         self._views: list[Any] = []
-        self._numbers: list[TapeNumber] = []
+        self._numbers: list[VaryingNumber] = []
         self._vector: Any = None
         self._pending: list[tuple[Any, Any]] = []
         self._values: dict[int, Any] | None = None
@@ -115,7 +93,7 @@ class CaptureRecorder(Recorder):
         kind = type("TracedNumber", (TracedNumber,), {"recorder": recorder})
         return kind.of(evaluate)
 
-    def array_of(self, number: TapeNumber, dtype: Any) -> Any:
+    def array_of(self, number: VaryingNumber, dtype: Any) -> Any:
         """Returns the traced array of a number."""
         places = [i for i, known in enumerate(self._numbers) if known is number]
         if not places:
@@ -192,8 +170,7 @@ class CaptureRecorder(Recorder):
                     box.value = value
 
         compiled = jax.jit(step, donate_argnums=0)
-        places = donated, kept, written
-        program, rehearsal = JaxProgram(b, compiled, places), JaxProgram(b, step, places)
+        program = JaxProgram(b, compiled, (donated, kept, written))
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
         self._wanted = wanted
@@ -201,7 +178,7 @@ class CaptureRecorder(Recorder):
             target.node.value = value.native
         for box in self._made:
             box.value = boxes.Stale()
-        return CaptureProgram(program, rehearsal, self._numbers, count)
+        return CaptureProgram(program, self._numbers, count)
 
     def is_recorded(self, array: object) -> bool:
         """See :meth:`Recorder.is_recorded`."""
