@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import backend_of, copied, copyto, is_array
+from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.targets import SIMPLE, Targets, rules_of
@@ -25,7 +26,7 @@ class Snapshot:
         self._parameters = targets.parameters()
         rules = rules_of(self._parameters)
         self._owners = [*targets.links(), *targets.optimizers(), *rules]
-        self._reporter = reporter
+        self.reporter = reporter
         self._observation = None if reporter is None else dict(reporter.observation)
         self._members = [dict(vars(owner)) for owner in self._owners]
         self._states = [None if rule.state is None else dict(rule.state) for rule in rules]
@@ -72,12 +73,21 @@ class Snapshot:
             parameter._gradient = gradient
         for array, values in self._arrays:
             copyto(array, values)
-        if self._reporter is not None and self._observation is not None:
-            self._reporter.observation.clear()
-            self._reporter.observation.update(self._observation)
+        if self.reporter is not None and self._observation is not None:
+            self.reporter.observation.clear()
+            self.reporter.observation.update(self._observation)
         for box, value in self._keys:
             box.write(value)
         numpy.random.set_state(self._random)
+
+    def round_parameters(self) -> None:
+        """Changes each element of floating-point parameters by about one rounding."""
+        for array in self._parameter_arrays:
+            if array is not None and kind_of(array.dtype) == "f":
+                xp = backend_of(array).xp
+                # Of both signs and several sizes, so that sums change, too.
+                factors = 1 + (xp.arange(array.size) % 7 - 3) * float(xp.finfo(array.dtype).eps)
+                array[...] = array * factors.reshape(array.shape).astype(array.dtype)
 
     def values(self, is_exact: bool) -> dict[str, Any]:
         """Returns what can be compared, by a name for messages: values of arrays, and numbers.
@@ -99,8 +109,8 @@ class Snapshot:
                     found[f"{name!r} of {owner}"] = _bytes_of(array, is_exact)
                 elif isinstance(value, SIMPLE):
                     found[f"{name!r} of {owner}"] = value
-        if self._reporter is not None:
-            for name, value in self._reporter.observation.items():
+        if self.reporter is not None:
+            for name, value in self.reporter.observation.items():
                 array = value.array if isinstance(value, Variable) else value
                 found[f"reported value {name!r}"] = (
                     _bytes_of(array, is_exact) if is_array(array) else repr(array)
@@ -114,8 +124,12 @@ def _bytes_of(array: Any, is_exact: bool) -> Any:
     if array is None:
         return None
     host = numpy.ascontiguousarray(backend_of(array).to_host(array))
-    # A digest instead of a copy: the state may be as large as memory allows.
-    values = hashlib.blake2b(host.data).digest() if is_exact and host.size else host.tobytes()
+    if is_exact:
+        # A digest instead of a copy: the state may be as large as memory allows. Of bytes, because
+        # Python's buffers know no bfloat16.
+        values = hashlib.blake2b(host.reshape(-1).view(numpy.uint8)).digest()
+    else:
+        values = host.tobytes()
     return host.shape, host.dtype, values
 
 
@@ -150,3 +164,23 @@ def are_same(first: Any, second: Any, is_exact: bool) -> bool:
     # A bias before batch normalization has no gradient but roundings: they must not be compared.
     scale = float(numpy.max(numpy.abs(b), initial=0.01))
     return numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+def are_as_near(recorded: Any, written: Any, rounded: Any) -> bool:
+    """Returns whether roundings explain the difference of two values of snapshots or results.
+
+    Args:
+        recorded: Value of the record.
+        written: Value of the step as written.
+        rounded: Value of the step as written, from parameters that are rounded otherwise.
+    """
+    values = (recorded, written, rounded)
+    if not all([type(v) is tuple and len(v) == 3 and v[:2] == written[:2] for v in values]):
+        return False
+    if written[1].kind != "f":
+        return False
+    a, b, c = [numpy.frombuffer(v[2], v[1]).astype(numpy.float64) for v in values]
+    # Of the whole array: by chance, an element may be the same in two of the runs.
+    return bool(
+        numpy.max(numpy.abs(a - b), initial=0) <= 4 * numpy.max(numpy.abs(c - b), initial=0)
+    )

@@ -124,3 +124,28 @@ def test_state_is_carried_and_reset(device):
         runs.append(losses)
     np.testing.assert_allclose(runs[1], runs[0], rtol=1e-4)
     assert "carried from call to call: attribute 'h' of LSTM" in chainer.explain(call)
+
+
+@pytest.mark.parametrize("optimizer", ["Adam", "RMSprop"])
+def test_gradients_that_are_nothing_but_roundings(device, optimizer):
+    """A bias before batch normalization has none, yet Adam moves it by full steps."""
+
+    def losses(captured):
+        np.random.seed(0)
+        layers = L.Linear(6, 5), L.BatchNormalization(5), F.relu, L.Linear(5, 3)
+        model = L.Classifier(chainer.Sequential(*layers)).to_device(device)
+        rule = getattr(chainer.optimizers, optimizer)(0.01).setup(model)
+
+        def step(x, t):
+            rule.update(model, x, t)
+            return model.loss
+
+        call = chainer.capture(step, model, rule, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        found = []
+        for _ in range(5):
+            x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+            found.append(float(call(device.send(x), device.send(t)).array))
+        return found
+
+    np.testing.assert_allclose(losses(True), losses(False), rtol=1e-3)

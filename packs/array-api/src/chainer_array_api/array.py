@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
+from chainer.core.arrays.recorder import VaryingNumber
 
 if TYPE_CHECKING:
     from chainer_array_api.backend import ArrayAPIBackend
@@ -356,11 +357,22 @@ def _is_operand(value: Any) -> bool:
     return isinstance(value, (Array, int, float, complex, numpy.generic))
 
 
+def _other(array: Array, other: Any) -> Any:
+    """Returns the other operand of an operator; NotImplemented if it is of an unknown kind."""
+    if isinstance(other, VaryingNumber):
+        # While a step is recorded: the array that has the value of the number in each call.
+        return other.array(array.dtype if array.dtype.kind == "f" else numpy.dtype(float))
+    if not _is_operand(other):
+        if isinstance(other, numpy.ndarray):
+            raise mixed(array, other)
+        return NotImplemented
+    return other
+
+
 def _binary(name: str, reflected: bool = False) -> Any:
     def method(self: Array, other: Any) -> Any:
-        if not _is_operand(other):
-            if isinstance(other, numpy.ndarray):
-                raise mixed(self, other)
+        other = _other(self, other)
+        if other is NotImplemented:
             return NotImplemented
         function = getattr(self.backend.xp, name)
         return function(other, self) if reflected else function(self, other)
@@ -370,9 +382,8 @@ def _binary(name: str, reflected: bool = False) -> Any:
 
 def _inplace(name: str) -> Any:
     def method(self: Array, other: Any) -> Any:
-        if not _is_operand(other):
-            if isinstance(other, numpy.ndarray):
-                raise mixed(self, other)
+        other = _other(self, other)
+        if other is NotImplemented:
             return NotImplemented
         return getattr(self.backend.xp, name)(self, other, out=self)
 

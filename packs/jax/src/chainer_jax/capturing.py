@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
-from chainer.backends.numpy.recording.tape import TapeNumber
-from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
+from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax import boxes
@@ -18,7 +17,7 @@ from chainer_jax.recorder import JaxProgram, _Trace
 _MOST_NUMBERS = 4096
 
 
-class TracedNumber(TapeNumber):
+class TracedNumber(VaryingNumber):
     """A number that is an input of the program."""
 
     recorder: CaptureRecorder
@@ -43,13 +42,13 @@ class CaptureProgram(Program):
 
     is_exact = False
 
-    def __init__(self, program: JaxProgram, numbers: list[TapeNumber], count: int) -> None:
+    def __init__(self, program: JaxProgram, numbers: list[VaryingNumber], count: int) -> None:
         self._program, self._numbers, self._count = program, numbers, count
         self.description = "a program of XLA"
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
-        values = [number._evaluate() for number in self._numbers]
+        values = [number.evaluate() for number in self._numbers]
         return list(self._program(arguments, values))[: self._count]
 
 
@@ -65,7 +64,7 @@ class CaptureRecorder(Recorder):
         self._arguments: list[Any] = []
         self._state: dict[Box, None] = {}
         self._views: list[Any] = []
-        self._numbers: list[TapeNumber] = []
+        self._numbers: list[VaryingNumber] = []
         self._vector: Any = None
         self._pending: list[tuple[Any, Any]] = []
         self._values: dict[int, Any] | None = None
@@ -94,7 +93,7 @@ class CaptureRecorder(Recorder):
         kind = type("TracedNumber", (TracedNumber,), {"recorder": recorder})
         return kind.of(evaluate)
 
-    def array_of(self, number: TapeNumber, dtype: Any) -> Any:
+    def array_of(self, number: VaryingNumber, dtype: Any) -> Any:
         """Returns the traced array of a number."""
         places = [i for i, known in enumerate(self._numbers) if known is number]
         if not places:
