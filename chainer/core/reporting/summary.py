@@ -66,6 +66,8 @@ class Summary:
             weight: Weight of the value: how many times it counts.
         """
         value = _scalar(value)
+        if not isinstance(weight, (int, float)):
+            weight = _in_double_precision(_scalar(weight))
         with backend.get_device_from_array(value):
             # In single precision, the sum of a long epoch would lose the digits of small values.
             value = _in_double_precision(value)
