@@ -57,7 +57,7 @@ class Summary:
         self._x2: Any = 0.0
         self._n: Any = 0
 
-    def add(self, value: VariableLike, weight: float = 1) -> None:
+    def add(self, value: VariableLike, weight: VariableLike = 1) -> None:
         """Adds a scalar value.
 
         Args:
