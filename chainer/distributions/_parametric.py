@@ -146,11 +146,11 @@ class LocationScale(ParametricDistribution):
 class CenteredLocationScale(LocationScale):
     """A distribution whose mean and mode are its location."""
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self._full(self.loc)
 
-    @property
+    @cached_property
     def mode(self) -> Variable:
         return self._full(self.loc)
 

@@ -11,6 +11,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     as_point,
@@ -129,19 +130,19 @@ class Bernoulli(ParametricDistribution):
     def support(self) -> str:
         return "{0, 1}"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 
-    @property
+    @cached_property
     def stddev(self) -> Variable:
         return F.sqrt(self.variance)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return -_modified_xlogx(self.p) - _modified_xlogx(1 - self.p)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     log_beta,
@@ -41,16 +42,16 @@ class Beta(ParametricDistribution):
     def support(self) -> str:
         return "[0, 1]"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.a / (self.a + self.b)
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         total = self.a + self.b
         return self.a * self.b / total**2 / (total + 1)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         a, b = self.a, self.b
         total = a + b

@@ -11,6 +11,7 @@ from chainer import functions as F
 from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Shape, VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     either,
@@ -66,7 +67,7 @@ class Categorical(ParametricDistribution):
     def event_shape(self) -> Shape:
         return ()
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return -F.sum(_modified_xlogx(self.p), axis=-1)
 

@@ -60,7 +60,7 @@ class Cauchy(ParametricDistribution):
         with loc.device:
             return Variable(loc.xp.full(self.batch_shape, math.nan, dtype=loc.dtype))
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full(F.log(4 * math.pi * self.scale))
 

@@ -7,6 +7,7 @@ import math
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     mask_of,
@@ -39,15 +40,15 @@ class Chisquare(ParametricDistribution):
     def support(self) -> str:
         return "positive"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.k
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return 2 * self.k
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         half = 0.5 * self.k
         return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)

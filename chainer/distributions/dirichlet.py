@@ -47,16 +47,16 @@ class Dirichlet(ParametricDistribution):
     def support(self) -> str:
         return "[0, 1]"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.alpha / F.expand_dims(self.alpha0, -1)
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         alpha0 = F.expand_dims(self.alpha0, -1)
         return self.alpha * (alpha0 - self.alpha) / alpha0**2 / (alpha0 + 1)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         alpha, alpha0 = self.alpha, self.alpha0
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import ParametricDistribution, mask_of, masked, parameter
 from chainer.distributions.distribution import register_kl
 
@@ -34,15 +35,15 @@ class Exponential(ParametricDistribution):
     def support(self) -> str:
         return "positive"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return 1 / self.lam
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return 1 / self.lam**2
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return 1 - F.log(self.lam)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     mask_of,
@@ -42,15 +43,15 @@ class Gamma(ParametricDistribution):
     def support(self) -> str:
         return "positive"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.k * self.theta
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self.k * self.theta**2
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         k = self.k
         return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import ParametricDistribution, parameter, xlogy
 from chainer.distributions.distribution import register_kl
 
@@ -32,11 +33,11 @@ class Geometric(ParametricDistribution):
     def support(self) -> str:
         return "positive integer"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return 1 / self.p
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return (1 - self.p) / self.p**2
 

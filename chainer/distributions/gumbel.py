@@ -7,6 +7,7 @@ import math
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import LocationScale, parameter
 from chainer.distributions.distribution import register_kl
 
@@ -35,15 +36,15 @@ class Gumbel(LocationScale):
     loc = parameter("loc", "Location of the mode.")
     scale = parameter("scale", "Scale.")
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.loc + EULER * self.scale
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self._full(math.pi**2 / 6 * self.scale**2)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full(F.log(self.scale) + (EULER + 1))
 

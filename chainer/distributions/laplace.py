@@ -8,6 +8,7 @@ from typing import Any
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import CenteredLocationScale, parameter
 from chainer.distributions.distribution import register_kl
 from chainer.functions.rules.expressions import ElementwiseFunction, UnaryFunction
@@ -72,15 +73,15 @@ class Laplace(CenteredLocationScale):
     loc = parameter("loc", "Mean.")
     scale = parameter("scale", "Scale.")
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self._full(2 * self.scale**2)
 
-    @property
+    @cached_property
     def stddev(self) -> Variable:
         return self._full(math.sqrt(2) * self.scale)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full(1 + F.log(2 * self.scale))
 

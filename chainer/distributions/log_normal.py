@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     HALF_LOG_2PI,
     ParametricDistribution,
@@ -48,17 +49,17 @@ class LogNormal(ParametricDistribution):
     def support(self) -> str:
         return "positive"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return F.exp(self.mu + 0.5 * self.sigma**2)
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         square = self.sigma**2
         # expm1, because exp(s) - 1 loses digits for a small sigma.
         return F.exp(2 * self.mu + square) * F.expm1(square)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return 0.5 - LOGPROBC + F.log(self.sigma) + self.mu
 

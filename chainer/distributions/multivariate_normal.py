@@ -9,6 +9,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Grads, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import HALF_LOG_2PI, ParametricDistribution, parameter
 from chainer.distributions.distribution import register_kl
 
@@ -113,7 +114,7 @@ class MultivariateNormal(ParametricDistribution):
     def support(self) -> str:
         return "real"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self._full(self.loc)
 
@@ -122,7 +123,7 @@ class MultivariateNormal(ParametricDistribution):
         covariance = F.matmul(self.scale_tril, _transposed(self.scale_tril))
         return F.broadcast_to(covariance, (*self.batch_shape, self.d, self.d))
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full_batch(_log_det(self.scale_tril) + ENTROPYC * self.d)
 

@@ -7,6 +7,7 @@ import math
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     HALF_LOG_2PI,
     CenteredLocationScale,
@@ -68,15 +69,15 @@ class Normal(CenteredLocationScale):
     def params(self) -> dict[str, Variable]:
         return {"loc": self.loc, "scale": self.scale}
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self._full(self.scale**2)
 
-    @property
+    @cached_property
     def stddev(self) -> Variable:
         return self._full(self.scale)
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full(self.log_scale + ENTROPYC)
 

@@ -35,11 +35,11 @@ class OneHotCategorical(ParametricDistribution):
         """Logarithms of the probabilities."""
         return log(self.p)
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import ParametricDistribution, mask_of, masked, parameter
 from chainer.distributions.distribution import register_kl
 
@@ -36,7 +37,7 @@ class Pareto(ParametricDistribution):
     def support(self) -> str:
         return "[scale, inf]"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         alpha = self._full(self.alpha)
         infinite = mask_of(lambda a: ~(a > 1), alpha)
@@ -44,7 +45,7 @@ class Pareto(ParametricDistribution):
         alpha = masked(alpha, infinite, 2.0)
         return masked(alpha * self.scale / (alpha - 1), infinite, float("inf"))
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         alpha = self._full(self.alpha)
         infinite = mask_of(lambda a: ~(a > 2), alpha)
@@ -52,7 +53,7 @@ class Pareto(ParametricDistribution):
         values = self.scale**2 * alpha / (alpha - 1) ** 2 / (alpha - 2)
         return masked(values, infinite, float("inf"))
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return -F.log(self.alpha) + F.log(self.scale) + 1 / self.alpha + 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import (
     ParametricDistribution,
     as_point,
@@ -39,11 +40,11 @@ class Poisson(ParametricDistribution):
     def support(self) -> str:
         return "non negative integer"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return self.lam
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self.lam
 

@@ -7,6 +7,7 @@ import math
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import ParametricDistribution, either, mask_of, masked
 from chainer.distributions.distribution import register_kl
 
@@ -64,19 +65,19 @@ class Uniform(ParametricDistribution):
     def support(self) -> str:
         return "[low, high]"
 
-    @property
+    @cached_property
     def mean(self) -> Variable:
         return 0.5 * (self.low + self.high)
 
-    @property
+    @cached_property
     def variance(self) -> Variable:
         return self._full(self.scale**2 / 12)
 
-    @property
+    @cached_property
     def stddev(self) -> Variable:
         return self._full(self.scale / math.sqrt(12))
 
-    @property
+    @cached_property
     def entropy(self) -> Variable:
         return self._full(F.log(self.scale))
 

@@ -16,6 +16,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.typing import Array
+from chainer.core.utils.arrays import force_array
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -74,9 +75,9 @@ def remove_loss_scale(param: Parameter) -> None:
     if scale is not None and grad is not None:
         with param.device:
             if is_half(grad.dtype):  # the factor itself may be too large for float16
-                param.grad = (grad.astype(numpy.float32) / scale).astype(grad.dtype)
+                param.grad = force_array(grad.astype(numpy.float32) / scale, grad.dtype)
             else:
-                param.grad = grad / grad.dtype.type(scale)
+                param.grad = force_array(grad / grad.dtype.type(scale))
     param.loss_scale = None
 
 

@@ -9,6 +9,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, copyto, find_backend
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.utils.arrays import force_array
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
@@ -223,7 +224,7 @@ class UpdateRule:
                 param.cleargrad()
             else:
                 grad = master.grad if scale is None else master.grad * numpy.float32(scale)
-                param.grad = grad.astype(param.dtype)
+                param.grad = force_array(grad, param.dtype)
             self._store_float32_parameter(master, param)
 
     def float32_parameter(self, param: Parameter) -> Parameter:

@@ -89,6 +89,12 @@ class TestDictSummary:
         summary.add({"a": (4.0, 1, "ignored")})
         assert summary.make_statistics() == {"a": 2.0, "a.std": pytest.approx(1.4142135623730951)}
 
+    def test_weights_in_single_precision(self):
+        summary = DictSummary()
+        summary.add({"a": (np.float32(2**24), np.array(1, np.float32))})
+        summary.add({"a": (1.0, chainer.Variable(np.array(1, np.float32)))})
+        assert summary.compute_mean() == {"a": (2**24 + 1) / 2}
+
     def test_empty(self):
         assert DictSummary().compute_mean() == {}
 

@@ -86,6 +86,26 @@ class TestParameters:
         assert dist.scale.creator is not None
         assert dist.scale is dist.scale is not frozen
 
+    @CLASSES
+    @pytest.mark.parametrize("name", ["mean", "variance", "stddev", "entropy"])
+    def test_moments_are_computed_once_in_each_mode(self, case, name):
+        dist = make(case, wrap=chainer.Variable)
+        if isinstance(dist, D.Independent):
+            pytest.skip("passes on what its inner distribution computes")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # moments of the Cauchy distribution
+                values = getattr(dist, name)
+                with chainer.no_backprop_mode():
+                    frozen = getattr(dist, name)
+                    assert getattr(dist, name) is frozen
+        except NotImplementedError:
+            pytest.skip("not defined")
+        assert getattr(dist, name) is values
+        assert frozen is values or frozen.creator is None
+        with pytest.raises(AttributeError, match="readonly"):
+            setattr(dist, name, 1)
+
     def test_parameters_are_read_only(self):
         dist = D.Normal(np.zeros(2), np.ones(2))
         with pytest.raises(AttributeError, match="'loc' of .* is readonly"):

@@ -161,6 +161,11 @@ def test_constants(initializer, value, dtype):
     assert array.dtype == dtype
 
 
+def test_constant_of_nothing():
+    with pytest.raises(ValueError, match="must be a scalar or an array, got None"):
+        initializers.Constant(None)(np.empty(2))
+
+
 @pytest.mark.parametrize("shape", [(3, 1), (2, 3), (2, 1, 2), (1, 1, 2), (0,)])
 def test_constant_of_another_shape(shape):
     value, array = np.ones(shape), np.empty((3, 2), np.float32)

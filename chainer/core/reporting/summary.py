@@ -59,7 +59,7 @@ class Summary:
         # The mean of Python numbers is one: NumPy 2 prints its own with their type.
         self._plain = True
 
-    def add(self, value: VariableLike, weight: float = 1) -> None:
+    def add(self, value: VariableLike, weight: VariableLike = 1) -> None:
         """Adds a scalar value.
 
         Args:
@@ -73,6 +73,8 @@ class Summary:
             and isinstance(value, (int, float, bool))
             and not isinstance(value, numpy.generic)
         )
+        if not isinstance(weight, (int, float)):
+            weight = _in_double_precision(_scalar(weight))
         with backend.get_device_from_array(value):
             # In single precision, the sum of a long epoch would lose the digits of small values.
             value = _in_double_precision(value)

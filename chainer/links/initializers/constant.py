@@ -40,6 +40,8 @@ class Constant(Initializer):
                     f"an initial value of shape {value.shape} does not fit an array of shape "
                     f"{array.shape}"
                 )
+        elif value is None:  # NumPy would make NaN of it
+            raise ValueError("fill_value must be a scalar or an array, got None")
         array[...] = value
 
 

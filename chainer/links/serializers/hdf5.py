@@ -140,6 +140,8 @@ class HDF5Deserializer(serializer_module.Deserializer):
         self.strict = strict
         #: Set by load_hdf5(), which undoes a load that fails.
         self._journal: LoadJournal | None = None
+        #: Which group of the file is missing, for the message of an entry in it.
+        self._missing: str | None = None
 
     @property
     def _source(self) -> str:
@@ -149,13 +151,17 @@ class HDF5Deserializer(serializer_module.Deserializer):
         """Gets a child deserializer.
 
         Args:
-            key (str): Name of the child.
+            key (str): Name of the child. If there is no such group, the child is empty: a file
+                need not have groups for objects that save nothing.
         """
-        group = self._find(key.strip("/"))
+        name = key.strip("/")
+        group = self._look_up(name)
         if group is not None and not isinstance(group, _h5py().Group):
             raise FileFormatError(f"{group.name!r} of {self._source} must be a group, not an array")
         child = HDF5Deserializer(group, self.strict)
         child._journal = self._journal
+        if group is None:
+            child._missing = self._missing or self._place(name)
         return child
 
     def __call__(self, key: str, value: EntryValue) -> Any:
@@ -176,8 +182,13 @@ class HDF5Deserializer(serializer_module.Deserializer):
             TypeError: If the dtype cannot be converted.
         """
         name = key.lstrip("/")
-        dataset = self._find(name)
+        dataset = self._look_up(name)
         if dataset is None:
+            if self.strict:
+                raise KeyError(
+                    f"{self._missing or self._place(name)}; "
+                    "with strict=False missing entries are skipped"
+                )
             return value
         if not isinstance(dataset, _h5py().Dataset):
             raise FileFormatError(
@@ -193,8 +204,13 @@ class HDF5Deserializer(serializer_module.Deserializer):
         check_declared(where, shape, dtype, value, self._source)
         return restore(name, self._read(dataset), value, self._source)
 
-    def _find(self, name: str) -> Any:
-        """Returns the dataset or group of a name; None if it is missing and that is allowed."""
+    def _place(self, name: str) -> str:
+        """Returns the message that there is no such entry in this group."""
+        where = "/" if self.group is None else self.group.name
+        return f"{name!r} is not in group {where!r} of {self._source}"
+
+    def _look_up(self, name: str) -> Any:
+        """Returns the dataset or group of a name; None if it is missing."""
         node: Any = self.group
         for part in name.split("/"):
             if not isinstance(node, _h5py().Group):
@@ -208,12 +224,6 @@ class HDF5Deserializer(serializer_module.Deserializer):
                 )
             with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
                 node = node.get(part)
-        if node is None and self.strict:
-            where = "/" if self.group is None else self.group.name
-            raise KeyError(
-                f"{name!r} is not in group {where!r} of {self._source}; "
-                "with strict=False missing entries are skipped"
-            )
         return node
 
     def _read(self, dataset: Any) -> HostArray:

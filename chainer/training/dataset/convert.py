@@ -13,7 +13,7 @@ from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
 from chainer.core.spans import measured
-from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
+from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
 from chainer.training.dataset.batch import Batch as FastBatch
 from chainer.training.dataset.batch import Example
 
@@ -307,6 +307,7 @@ def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
     is_host = type(first) is numpy.ndarray
     if not is_host and padding is None and not backend.is_array(first):
         return _array_of_values(arrays)
+    dtype = first.dtype if is_host or backend.is_array(first) else None
     # Values among arrays, and values to be padded, become arrays first.
     if not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
@@ -314,7 +315,8 @@ def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
         # Arrays of some backends need an object around them.
         arrays = [backend.wrap(array) for array in arrays]
     if padding is not None:
-        return _concat_with_padding(arrays, padding)
+        # A list of numbers, such as ``[1, 2.5]``, has the data type that holds all of them.
+        return _concat_with_padding(arrays, padding, dtype or numpy.result_type(*arrays))
     return _stack(arrays)
 
 
@@ -348,7 +350,7 @@ def _array_of_values(values: Sequence[Example]) -> HostArray:
     return array
 
 
-def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
+def _concat_with_padding(arrays: Sequence[Array], padding: Padding, dtype: DType) -> Array:
     first = arrays[0]
     if any(array.ndim != first.ndim for array in arrays):
         dimensions = sorted({array.ndim for array in arrays})
@@ -358,7 +360,7 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     shape = tuple(map(max, zip(*(array.shape for array in arrays))))
     with backend.get_device_from_array(*arrays):
         xp = backend.get_array_module(*arrays)
-        result = xp.full((len(arrays), *shape), padding, dtype=first.dtype)
+        result = xp.full((len(arrays), *shape), padding, dtype=dtype)
         for i, array in enumerate(arrays):
             result[(i, *map(slice, array.shape))] = array
     return result

@@ -68,7 +68,9 @@ class LogReport(Extension):
         log_name: str | None = "log",
         **kwargs: Any,
     ) -> None:
-        self._filename = renamed_argument("LogReport", log_name, "log", "filename", kwargs)
+        # The newer name is preferred where a program gives both.
+        given = kwargs.pop("filename", log_name)
+        self._filename = renamed_argument("LogReport", given, given, "filename", kwargs)
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
         self._log: list[dict[str, Any]] = []

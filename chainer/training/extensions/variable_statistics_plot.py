@@ -206,7 +206,7 @@ class VariableStatisticsPlot(PlottingExtension):
         report_grad: bool = True,
         plot_mean: bool = True,
         plot_std: bool = True,
-        percentile_sigmas: float | Sequence[float] = _SIGMAS,
+        percentile_sigmas: float | Sequence[float] | None = _SIGMAS,
         trigger: TriggerLike = (1, "epoch"),
         filename: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -225,7 +225,12 @@ class VariableStatisticsPlot(PlottingExtension):
         ]
         self._plot_mean = plot_mean
         self._plot_std = plot_std
-        self._percentiles = numpy.atleast_1d(numpy.asarray(percentile_sigmas, numpy.float64))
+        sigmas = () if percentile_sigmas is None else percentile_sigmas
+        self._percentiles = numpy.atleast_1d(numpy.asarray(sigmas, numpy.float64))
+        if not (plot_mean or plot_std or self._percentiles.size):
+            raise ValueError(
+                "Nothing to plot: plot_mean and plot_std are False, percentile_sigmas is empty"
+            )
         self._trigger = get_trigger(trigger)
         self._figsize = figsize
         self._marker = marker

@@ -292,6 +292,14 @@ def test_serialize_is_called_once(path):
     assert Counting.calls == [serializers.HDF5Deserializer]
 
 
+def test_children_that_save_nothing(path):
+    """A dictionary of arrays has no groups for them, and they need none."""
+    serializers.save_hdf5(path, {"x": np.array(1)})
+    target = Values({"child": Values({"grandchild": Values()})}, x=0)
+    serializers.load_hdf5(path, target)
+    assert target.values == {"x": 1}
+
+
 def test_failed_load_puts_children_back(path):
     serializers.save_hdf5(path, {"a/b/x": np.ones(2), "a/n": 3})
     x = np.zeros(2)

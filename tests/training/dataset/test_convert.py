@@ -95,6 +95,10 @@ def test_result_is_a_contiguous_copy():
         ),
         ([[1, 2], [3]], 0, np.array([[1, 2], [3, 0]])),
         ([1, 2], 0, np.array([1, 2])),
+        ([1, 2.5], 0, np.array([1, 2.5])),
+        ([True, 3], 0, np.array([1, 3])),
+        ([[1], [2.5, 3]], -1, np.array([[1, -1], [2.5, 3]])),
+        ([np.int32(1), np.int64(2**40)], 0, np.array([1, 2**40])),
     ],
 )
 def test_padding(batch, padding, expected):

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import chainer
 from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
@@ -142,6 +143,12 @@ def test_mistakes():
         E.VariableStatisticsPlot([3])
     with pytest.raises(ValueError, match="at least one variable"):
         E.VariableStatisticsPlot([])
+    nothing = {"plot_mean": False, "plot_std": False}
+    for sigmas in ((), None):
+        with pytest.raises(ValueError, match="Nothing to plot"):
+            E.VariableStatisticsPlot(
+                chainer.Parameter(np.zeros(2)), percentile_sigmas=sigmas, **nothing
+            )
 
 
 @needs_matplotlib

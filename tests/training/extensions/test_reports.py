@@ -74,6 +74,10 @@ class TestLogReport:
         assert sorted(p.name for p in tmp_path.iterdir()) == ["log_2", "log_4", "log_6"]
         assert len(json.loads((tmp_path / "log_4").read_text())) == 2
 
+    def test_the_newer_name_of_the_file_is_preferred(self, tmp_path):
+        trainer_with(tmp_path, E.LogReport(filename="new", log_name="old")).run()
+        assert [p.name for p in tmp_path.iterdir()] == ["new"]
+
     def test_the_reason_of_a_stop(self, tmp_path):
         trainer = make_trainer(tmp_path)
         trainer.extend(

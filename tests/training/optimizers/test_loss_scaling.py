@@ -192,6 +192,20 @@ class TestFixed:
         assert optimizer._loss_scale == 8
         assert optimizer.use_auto_new_epoch
 
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32])
+    @pytest.mark.parametrize("in_float32", [False, True])
+    def test_parameters_without_axes(self, dtype, in_float32):
+        link = chainer.Link(p=((), dtype))
+        link.p.array[...] = 2
+        optimizer = O.SGD(0.25)
+        optimizer.use_fp32_update(in_float32)
+        optimizer.setup(link)
+        link.p.update_rule.add_hook(lambda rule, param: None, name="hook")
+        optimizer.set_loss_scale(8.0)
+        optimizer.update(lambda: link.p * link.p)
+        assert type(link.p.array) is np.ndarray
+        assert (link.p.array, link.p.dtype) == (1, dtype)
+
     def test_is_not_saved(self, model):
         optimizer = O.SGD().setup(model)
         before = set(save(optimizer))
