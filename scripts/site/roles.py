@@ -18,6 +18,8 @@ import griffe
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|data|obj|exc):`([^`]+)`")
 _TITLED_ROLE = re.compile(r"^(.*?)\s*<([^>]+)>$", re.DOTALL)
 _LITERAL_ROLE = re.compile(r":(?:math|envvar|ref|doc|term):`([^`]+)`")
+#: A configuration entry or an environment variable, maybe with a value.
+_SETTING = re.compile(r"``((chainer\.config\.\w+|[A-Z][A-Z0-9]*_[A-Z0-9_]+)(?: ?=[^`]*)?)``")
 _LINK = re.compile(r"`([^`<]+?)\s*<(https?://[^>]+)>`_{1,2}")
 #: The type of an argument, as in "x (:class:`~chainer.Variable` or array): ...".
 _ARGUMENT_TYPE = re.compile(r"^(\s+[*\w, ]+ \()(.*?)(\):)", re.MULTILINE)
@@ -50,12 +52,17 @@ def to_markdown(text: str, targets: Mapping[str, str]) -> str:
             return f"[`{title}`][{targets[owner]}]"
         return f"`{title}`"
 
+    def setting(match: re.Match[str]) -> str:
+        target = targets.get(match[2])
+        return match[0] if target is None else f"[`{match[1]}`][{target}]"
+
     # griffe shows types as code, in which there are no links.
     text = _ARGUMENT_TYPE.sub(lambda m: m[1] + _ROLE.sub(_last_part, m[2]) + m[3], text)
     text = re.sub(r"(?<![:`\w])~(chainer[\w.]*)", lambda m: m[1].rpartition(".")[2], text)
     text = _LINK.sub(r"[\1](\2)", text)
     text = _LITERAL_ROLE.sub(r"`\1`", text)
     text = _ROLE.sub(link, text)
+    text = _SETTING.sub(setting, text)
     # griffe knows the section in the plural only.
     text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)
     return "\n".join(_without_directives(text.splitlines()))
@@ -109,7 +116,7 @@ class Roles(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
         """Changes the docstrings of a package in place."""
-        from scripts.site.names import link_targets
+        from scripts.site.settings import link_targets
 
         targets = link_targets()
         seen: set[int] = set()

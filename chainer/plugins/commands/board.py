@@ -17,8 +17,14 @@ HELP = "show the logs and plots of trainings on a local web page"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("result"))
-    parser.add_argument("--port", type=int, default=8008, help="port; 0 for a free one")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("result"),
+        help="folder with runs, or of one run (result)",
+    )
+    parser.add_argument("--port", type=int, default=8008, help="port (8008); 0 for a free one")
     parser.add_argument("--log", default="log", help="name of the log files (log)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
