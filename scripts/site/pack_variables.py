@@ -43,8 +43,8 @@ PACK_VARIABLES = {
             "IDEEP4PY_WINOGRAD",
             "0 or 1",
             "1",
-            "Whether convolutions may use Winograd's algorithm, which is faster for 3x3 filters and "
-            "rounds a little more.",
+            "Whether convolutions may use Winograd's algorithm, which is faster for 3x3 filters "
+            "and rounds a little more.",
         ),
     ),
 }

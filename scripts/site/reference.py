@@ -56,7 +56,7 @@ def _described(name: Name) -> str:
     value = value_of(name.public)
     text = to_markdown(inspect.getdoc(value) or "", link_targets())
     # The identifier is the one that links lead to.
-    return f"# {name.public} {{#{name.canonical}}}\n\n{text}\n"
+    return f"# {name.public} {{#{name.canonical}}}\n\n{text}\n\n{name.origin}\n"
 
 
 def _write_name(section: str, name: Name) -> str:
@@ -74,8 +74,14 @@ def _write_name(section: str, name: Name) -> str:
             print(_OPTIONS.format(heading=name.public, label=label), file=page)
         else:
             print(_described(name), file=page)
-        print(f"\n{name.origin}", file=page)
     return path
+
+
+def _label(name: Name, names: list[Name]) -> str:
+    """Returns the title in the navigation: without the module, if the section has but one."""
+    if len({each.public.rpartition(".")[0] for each in names}) == 1:
+        return name.public.rpartition(".")[2]
+    return name.public.removeprefix("chainer.")
 
 
 def main() -> None:
@@ -95,7 +101,7 @@ def main() -> None:
             print(f"# {section}\n\n| name | what it is | distribution |\n|---|---|---|", file=page)
             for name in names:
                 path = _write_name(section, name)
-                navigation[(section, name.public.removeprefix("chainer."))] = path
+                navigation[(section, _label(name, names))] = path
                 link = f"[`{name.public}`]({path.partition('/')[2]})"
                 print(f"| {link} | {_first_line(name)} | {name.distribution} |", file=page)
     with mkdocs_gen_files.open("reference/index.md", "w") as page:

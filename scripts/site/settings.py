@@ -77,7 +77,9 @@ def environment() -> str:
     rows = ["| variable | what it changes | distribution |", "|---|---|---|"]
     parts: list[str] = []
     for distribution, variable in _variables():
-        rows.append(f"| [`{variable.name}`](#{variable.name}) | {variable.about} | {distribution} |")
+        rows.append(
+            f"| [`{variable.name}`](#{variable.name}) | {variable.about} | {distribution} |"
+        )
         parts += [
             f"## {variable.name} {{#{variable.name}}}",
             variable.about,
