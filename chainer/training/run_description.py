@@ -16,7 +16,7 @@ from chainer.core.version import __version__
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
-#: A file is rewritten at most this often, so that a log with an entry for each iteration stays fast.
+#: Seconds between two writes: a log with an entry for each iteration stays fast.
 SECONDS_BETWEEN = 10.0
 
 

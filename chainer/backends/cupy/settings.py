@@ -47,7 +47,7 @@ def declare_entries() -> None:
             False,
             variable="CHAINER_CUDNN_FAST_BATCH_NORMALIZATION",
             parse=parse_flag,
-            about="Accepted for programs of release 7, which chose a faster mode of cuDNN by it. Nothing "
-            "reads it here.",
+            about="Accepted for programs of release 7, which chose a faster mode of cuDNN by it. "
+            "Nothing reads it here.",
         ),
     )
