@@ -1,4 +1,4 @@
-"""The commands that `chainer new-plugin` prints work, in an environment with nothing but a checkout.
+"""The commands that `chainer new-plugin` prints work, in an environment with a checkout alone.
 
 Each kind gets a virtual environment of its own, in which pip installs as a user's does: with a
 build environment, from the package index.
