@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from functools import lru_cache
+from html import escape
 
 import griffe
 import mkdocs_gen_files
@@ -72,6 +73,8 @@ def _write_name(section: str, name: Name) -> str:
         elif _is_in_source(name.canonical):
             print(f"::: {name.canonical}", file=page)
             print(_OPTIONS.format(heading=name.public, label=label), file=page)
+            # What the results of a search show of the page: they take text of its own only.
+            print(f"\n<p hidden>{escape(_first_line(name))}</p>", file=page)
         else:
             print(_described(name), file=page)
     return path

@@ -9,6 +9,7 @@ error in a cell is an error of the run.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import sys
@@ -18,7 +19,6 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbconvert import MarkdownExporter
 
 from scripts.site.roles import formula
 
@@ -71,29 +71,25 @@ def page_of(node: nbformat.NotebookNode, name: str) -> tuple[str, dict[str, byte
         node: The notebook.
         name: Name of its file, without the suffix.
     """
+    pictures: dict[str, bytes] = {}
+    parts: list[str] = []
     for cell in node.cells:
         if cell.cell_type == "markdown":
-            cell.source = _FORMULA.sub(lambda m: formula(m[1]), cell.source)
-            cell.source = re.sub(r"\]\(([\w-]+)\.ipynb\)", r"](\1.md)", cell.source)
-    exporter = MarkdownExporter()
-    text, resources = exporter.from_notebook_node(
-        node, resources={"unique_key": name, "output_files_dir": "pictures"}
-    )
-    # What cells print is indented text in the export; as a block it can have a style of its own.
-    text = re.sub(
-        r"(?:^    .*\n(?:\s*\n(?=    ))?)+",
-        lambda m: "``` { .text .output .no-copy }\n" + _dedent(m[0]).rstrip() + "\n```\n",
-        text,
-        flags=re.MULTILINE,
-    )
-    pictures = {Path(path).name: data for path, data in resources["outputs"].items()}
-    title, _, rest = text.partition("\n")
+            text = _FORMULA.sub(lambda m: formula(m[1]), cell.source)
+            parts.append(re.sub(r"\]\(([\w-]+)\.ipynb\)", r"](\1.md)", text))
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "image/png" in data:
+                file = f"{name}-{len(pictures) + 1}.png"
+                pictures[file] = base64.b64decode(data["image/png"])
+                parts.append(f"![What the cell above draws](pictures/{file})")
+            elif text := output.get("text") or data.get("text/plain"):
+                parts.append(f"``` {{ .text .output .no-copy }}\n{text.rstrip()}\n```")
     note = f"[Download the notebook]({name}.ipynb){{download}}, or read it with its results here."
-    return f"{title}\n\n{note}\n{rest}", pictures
-
-
-def _dedent(text: str) -> str:
-    return "".join(line.removeprefix("    ") for line in text.splitlines(keepends=True))
+    title, _, rest = "\n\n".join(parts).partition("\n")
+    return f"{title}\n\n{note}\n{rest}\n", pictures
 
 
 def main() -> None:
