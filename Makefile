@@ -104,8 +104,9 @@ check: lint types layers
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
-	@# The page "Many machines" runs programs with it.
-	$(BIN)/python -m pip install --quiet -e "packs/chainermn[mpich]"
+	@# The reference has the names of these packs; the page "Many machines" runs programs with chainermn.
+	$(BIN)/python -m pip install --quiet -e packs/modern-functions -e packs/extensions -e packs/onnx \
+		-e "packs/chainermn[mpich]"
 	@touch $@
 
 docs: $(VENV)/.docs

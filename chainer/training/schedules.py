@@ -310,6 +310,13 @@ class ReduceOnPlateau:
         self._waited = 0
         self._cooling = 0
 
+    def __repr__(self) -> str:
+        mode = "min" if self._sign > 0 else "max"
+        return (
+            f"ReduceOnPlateau(value={self.value}, factor={self._factor}, "
+            f"patience={self._patience}, mode={mode!r})"
+        )
+
     def __call__(self, result: float) -> float:
         """Takes a result into account and returns the value.
 

@@ -6,7 +6,9 @@ import importlib
 import inspect
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
 
+from chainer import plugins
 from chainer.core.registry import registries
 
 
@@ -18,12 +20,21 @@ class Name:
         public: Name as programs write it, such as ``chainer.functions.relu``.
         canonical: Module and attribute that define it, such as
             ``chainer.functions.activation.relu.relu``.
-        origin: The plugin and distribution that supply it; empty for names of the core.
+        distribution: The distribution that supplies it.
+        plugin: The plugin of that distribution that registers it; empty for names of modules.
     """
 
     public: str
     canonical: str
-    origin: str = ""
+    distribution: str = "chainer"
+    plugin: str = ""
+
+    @property
+    def origin(self) -> str:
+        """A sentence about what supplies the name, in Markdown."""
+        text = f"Supplied by the distribution `{self.distribution}`"
+        text += f" {metadata.version(self.distribution)}"
+        return f"{text}, plugin `{self.plugin}`." if self.plugin else f"{text}."
 
 
 #: Section of the reference -> registry and module of the public names.
@@ -44,6 +55,19 @@ REGISTERED = {
     "Link hooks": ("link_hooks", "chainer.link_hooks"),
 }
 
+#: Packs of this repository whose names the reference has, by the names of their plugins. They have
+#: to be installed.
+PACKS = ("modern", "training-extras", "chainermn", "onnx")
+
+#: Packages whose classes and functions have pages -> the distribution that supplies them.
+PACKAGES = {
+    "chainer": "chainer",
+    "chainer_modern": "chainer-modern",
+    "chainer_training_extras": "chainer-extensions-extra",
+    "chainermn": "chainermn",
+    "onnx_chainer": "onnx-chainer",
+}
+
 #: Section of the reference -> modules whose classes and functions it lists.
 MODULES = {
     "Core": ("chainer",),
@@ -55,12 +79,17 @@ MODULES = {
     "Utilities": ("chainer.utils", "chainer.utils.type_check"),
     "Testing": ("chainer.testing", "chainer.gradient_check"),
     "Plugins": ("chainer.plugins", "chainer.kernel"),
+    "Extra extensions": ("chainer_training_extras",),
+    "Many machines": ("chainermn",),
+    "ONNX": ("onnx_chainer",),
 }
 
 
 @lru_cache(maxsize=1)
 def sections() -> dict[str, list[Name]]:
     """Returns the sections of the reference, and the names of each in alphabetical order."""
+    for pack in PACKS:
+        plugins.load(pack)
     found: dict[str, list[Name]] = {}
     for section, modules in MODULES.items():
         names = {name.public: name for module in modules for name in _names_of(module)}
@@ -78,12 +107,13 @@ def sections() -> dict[str, list[Name]]:
 def main_names() -> dict[str, Name]:
     """Returns the name under which each object is documented, by the canonical name.
 
-    An object with several public names is documented under the first one.
+    An object with several public names is documented under the first one; under a registered one
+    if there is one.
     """
     found: dict[str, Name] = {}
-    for names in sections().values():
-        for name in names:
-            found.setdefault(name.canonical, name)
+    everything = [name for names in sections().values() for name in names]
+    for name in sorted(everything, key=lambda name: not name.plugin):
+        found.setdefault(name.canonical, name)
     return found
 
 
@@ -104,7 +134,9 @@ def _registered(registry: registries.Registry, module: str, name: str) -> Name |
     canonical = _canonical(value)
     if canonical is None or not hasattr(importlib.import_module(module), name):
         return None
-    return Name(f"{module}.{name}", canonical, str(registry.entry(name).origin))
+    provenance = registry.entry(name).provenance
+    assert provenance is not None  # what the site documents comes from packs
+    return Name(f"{module}.{name}", canonical, provenance.distribution, provenance.entry_point)
 
 
 def _names_of(module_name: str) -> list[Name]:
@@ -114,7 +146,8 @@ def _names_of(module_name: str) -> list[Name]:
     for name in dir(module):
         canonical = None if name.startswith("_") else _canonical(getattr(module, name, None))
         if canonical is not None:
-            found.append(Name(f"{module_name}.{name}", canonical))
+            distribution = PACKAGES[module_name.partition(".")[0]]
+            found.append(Name(f"{module_name}.{name}", canonical, distribution))
     return found
 
 
@@ -124,6 +157,6 @@ def _canonical(value: object) -> str | None:
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return None
     module, qualified = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
-    if not module.startswith("chainer") or "<" in qualified:
+    if module.partition(".")[0] not in PACKAGES or "<" in qualified:
         return None
     return f"{module}.{qualified}"

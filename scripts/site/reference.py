@@ -1,15 +1,21 @@
-"""Writes the reference of the site, one page for each public name, while MkDocs builds the site."""
+"""Writes the reference of the site while MkDocs builds the site.
+
+There is one page for each public name, and one each for the configuration, the environment
+variables and the command line.
+"""
 
 from __future__ import annotations
 
 import inspect
 from functools import lru_cache
+from html import escape
 
 import griffe
 import mkdocs_gen_files
 
-from scripts.site.names import Name, link_targets, main_names, sections, value_of
+from scripts.site.names import PACKAGES, Name, main_names, sections, value_of
 from scripts.site.roles import to_markdown
+from scripts.site.settings import SETTINGS, link_targets
 
 _OPTIONS = """\
     options:
@@ -23,19 +29,27 @@ def _slug(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _package() -> griffe.Module:
-    package = griffe.load("chainer", search_paths=["."])
-    assert isinstance(package, griffe.Module)
-    return package
+def _sources() -> griffe.ModulesCollection:
+    loader = griffe.GriffeLoader()
+    for package in PACKAGES:
+        loader.load(package)
+    return loader.modules_collection
 
 
 def _is_in_source(canonical: str) -> bool:
     """Returns whether the source has a class or function of that name."""
     try:
-        found = _package()[canonical.partition(".")[2]]
+        found = _sources()[canonical]
     except KeyError:
         return False
     return not found.is_alias and not found.is_module
+
+
+def _first_line(name: Name) -> str:
+    """Returns the first sentence of the docstring, for a cell of a table."""
+    text = inspect.getdoc(value_of(name.public)) or ""
+    line = " ".join(text.partition("\n\n")[0].split())
+    return to_markdown(line, {}).replace("|", "\\|")
 
 
 def _described(name: Name) -> str:
@@ -43,7 +57,7 @@ def _described(name: Name) -> str:
     value = value_of(name.public)
     text = to_markdown(inspect.getdoc(value) or "", link_targets())
     # The identifier is the one that links lead to.
-    return f"# {name.public} {{#{name.canonical}}}\n\n{text}\n"
+    return f"# {name.public} {{#{name.canonical}}}\n\n{text}\n\n{name.origin}\n"
 
 
 def _write_name(section: str, name: Name) -> str:
@@ -59,27 +73,40 @@ def _write_name(section: str, name: Name) -> str:
         elif _is_in_source(name.canonical):
             print(f"::: {name.canonical}", file=page)
             print(_OPTIONS.format(heading=name.public, label=label), file=page)
+            # What the results of a search show of the page: they take text of its own only.
+            print(f"\n<p hidden>{escape(_first_line(name))}</p>", file=page)
         else:
             print(_described(name), file=page)
-        if name.origin:
-            print(f"Supplied by {name.origin}.", file=page)
     return path
+
+
+def _label(name: Name, names: list[Name]) -> str:
+    """Returns the title in the navigation: without the module, if the section has but one."""
+    if len({each.public.rpartition(".")[0] for each in names}) == 1:
+        return name.public.rpartition(".")[2]
+    return name.public.removeprefix("chainer.")
 
 
 def main() -> None:
     """Writes all pages, a page of contents for each section, and the navigation."""
     navigation = mkdocs_gen_files.Nav()
     index = ["# Reference", "", "Every public name, by section.", ""]
+    for title, (file, text) in SETTINGS.items():
+        navigation[(title,)] = file
+        with mkdocs_gen_files.open(f"reference/{file}", "w") as page:
+            print(text(), file=page)
+        index.append(f"- [{title}]({file})")
     for section, names in sections().items():
         listing = f"{_slug(section)}/index.md"
         navigation[(section,)] = listing
         index.append(f"- [{section}]({listing}): {len(names)} names")
         with mkdocs_gen_files.open(f"reference/{listing}", "w") as page:
-            print(f"# {section}\n", file=page)
+            print(f"# {section}\n\n| name | what it is | distribution |\n|---|---|---|", file=page)
             for name in names:
                 path = _write_name(section, name)
-                navigation[(section, name.public.removeprefix("chainer."))] = path
-                print(f"- [`{name.public}`]({path.partition('/')[2]})", file=page)
+                navigation[(section, _label(name, names))] = path
+                link = f"[`{name.public}`]({path.partition('/')[2]})"
+                print(f"| {link} | {_first_line(name)} | {name.distribution} |", file=page)
     with mkdocs_gen_files.open("reference/index.md", "w") as page:
         print("\n".join(index), file=page)
     with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as page:

@@ -14,10 +14,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import griffe
+from latex2mathml.converter import convert
 
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|data|obj|exc):`([^`]+)`")
 _TITLED_ROLE = re.compile(r"^(.*?)\s*<([^>]+)>$", re.DOTALL)
-_LITERAL_ROLE = re.compile(r":(?:math|envvar|ref|doc|term):`([^`]+)`")
+_MATH_ROLE = re.compile(r":math:`([^`]+)`")
+_LITERAL_ROLE = re.compile(r":(?:envvar|ref|doc|term):`([^`]+)`")
+#: A configuration entry or an environment variable, maybe with a value.
+_SETTING = re.compile(r"``((chainer\.config\.\w+|[A-Z][A-Z0-9]*_[A-Z0-9_]+)(?: ?=[^`]*)?)``")
 _LINK = re.compile(r"`([^`<]+?)\s*<(https?://[^>]+)>`_{1,2}")
 #: The type of an argument, as in "x (:class:`~chainer.Variable` or array): ...".
 _ARGUMENT_TYPE = re.compile(r"^(\s+[*\w, ]+ \()(.*?)(\):)", re.MULTILINE)
@@ -50,15 +54,34 @@ def to_markdown(text: str, targets: Mapping[str, str]) -> str:
             return f"[`{title}`][{targets[owner]}]"
         return f"`{title}`"
 
+    def setting(match: re.Match[str]) -> str:
+        target = targets.get(match[2])
+        return match[0] if target is None else f"[`{match[1]}`][{target}]"
+
     # griffe shows types as code, in which there are no links.
     text = _ARGUMENT_TYPE.sub(lambda m: m[1] + _ROLE.sub(_last_part, m[2]) + m[3], text)
     text = re.sub(r"(?<![:`\w])~(chainer[\w.]*)", lambda m: m[1].rpartition(".")[2], text)
     text = _LINK.sub(r"[\1](\2)", text)
+    text = _MATH_ROLE.sub(lambda m: formula(m[1]), text)
     text = _LITERAL_ROLE.sub(r"`\1`", text)
     text = _ROLE.sub(link, text)
+    text = _SETTING.sub(setting, text)
     # griffe knows the section in the plural only.
     text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)
     return "\n".join(_without_directives(text.splitlines()))
+
+
+def formula(latex: str, display: bool = False) -> str:
+    """Returns a formula as MathML, which browsers show without a script.
+
+    Args:
+        latex: The formula in LaTeX. It may have several lines, aligned at ``&``.
+        display: Whether it is a paragraph of its own.
+    """
+    latex = " ".join(latex.split())
+    if "&" in latex:
+        latex = "\\begin{align*}" + latex + "\\end{align*}"
+    return convert(latex, display="block" if display else "inline").replace("\n", " ")
 
 
 def _last_part(match: re.Match[str]) -> str:
@@ -81,7 +104,9 @@ def _without_directives(lines: list[str]) -> list[str]:
         while i < len(lines) and (not lines[i].strip() or lines[i].startswith(indent + "  ")):
             body.append(lines[i])
             i += 1
-        if kind in ("math", "code-block"):
+        if kind == "math":
+            result += ["", indent + formula("\n".join(body), display=True), ""]
+        elif kind == "code-block":
             code = [line.removeprefix(indent) for line in body]
             result += ["", f"{indent}```text", *(indent + c.strip() for c in code if c.strip())]
             result += [f"{indent}```", ""]
@@ -116,14 +141,23 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
             item.returns = parent.members[other[1]].returns
 
 
+def _add_origin(item: griffe.Object | griffe.Alias, origins: Mapping[str, str]) -> None:
+    """Adds what supplies a public name to its docstring."""
+    origin = origins.get(item.path)
+    if origin is not None and item.docstring is not None:
+        item.docstring.value += f"\n\n{origin}"
+
+
 class Roles(griffe.Extension):
     """Turns the docstrings of all objects into Markdown when griffe has loaded the package."""
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
         """Changes the docstrings of a package in place."""
-        from scripts.site.names import link_targets
+        from scripts.site.names import main_names
+        from scripts.site.settings import link_targets
 
         targets = link_targets()
+        origins = {canonical: name.origin for canonical, name in main_names().items()}
         seen: set[int] = set()
         pending: list[griffe.Object | griffe.Alias] = [pkg]
         while pending:
@@ -134,4 +168,5 @@ class Roles(griffe.Extension):
             if item.docstring is not None:
                 _complete(item)
                 item.docstring.value = to_markdown(item.docstring.value, targets)
+                _add_origin(item, origins)
             pending += item.members.values()

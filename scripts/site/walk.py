@@ -1,5 +1,7 @@
 """Walks the built site: dead links, pages that no link reaches, public names without a page.
 
+Pages that load scripts, styles or pictures from elsewhere are found, too: the site works offline.
+
     python -m scripts.site.walk site
 
 Exits with 1 and prints what is wrong, if something is.
@@ -19,12 +21,13 @@ _ALONE = frozenset(("404.html", "reference/SUMMARY.html"))
 
 
 class _Page(HTMLParser):
-    """The links and the anchors of a page."""
+    """The links and the anchors of a page, and the addresses that it loads from elsewhere."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = set()
+        self.loaded: set[str] = set()
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -32,7 +35,14 @@ class _Page(HTMLParser):
         for name in ("href", "src"):
             if values.get(name):
                 self.links.add(str(values[name]))
+        loaded = values.get("src") or (values.get("href") if _is_style(tag, values) else "") or ""
+        if urlsplit(loaded).netloc:
+            self.loaded.add(loaded)
         self.anchors.update(str(values[name]) for name in ("id", "name") if values.get(name))
+
+
+def _is_style(tag: str, values: dict[str, str | None]) -> bool:
+    return tag == "link" and values.get("rel") in ("stylesheet", "icon", "preload", "modulepreload")
 
 
 def problems(site: Path, names: list[str]) -> list[str]:
@@ -59,6 +69,7 @@ def problems(site: Path, names: list[str]) -> list[str]:
     for here, page in pages.items():
         if here == "404.html":  # its links begin at the root of a server
             continue
+        found += [f"{here}: loads {address} from elsewhere" for address in sorted(page.loaded)]
         for link in sorted(page.links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -20,8 +20,12 @@ def test_links_lead_somewhere():
     pages = [f"docs/{path.name}" for path in ROOT.glob("docs/*.md")]
     for name in ["README.md", "CONTRIBUTING.md", *pages]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", Page(name).text):
-            # The reference is written when the site is built.
-            exists = target == "reference/index.md" or ((ROOT / name).parent / target).exists()
+            # The reference and the pages of tutorials are written when the site is built.
+            written = target.startswith("reference/") or (
+                target.startswith("tutorials/")
+                and (ROOT / "docs" / target).with_suffix(".ipynb").exists()
+            )
+            exists = written or ((ROOT / name).parent / target).exists()
             assert exists, f"{name} links to {target}"
 
 

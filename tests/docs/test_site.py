@@ -55,7 +55,7 @@ def test_canonical_names_can_be_imported() -> None:
             f"[`chainer.Variable.backward`][{PAGE}]",
         ),
         (":func:`numpy.dot`", "`numpy.dot`"),
-        (":math:`x^2`", "`x^2`"),
+        (":envvar:`PATH`", "`PATH`"),
         ("`A paper <https://arxiv.org/abs/1>`_", "[A paper](https://arxiv.org/abs/1)"),
         (
             "    x (:class:`~chainer.Variable` or array): Input.",
@@ -63,9 +63,34 @@ def test_canonical_names_can_be_imported() -> None:
         ),
         ("    ~chainer.Variable: Output.", "    Variable: Output."),
         ("Example:\n    >>> 1\n    1", "Examples:\n    >>> 1\n    1"),
-        (".. math::\n\n   a = b\n\nText", "\n```text\na = b\n```\n\nText"),
+        ("``CHAINER_DEBUG=1``", "``CHAINER_DEBUG=1``"),
         (".. note:: Careful.\n\nText", "**Note** Careful.\n\n\nText"),
     ],
 )
 def test_docstrings_become_markdown(text: str, expected: str) -> None:
     assert to_markdown(text, TARGETS) == expected
+
+
+def test_settings_become_links() -> None:
+    targets = {"CHAINER_DEBUG": "CHAINER_DEBUG", "chainer.config.debug": "chainer.config.debug"}
+    text = to_markdown("``CHAINER_DEBUG=1`` sets ``chainer.config.debug``, not ``X_Y``.", targets)
+    assert text == (
+        "[`CHAINER_DEBUG=1`][CHAINER_DEBUG] sets [`chainer.config.debug`][chainer.config.debug], "
+        "not ``X_Y``."
+    )
+
+
+def test_formulas_become_mathml() -> None:
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in to_markdown(":math:`x^2`", TARGETS)
+    text = to_markdown(".. math::\n\n   a &= b,\\\\\n   c &= d\n\nText", TARGETS)
+    assert text.count("<mtr>") == 2 and "&=" not in text and text.endswith("\n\nText")
+    assert 'display="block"' in text
+
+
+def test_the_page_of_a_name_says_what_supplies_it() -> None:
+    names = {name.public: name for name in sections()["Functions"]}
+    assert names["chainer.functions.relu"].origin.startswith(
+        "Supplied by the distribution `chainer` "
+    )
+    # A pack of this repository, which is installed for the tests.
+    assert names["chainer.functions.gelu"].distribution == "chainer-modern"

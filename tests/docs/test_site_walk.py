@@ -31,7 +31,8 @@ def test_problems_are_found(tmp_path):
     write(
         tmp_path,
         {
-            "index.html": "<a href='gone.html'>r</a><a href='b.html#x'>b</a><a href='../c'>c</a>",
+            "index.html": "<a href='gone.html'>r</a><a href='b.html#x'>b</a><a href='../c'>c</a>"
+            "<script src='https://x.org/a.js'></script>",
             "b.html": "",
             "alone.html": "",
         },
@@ -41,5 +42,6 @@ def test_problems_are_found(tmp_path):
         "chainer.relu: has no page",
         "index.html: dead link ../c",
         "index.html: dead link gone.html",
+        "index.html: loads https://x.org/a.js from elsewhere",
         "index.html: no anchor for b.html#x",
     ]

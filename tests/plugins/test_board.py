@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import threading
 from contextlib import contextmanager
 from urllib.error import HTTPError
@@ -52,7 +51,12 @@ def test_runs(results):
         assert list(runs) == ["first", "group/second"]
         first = runs["first"]
         assert [entry["epoch"] for entry in first["log"]] == [1, 2, 3]
-        assert first["hyperparameters"] == {"batch": 4, "rate": None}
+        # Those of the optimizer, as LogReport writes them, and those of the program.
+        found = first["hyperparameters"]
+        assert found["optimizer"] == "SGD" and found["optimizer.lr"] == 0.01
+        assert found["batch"] == 4 and found["rate"] is None
+        assert first["resources"]["peak_memory_bytes"] > 1 << 20
+        assert first["resources"]["cpu_seconds"] > 0
         assert first["pictures"] == ["loss plot.png"] and len(first["snapshots"]) == 3
         with urlopen(url + "files/first/loss%20plot.png") as response:
             assert response.read() == b"\x89PNG"
@@ -82,20 +86,61 @@ def test_errors_of_the_command(tmp_path, capsys):
     assert "choose another one by --port" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_page_in_a_browser(results):
+@pytest.fixture
+def page():
+    """A page in a browser without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("needs chromium")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = started.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        yield page
+        started.close()
+
+
+@pytest.mark.slow
+def test_page_in_a_browser(results, page):
     with serving(results) as url:
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000"]
-        done = subprocess.run(
-            [browser, *options, "--dump-dom", url],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-    assert done.stdout.count("<polyline") == 2  # main/loss of two runs
-    assert "main/loss" in done.stdout and "group/second" in done.stdout
-    assert 'alt="loss plot.png"' in done.stdout
+        page.goto(url)
+        page.wait_for_selector("polyline")
+        curves = page.locator("figure[data-key='main/loss'] polyline")
+        assert curves.count() == 2
+        assert "group/second" in page.inner_text("#table")
+        # Hyperparameters that differ are marked, resources and pictures are there.
+        assert "optimizer.lr" in page.inner_text("#hyper") and "SGD" in page.inner_text("#hyper")
+        assert page.locator("#hyper td.differs").count() > 0
+        assert "MiB" in page.inner_text("#resources")
+        assert page.get_attribute("#pictures img", "alt") == "loss plot.png"
+        # One run is hidden, and shown again.
+        page.get_by_label("group/second").uncheck()
+        assert curves.count() == 1 and "group/second" not in page.inner_text("#table")
+        page.get_by_label("group/second").check()
+        assert curves.count() == 2
+        # Another axis, and a logarithmic one.
+        before = curves.first.get_attribute("points")
+        page.get_by_label("log y").check()
+        assert curves.first.get_attribute("points") != before
+        page.select_option("#x", "epoch")
+        assert page.locator("figure[data-key='main/loss'] text.x").all_text_contents() == ["1", "3"]
+        # The training goes on: the page follows without a reload.
+        log = results / "group" / "second" / "log"
+        entries = json.loads(log.read_text())
+        entries.append(entries[-1] | {"epoch": 9, "iteration": 99})
+        log.write_text(json.dumps(entries))
+        page.wait_for_function("document.querySelector('#table').innerText.includes('99')")
+        assert page.errors == []
+
+
+@pytest.mark.slow
+def test_names_cannot_change_the_page(results, page):
+    name = "<img src=x onerror=alert(1)>"
+    (results / "group" / "second" / "log").write_text(json.dumps([{"iteration": 1, name: 2.0}]))
+    with serving(results) as url:
+        page.goto(url)
+        page.wait_for_selector("figcaption")
+        assert name in page.inner_text("#charts")
+        assert page.locator("img[src=x]").count() == 0

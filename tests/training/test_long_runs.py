@@ -184,7 +184,8 @@ def test_entry_before_training(tmp_path):
 )
 def test_names_of_the_file(tmp_path, kwargs, expected):
     log_trainer(tmp_path, 1, **kwargs).run()
-    assert [path.name for path in tmp_path.iterdir()] == ([] if expected is None else [expected])
+    names = [] if expected is None else [expected, f"{expected}.about.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 PROGRAM = """

@@ -12,4 +12,13 @@ from chainer.core.config.entries import switch
 
 def declare_entries() -> None:
     """Declares the entry."""
-    declare(switch("use_ideep", provider="ideep", default="never", variable="CHAINER_USE_IDEEP"))
+    declare(
+        switch(
+            "use_ideep",
+            provider="ideep",
+            default="never",
+            variable="CHAINER_USE_IDEEP",
+            about="Whether iDeep (oneDNN) computes what it can on the CPU. 'auto' uses it where it "
+            "is installed and serves the arrays, 'always' raises an error where it is missing.",
+        )
+    )

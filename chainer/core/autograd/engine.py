@@ -33,6 +33,7 @@ from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import threads, using_config
 
 if TYPE_CHECKING:
+    from chainer.core.autograd.function_hook import FunctionHook
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable import Variable
     from chainer.core.typing import Array, ArrayGrads, Grads, Indexes
@@ -94,12 +95,13 @@ class BackwardPass:
         self._targets = targets
         self._reachable = reachable
         self._any_dtype = any_dtype
-        self.on_variables = create_graph or any_dtype or bool(state.hooks)
+        self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
         # In the usual case a function with a rule on arrays needs no preparation at all.
         self._is_common = not (
             self.on_variables
+            or state.hooks
             or state.debug
             or retain_grad
             or targets is not None
@@ -375,6 +377,12 @@ class BackwardPass:
                 f"incorrect: {len(gxs)} != expected {len(targets)}"
             )
         return gxs
+
+
+def _are_seen_inside(hooks: dict[str, FunctionHook]) -> bool:
+    """Returns whether a hook sees the functions that run inside backward."""
+    # Hooks of programs need not be subclasses.
+    return any([getattr(hook, "inside_backward", True) for hook in hooks.values()])
 
 
 def _to_rule_array(function: FunctionNode, gy: Array) -> Array:

@@ -38,6 +38,9 @@ class ConfigEntry:
             ``'never'``); empty if it does not.
         deterministic: Whether the entry, if true, demands deterministic kernels.
         apply: Function that is called with each value that is set, for entries of the process.
+        about: What the entry changes, in one or two sentences. The reference of the site shows it.
+        accepted: The accepted values in words; by default :attr:`choices` or the type of
+            :attr:`default`.
     """
 
     name: str
@@ -49,6 +52,14 @@ class ConfigEntry:
     switches: str = ""
     deterministic: bool = False
     apply: Callable[[Any], None] | None = None
+    about: str = ""
+    accepted: str = ""
+
+    def accepted_values(self) -> str:
+        """Returns the accepted values in words, such as ``"'always', 'auto' or 'never'"``."""
+        if self.accepted:
+            return self.accepted
+        return one_of(self.choices) if self.choices else type(self.default).__name__
 
     def initial_value(self) -> Any:
         """Returns the value from the environment, or else the default."""
@@ -85,7 +96,7 @@ def one_of(choices: tuple[Any, ...]) -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def switch(name: str, provider: str, default: str, variable: str) -> ConfigEntry:
+def switch(name: str, provider: str, default: str, variable: str, about: str = "") -> ConfigEntry:
     """Returns an entry that turns a kernel provider on or off.
 
     Args:
@@ -93,6 +104,7 @@ def switch(name: str, provider: str, default: str, variable: str) -> ConfigEntry
         provider: Name of the provider.
         default: ``'always'``, ``'auto'`` or ``'never'``.
         variable: Environment variable that sets the initial value.
+        about: What the entry changes, for the reference.
     """
     return ConfigEntry(
         name,
@@ -101,6 +113,7 @@ def switch(name: str, provider: str, default: str, variable: str) -> ConfigEntry
         variable=variable,
         selects_kernels=True,
         switches=provider,
+        about=about,
     )
 
 
@@ -146,30 +159,110 @@ def parse_names(variable: str, text: str) -> tuple[str, ...]:
 
 #: The entries that the core reads.
 CORE_ENTRIES = (
-    # Whether the present computation, the first one of F.forget, is repeated during backward.
-    ConfigEntry("_will_recompute", False),
+    ConfigEntry(
+        "_will_recompute",
+        False,
+        about="Whether the present computation, the first one of F.forget, is repeated during "
+        "backward. Set by Chainer.",
+    ),
     ConfigEntry(
         "blas_threads",
         None,
         variable="CHAINER_BLAS_THREADS",
         parse=parse_count,
         apply=limit_blas_threads,
+        accepted="positive int or None",
+        about="Number of threads of NumPy's BLAS library, for the whole process; None leaves it as "
+        "the library has it. Needs the extra `threads`.",
     ),
-    ConfigEntry("compute_mode", None),
-    ConfigEntry("debug", False, variable="CHAINER_DEBUG", parse=parse_flag),
-    ConfigEntry("dtype", numpy.dtype("float32"), variable="CHAINER_DTYPE", parse=parse_dtype),
-    ConfigEntry("enable_backprop", True),
-    ConfigEntry("in_recomputing", False),
     ConfigEntry(
-        "keep_graph_on_report", False, variable="CHAINER_KEEP_GRAPH_ON_REPORT", parse=parse_flag
+        "compute_mode",
+        None,
+        accepted="'cudnn_fast' or None",
+        about="'cudnn_fast': convolutions that are made then hold their weights with the channels "
+        "last, as cuDNN likes them.",
     ),
-    ConfigEntry("kernels", (), variable="CHAINER_KERNELS", parse=parse_names, selects_kernels=True),
-    ConfigEntry("lazy_grad_sum", False, variable="CHAINER_LAZY_GRAD_SUM", parse=parse_flag),
-    ConfigEntry("schedule_func", None),
-    ConfigEntry("train", True),
-    ConfigEntry("type_check", True, variable="CHAINER_TYPE_CHECK", parse=parse_flag),
-    ConfigEntry("use_static_graph", True),
-    ConfigEntry("warn_nondeterministic", False),
+    ConfigEntry(
+        "debug",
+        False,
+        variable="CHAINER_DEBUG",
+        parse=parse_flag,
+        about="Debug mode: functions look for NaN in their results, gradients and arrays are "
+        "checked more closely, and errors name the place of the forward computation.",
+    ),
+    ConfigEntry(
+        "dtype",
+        numpy.dtype("float32"),
+        variable="CHAINER_DTYPE",
+        parse=parse_dtype,
+        accepted="float16, float32, float64 or chainer.mixed16",
+        about="Data type of parameters, of initial values and of data sets that Chainer reads.",
+    ),
+    ConfigEntry(
+        "enable_backprop",
+        True,
+        about="Whether functions remember how they were computed. `chainer.no_backprop_mode()` "
+        "sets it to False, which saves memory and time where no gradient is needed.",
+    ),
+    ConfigEntry(
+        "in_recomputing",
+        False,
+        about="Whether F.forget repeats a computation during backward. Set by Chainer; links with "
+        "running statistics do not count the second computation.",
+    ),
+    ConfigEntry(
+        "keep_graph_on_report",
+        False,
+        variable="CHAINER_KEEP_GRAPH_ON_REPORT",
+        parse=parse_flag,
+        about="Whether Variables that are reported keep their graphs. False frees the memory.",
+    ),
+    ConfigEntry(
+        "kernels",
+        (),
+        variable="CHAINER_KERNELS",
+        parse=parse_names,
+        selects_kernels=True,
+        accepted="tuple of str, or str",
+        about="Names of the kernel providers that are preferred, the most preferred first.",
+    ),
+    ConfigEntry(
+        "lazy_grad_sum",
+        False,
+        variable="CHAINER_LAZY_GRAD_SUM",
+        parse=parse_flag,
+        about="Whether gradients of a Variable that several functions use are added in one step "
+        "when all are known. It can be faster, and takes more memory.",
+    ),
+    ConfigEntry(
+        "schedule_func",
+        None,
+        accepted="callable or None",
+        about="The schedule of the static chain that runs at the moment. Set by Chainer.",
+    ),
+    ConfigEntry(
+        "train",
+        True,
+        about="Whether functions and links behave as in training: dropout drops, batch "
+        "normalization uses the statistics of the minibatch and updates its own.",
+    ),
+    ConfigEntry(
+        "type_check",
+        True,
+        variable="CHAINER_TYPE_CHECK",
+        parse=parse_flag,
+        about="Whether functions check dtypes and shapes of their inputs.",
+    ),
+    ConfigEntry(
+        "use_static_graph",
+        True,
+        about="Whether `chainer.static_graph` has an effect.",
+    ),
+    ConfigEntry(
+        "warn_nondeterministic",
+        False,
+        about="Whether functions warn if their results may differ from run to run.",
+    ),
 )
 
 #: All declared entries by name.

@@ -193,7 +193,8 @@ class profile(FunctionHook):
 
     Functions (forward and backward) are recorded in this thread; updates of optimizers, iterators
     and the conversion of batches in all threads. Recording takes less than two microseconds per
-    function. Profiles cannot be nested.
+    function, and computations are the same as without a profile: what the backward of a function
+    computes inside is part of its time. Profiles cannot be nested.
 
     Args:
         memory (bool): Whether the memory of the process is read after each function. It takes some
@@ -213,6 +214,8 @@ class profile(FunctionHook):
     """
 
     name = "profiler"
+    # A profiled training computes as it does without a profiler.
+    inside_backward = False
 
     def __init__(self, memory: bool = False, synchronize: bool = False) -> None:
         if memory and not sys.platform.startswith("linux"):

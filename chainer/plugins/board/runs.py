@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+#: What LogReport adds to the name of its log for the file about the run.
+_ABOUT = ".about.json"
+
 #: Files that describe a run, if a program writes them: an object in JSON.
 _DESCRIPTIONS = ("hyperparameters.json", "args", "args.json", "config.json")
 
@@ -38,9 +41,10 @@ def read_run(folder: Path, log_name: str) -> dict[str, Any]:
         log_name: Name of its log.
 
     Returns:
-        dict: ``log`` (entries), ``hyperparameters``, ``pictures`` (names), ``snapshots`` (names and
-        sizes in bytes), ``modified`` (time of the last entry, in seconds since 1970), and
-        ``problem``, a text if the log cannot be read.
+        dict: ``log`` (entries), ``hyperparameters`` (of the optimizers, and of a file of the
+        program), ``resources`` (what the process has used), ``pictures`` (names), ``snapshots``
+        (names and sizes in bytes), ``modified`` (time of the last entry, in seconds since 1970),
+        and ``problem``, a text if the log cannot be read.
     """
     entries: list[Any] = []
     problem = ""
@@ -48,10 +52,12 @@ def read_run(folder: Path, log_name: str) -> dict[str, Any]:
         entries = json.loads((folder / log_name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         problem = f"{log_name}: {error}"
+    about = _read_object(folder / (log_name + _ABOUT))
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return {
         "log": [_finite(cast("object", entry)) for entry in entries if isinstance(entry, dict)],
-        "hyperparameters": _description(folder),
+        "hyperparameters": {**_part(about, "hyperparameters"), **_description(folder)},
+        "resources": _part(about, "resources"),
         "pictures": [path.name for path in files if path.suffix.lower() in _PICTURES],
         "snapshots": [
             {"name": path.name, "bytes": path.stat().st_size}
@@ -74,13 +80,23 @@ def _finite(entry: object) -> dict[str, Any]:
 
 def _description(folder: Path) -> dict[str, Any]:
     for name in _DESCRIPTIONS:
-        path = folder / name
-        if not path.is_file():
-            continue
-        try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:  # a file of another kind that has this name
-            continue
-        if isinstance(value, dict):
-            return _finite(cast("object", value))
+        value = _read_object(folder / name)
+        if value:
+            return value
     return {}
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Returns the object in a file of JSON; an empty one if there is none."""
+    if not path.is_file():
+        return {}
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # a file of another kind that has this name
+        return {}
+    return _finite(cast("object", value)) if isinstance(value, dict) else {}
+
+
+def _part(about: dict[str, Any], key: str) -> dict[str, Any]:
+    value = about.get(key)
+    return _finite(cast("object", value)) if isinstance(value, dict) else {}

@@ -1,8 +1,9 @@
 """``chainer board``: a web page with the curves of trainings, while they go on.
 
 It shows each folder, at most three levels below the given one, that has a log of LogReport: its
-curves, last values, pictures, snapshots, and the hyperparameters of a file ``args`` or
-``hyperparameters.json``. The page is served on this machine only.
+curves, last values, pictures, snapshots, what the process has used, and the hyperparameters: those
+of the optimizers, and those in a file ``args`` or ``hyperparameters.json``, if the program writes
+one. The page is served on this machine only.
 """
 
 from __future__ import annotations
@@ -17,8 +18,14 @@ HELP = "show the logs and plots of trainings on a local web page"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("result"))
-    parser.add_argument("--port", type=int, default=8008, help="port; 0 for a free one")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("result"),
+        help="folder with runs, or of one run (result)",
+    )
+    parser.add_argument("--port", type=int, default=8008, help="port (8008); 0 for a free one")
     parser.add_argument("--log", default="log", help="name of the log files (log)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 

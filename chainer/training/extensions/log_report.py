@@ -13,6 +13,7 @@ from chainer.training.growing_json import EncodedLog, GrowingJsonFile
 from chainer.training.inline_plot import log_table
 from chainer.training.loaded_state import parse_json
 from chainer.training.renamed import renamed_argument
+from chainer.training.run_description import RunDescription
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -58,6 +59,8 @@ class LogReport(Extension):
             ``'{iteration}'`` to separate the log files for different iterations. If it is None, the
             log is not written to a file. Release 7 calls this argument ``filename``, which works as
             a keyword.
+        about (bool): Whether the file about the run is written. It is for a log of a fixed name
+            only, not for one with ``'{iteration}'``.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class LogReport(Extension):
         trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[dict[str, Any]], Any] | None = None,
         log_name: str | None = "log",
+        about: bool = True,
         **kwargs: Any,
     ) -> None:
         # The newer name is preferred where a program gives both.
@@ -76,6 +80,9 @@ class LogReport(Extension):
         self._log: list[dict[str, Any]] = []
         self._file = GrowingJsonFile()
         self._encoded = EncodedLog()
+        # Logs of changing names would have a file each.
+        fixed = self._filename is not None and "{" not in self._filename
+        self._about = RunDescription() if about and fixed else None
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -108,10 +115,14 @@ class LogReport(Extension):
         if self._filename is not None:
             path = os.path.join(trainer.out, self._filename.format(**result))
             self._file.write(path, self._log)
+            if self._about is not None:
+                self._about.update(path, trainer)
 
     def finalize(self) -> None:
-        """Completes the file."""
+        """Completes the files."""
         self._file.close()
+        if self._about is not None:
+            self._about.close()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the log and what was accumulated since its last entry.

@@ -1,5 +1,6 @@
 """The profiler."""
 
+import contextlib
 import json
 import sys
 
@@ -104,3 +105,29 @@ def test_the_graph_is_not_kept():
         node = weakref.ref(y.creator_node)
         del y
         assert node() is None
+
+
+def test_backward_computes_as_without_a_profile():
+    class Watch(chainer.FunctionHook):
+        def __init__(self):
+            self.seen = []
+
+        def forward_preprocess(self, function, in_data):
+            self.seen.append(function.label)
+
+    def gradient():
+        x = chainer.Variable(np.array([0.5, -1.0], np.float32))
+        chainer.functions.sum(chainer.functions.relu(x) * x).backward()
+        return x.grad
+
+    expected = gradient()
+    with chainer.profiler.profile() as result:
+        np.testing.assert_array_equal(gradient(), expected)
+    forward = {row.name for row in result.rows() if row.category == "forward"}
+    backward = {row.name for row in result.rows() if row.category == "backward"}
+    assert forward == backward == {"ReLU", "Mul", "Sum"}
+    # Another hook sees what runs inside backward, with a profile or without.
+    for context in (contextlib.nullcontext(), chainer.profiler.profile()):
+        with context, Watch() as watch:
+            np.testing.assert_array_equal(gradient(), expected)
+        assert len(watch.seen) > 3

@@ -9,33 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import training
 from chainer.training.accumulator import Accumulator, to_float
+from chainer.training.run_description import hyperparameters_of
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
-
-
-def hyperparameters_of(trainer: Trainer) -> dict[str, Any]:
-    """Returns what a run is described by: optimizers, their hyperparameters and batch sizes.
-
-    Args:
-        trainer: The trainer.
-    """
-    found: dict[str, Any] = {}
-    optimizers = trainer.updater.get_all_optimizers()
-    for name, optimizer in optimizers.items():
-        # No slashes: MLflow's file store has a file "optimizer", which cannot be a folder as well.
-        prefix = "optimizer" if len(optimizers) == 1 else f"optimizer.{name}"
-        found[prefix] = type(optimizer).__name__
-        hyperparam = getattr(optimizer, "hyperparam", None)
-        if hyperparam is not None:
-            for key, value in sorted(hyperparam.get_dict().items()):
-                found[f"{prefix}.{key}"] = value
-        found[f"{prefix}.model"] = type(optimizer.target).__name__
-    get_iterator = getattr(trainer.updater, "get_iterator", None)
-    iterator = None if get_iterator is None else get_iterator("main")
-    if iterator is not None:
-        found["batch_size"] = getattr(iterator, "batch_size", None)
-    return found
 
 
 class _ExperimentLogger(training.Extension):
