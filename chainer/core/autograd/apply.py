@@ -91,10 +91,13 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         array = x._array
         if type(array) is not _ndarray:
             all_numpy = False
-        node = x._graph_node or x.node
+        node = x._graph_node
+        if node is None:
+            node = x.node
         if node._rank > rank:
             rank = node._rank
-        constants += not x._requires_grad
+        if not x._requires_grad:
+            constants += 1
         arrays.append(array)
         node_list.append(node)
         types.append(node._type)
@@ -140,8 +143,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     node.data = None
     node.name = None
     signature = (y.dtype, y.shape)
-    # Most functions keep the shape: then the node shares the signature of the first input, and the
-    # garbage collector has two objects less to visit.
+    # Most functions keep the shape: then the node shares the signature of the first input, which
+    # takes less memory, and is found to be the same without comparing what is in it.
     node._type = types[0] if count and signature == types[0] else signature
     self._output = _ref(node)
     if self._retained_outputs:
@@ -255,28 +258,24 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
-    if traits.checks_types and state.type_check:
-        names = traits.signature_attributes
-        if names is None:
-            _check_types(self, in_data)
+    # A check that depends on nothing but dtypes and shapes has to pass once for each signature: it
+    # takes longer than a small operation. Most calls have the signature of the call before, and
+    # often the very same tuples, for which a comparison takes less time than hashing.
+    if state.type_check and types != traits.passed_types:
+        if not traits.checks_signature:
+            _check_more_than_signature(self, in_data, types)
         else:
-            # A check that depends on nothing but dtypes, shapes and these attributes has to pass
-            # once per signature: it takes longer than a small operation.
-            if names:
-                types += [getattr(self, name) for name in names]
             signature = tuple(types)
             if signature not in traits.checked_signatures:
                 _check_types(self, in_data)
                 traits.remember_checked(signature)
-    elif state.type_check and not traits.checks_types and _has_own_check(self):
-        _check_types(self, in_data)
+            traits.passed_types = types
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:
         outputs = self.forward(in_data)
     except Exception as error:
-        if any([array is None for array in in_data]):
-            _refuse_uninitialized(self, in_data, error)
+        _refuse_uninitialized(self, in_data, error)
         raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
@@ -287,9 +286,28 @@ def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
     return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
 
 
-def _has_own_check(self: FunctionNode) -> bool:
-    """Returns whether ``check_type_forward`` was set on the instance of a class without one."""
-    return getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
+def _check_more_than_signature(self: FunctionNode, in_data: Arrays, types: list[Any]) -> None:
+    """Checks the types where dtypes and shapes alone do not tell whether they pass.
+
+    Args:
+        self: The function.
+        in_data: The input arrays.
+        types: Dtype and shape of each input.
+    """
+    traits = self._traits
+    if not traits.checks_types:
+        # ``check_type_forward`` may be set on an instance of a class without one.
+        if getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check:
+            _check_types(self, in_data)
+        return
+    names = traits.signature_attributes
+    if names is None:
+        _check_types(self, in_data)
+        return
+    signature = (*types, *[getattr(self, name) for name in names])
+    if signature not in traits.checked_signatures:
+        _check_types(self, in_data)
+        traits.remember_checked(signature)
 
 
 def _refuse_uninitialized(

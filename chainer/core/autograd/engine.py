@@ -249,23 +249,28 @@ class BackwardPass:
         if inputs is None:  # the rule has unchained its own function
             return None
         on_variables = self.on_variables
-        add = self.sums.add
+        reached = self.sums.sums
         following: VariableNode | None = None
         for i, gx in zip(targets, gxs):
             if gx is None:
                 continue
             x = inputs[i]
             array = gx._array if on_variables else gx
-            if (array.dtype, array.shape) != x._type:
+            dtype, shape = x._type
+            if array.shape != shape or array.dtype is not dtype:
                 check_input_gradient(function, i, array, self._any_dtype)
-            if add(x, gx):
-                creator = x._creator_node
-                if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
-                    continue
-                if following is None:
-                    following = x
-                else:
-                    self._push(x._rank, creator)
+            if x in reached:
+                self.sums.add(x, gx)
+                continue
+            # What add() does with the first gradient of a node, without the call.
+            reached[x] = [gx] if on_variables else gx
+            creator = x._creator_node
+            if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
+                continue
+            if following is None:
+                following = x
+            else:
+                self._push(x._rank, creator)
         if on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following

@@ -38,6 +38,8 @@ class NodeTraits:
 
     Attributes:
         checked_signatures: Dtypes and shapes of inputs that have passed the type check.
+        checks_signature: Whether the type check depends on nothing but dtypes and shapes.
+        passed_types: Dtypes and shapes of the last inputs that have passed such a check.
         has_hooks: Whether the function has hooks of its own. True only for the traits of one
             node, see :meth:`with_hooks`.
     """
@@ -47,11 +49,13 @@ class NodeTraits:
         "accumulates",
         "checked_signatures",
         "checks_layouts",
+        "checks_signature",
         "checks_types",
         "has_array_rule",
         "has_hooks",
         "has_variable_rule",
         "is_elementwise",
+        "passed_types",
         "signature_attributes",
     )
 
@@ -79,6 +83,8 @@ class NodeTraits:
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
         self.checked_signatures: set[Hashable] = set()
+        self.checks_signature = checks_types and signature_attributes == ()
+        self.passed_types: list[tuple[Any, Any]] | None = None
 
     @classmethod
     def of_class(cls, node_class: type[FunctionNode], base: type[FunctionNode]) -> NodeTraits:
