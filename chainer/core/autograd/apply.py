@@ -15,35 +15,29 @@ from __future__ import annotations
 
 import traceback
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.arrays.backend import (
-    Backend,
-    find_backend,
-    get_device_from_array,
-    not_an_array_message,
-)
-from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.array_checks import has_nan, is_current
-from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
+from chainer.core.autograd.input_types import (
+    check_more_than_signature,
+    check_types,
+    refuse_uninitialized,
+)
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
-from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.retained_checksums import remember_checksums
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
-from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 
 _ndarray = numpy.ndarray
-# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
-_Scalar: Any = numpy.generic
 _ref = weakref.ref
 _new = object.__new__
 
@@ -87,13 +81,11 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     rank = 0
     for x in inputs:
         if not isinstance(x, Variable):
-            x = Variable._from_array(_input_array(self, x), False)
+            x = Variable._from_array(input_array(self, x), False)
         array = x._array
         if type(array) is not _ndarray:
             all_numpy = False
-        node = x._graph_node
-        if node is None:
-            node = x.node
+        node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
         if not x._requires_grad:
@@ -104,10 +96,12 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     in_data = tuple(arrays)
     nodes = tuple(node_list)
 
+    array_type: Any = _ndarray
     if not all_numpy:
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
+        array_type = type(in_data[0])
     outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
@@ -124,8 +118,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
 
     y = outputs[0]
     # An array of the class of the inputs is one that variables hold; others are checked.
-    if type(y) is not _ndarray if all_numpy else type(y) is not type(in_data[0]):
-        (y,) = outputs = _check_outputs(self, outputs)
+    if type(y) is not array_type:
+        (y,) = outputs = check_outputs(self, outputs)
     # What Variable() and VariableNode() do, slot by slot, for the one output that nearly all
     # functions have: that saves the calls of two initializers.
     variable = _new(Variable)
@@ -186,7 +180,7 @@ def _check_reusable(self: FunctionNode) -> None:
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
     """Makes the variables of several outputs, and puts their nodes into the graph."""
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
-        outputs = _check_outputs(self, outputs)
+        outputs = check_outputs(self, outputs)
     if self._traits.is_elementwise and len({y.shape for y in outputs}) > 1:
         raise RuntimeError(
             "An elementwise function returned outputs with different shapes.\n"
@@ -226,7 +220,7 @@ def _apply_without_graph(
             if x._requires_grad:
                 requires_grad = True
         else:
-            array = _input_array(self, x)
+            array = input_array(self, x)
         if type(array) is not _ndarray:
             all_numpy = False
         arrays.append(array)
@@ -239,7 +233,7 @@ def _apply_without_graph(
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
-        outputs = _check_outputs(self, outputs)
+        outputs = check_outputs(self, outputs)
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
@@ -263,11 +257,11 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     # often the very same tuples, for which a comparison takes less time than hashing.
     if state.type_check and types != traits.passed_types:
         if not traits.checks_signature:
-            _check_more_than_signature(self, in_data, types)
+            check_more_than_signature(self, in_data, types)
         else:
             signature = tuple(types)
             if signature not in traits.checked_signatures:
-                _check_types(self, in_data)
+                check_types(self, in_data)
                 traits.remember_checked(signature)
             traits.passed_types = types
     if state.hooks or traits.has_hooks or state.debug:
@@ -275,7 +269,7 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     try:
         outputs = self.forward(in_data)
     except Exception as error:
-        _refuse_uninitialized(self, in_data, error)
+        refuse_uninitialized(self, in_data, error)
         raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
@@ -284,106 +278,6 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
 
 def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
     return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
-
-
-def _check_more_than_signature(self: FunctionNode, in_data: Arrays, types: list[Any]) -> None:
-    """Checks the types where dtypes and shapes alone do not tell whether they pass.
-
-    Args:
-        self: The function.
-        in_data: The input arrays.
-        types: Dtype and shape of each input.
-    """
-    traits = self._traits
-    if not traits.checks_types:
-        # ``check_type_forward`` may be set on an instance of a class without one.
-        if getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check:
-            _check_types(self, in_data)
-        return
-    names = traits.signature_attributes
-    if names is None:
-        _check_types(self, in_data)
-        return
-    signature = (*types, *[getattr(self, name) for name in names])
-    if signature not in traits.checked_signatures:
-        _check_types(self, in_data)
-        traits.remember_checked(signature)
-
-
-def _refuse_uninitialized(
-    self: FunctionNode, in_data: Arrays, cause: Exception | None = None
-) -> None:
-    """Raises if an input has no array, which some functions of users allow."""
-    for i, array in enumerate(in_data):
-        if array is None:
-            raise RuntimeError(
-                f"input {i} of {self.label} is an uninitialized variable; "
-                "give it a shape with initialize() first"
-            ) from cause
-
-
-def _check_types(self: FunctionNode, in_data: Arrays) -> None:
-    """Raises InvalidType unless the arrays pass ``check_type_forward``.
-
-    The check runs on plain values first: that is quicker, and checks may branch on them
-    (``if in_types[0].ndim == 3``). If it fails it runs again on expressions, which know the text
-    of the message.
-    """
-    _refuse_uninitialized(self, in_data)
-    try:
-        with type_check.light_mode():
-            light_types: Any = type_check.get_light_types(in_data)
-            self.check_type_forward(light_types)
-    except (type_check.InvalidType, IndexError):
-        # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
-        _explain_types(self, in_data)
-
-
-def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
-    """Raises InvalidType with the expression that does not hold for the arrays.
-
-    It passes if the expressions hold: they know that bfloat16, whose ``kind`` is not ``'f'``, is a
-    floating-point type.
-    """
-    message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
-    try:
-        in_types = type_check.get_types(in_data, "in_types")
-        names = self.argument_names
-        if names is not None and len(names) >= len(in_types):
-            type_check.argname(in_types, names[: len(in_types)])
-        self.check_type_forward(in_types)
-    except type_check.InvalidType as error:
-        # Some functions raise a subclass that belongs to a second class of errors.
-        refusal = type(error)(error.expect, error.actual, msg=message)
-        remedy = _dtype_remedy(self, in_data)
-        if remedy:
-            refusal.add_note(remedy)
-        raise refusal from None
-    except Exception as error:
-        # A check that works on plain values only cannot say what it expected.
-        actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
-        expected = f"inputs that pass {self._impl_name}.check_type_forward"
-        raise type_check.InvalidType(expected, actual, msg=message) from error
-
-
-def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
-    """Returns how floating-point inputs get one dtype; an empty text if they have one.
-
-    It is a note of the error, below the documented text, which stays as it is.
-    """
-    names = self.argument_names or ()
-    floats = [
-        (names[i] if i < len(names) else f"input {i}", array.dtype)
-        for i, array in enumerate(in_data)
-        if kind_of(array.dtype) == "f"
-    ]
-    dtypes = {dtype for _, dtype in floats}
-    if len(dtypes) < 2:
-        return ""
-    # Data are converted rather than parameters, which come later.
-    first, wanted = floats[0][0], floats[1][1] if floats[1][1] != floats[0][1] else floats[-1][1]
-    listed = ", ".join([f"{name} is {dtype}" for name, dtype in floats])
-    return f"{listed}: convert by {first}.astype(np.{wanted}), or the model to {floats[0][1]}"
 
 
 def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
@@ -405,19 +299,6 @@ def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -
     return outputs
 
 
-def _input_array(self: FunctionNode, obj: Any) -> Array:
-    """Returns an input that is not a variable as variables hold arrays."""
-    if obj is None:
-        return None
-    backend = find_backend(obj.__class__)
-    if backend is None:
-        raise TypeError(
-            f"incompatible array types are mixed in the forward input ({self.label}).\n"
-            f"{not_an_array_message(obj)}"
-        )
-    return backend.wrap(obj)
-
-
 def _prepare_inputs(
     self: FunctionNode, inputs: Sequence[VariableLike], in_data: Arrays, state: ThreadState
 ) -> tuple[Arrays, Variables | None]:
@@ -432,105 +313,9 @@ def _prepare_inputs(
         layouts = layouts_of(inputs)
         if any(layouts):
             return in_data, apply_with_layouts(self, inputs, layouts)
-    in_data = _convert_inputs(self, in_data, state)
+    in_data = convert_inputs(self, in_data, state)
     device = self._device
     if device is None or is_current(device):
         return in_data, None
     with device:
         return in_data, apply(self, inputs)
-
-
-def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
-    """Finds backend and device of inputs that are not all NumPy arrays.
-
-    Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions whose
-    kernels understand them, unless the configuration forbids these kernels; other functions get
-    arrays that ``xp`` makes.
-    """
-    first = in_data[0]
-    kind: Any = first.__class__
-    backend = find_backend(kind)
-    if backend is None or not all([array.__class__ is kind for array in in_data]):
-        backend = _common_backend(self, in_data)
-        if backend is None:  # no input has an array
-            return in_data
-        if backend.converts_inputs:
-            in_data = tuple([_own_array(backend, x) for x in in_data])
-    xp = backend.xp
-    if xp is not numpy:
-        self.xp = xp
-    if backend.multi_device:
-        self._device = backend.device_of(first)
-        # The gradients, too, have to be computed with the device made current.
-        self._has_direct_rule = False
-        _check_one_device(self, backend, in_data)
-    if backend.makes_xp_arrays:
-        return in_data
-    if not self.accepts_opaque_arrays or state.policy.forbids(backend.name):
-        self._converted = backend
-        return tuple([None if array is None else backend.to_xp(array) for array in in_data])
-    return in_data
-
-
-def _check_one_device(self: FunctionNode, backend: Backend, in_data: Arrays) -> None:
-    """Raises if the inputs are arrays of several devices of a backend."""
-    device = self._device
-    for array in in_data[1:]:
-        other = device if array is None else backend.device_of(array)
-        if other is not device and other != device:
-            names = ", ".join([str(get_device_from_array(array)) for array in in_data])
-            raise TypeError(f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}")
-
-
-def _own_array(backend: Backend, array: Array) -> Array:
-    """Returns an input of a backend that converts NumPy arrays to its own."""
-    return backend.from_host(array, backend.device()) if type(array) is _ndarray else array
-
-
-def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
-    """Returns the backend that serves inputs of several classes; None if none has an array."""
-    backend: Backend | None = None
-    for array in in_data:
-        if array is None:  # an uninitialized variable: functions may know what to do with it
-            continue
-        found = find_backend(array.__class__)
-        if found is None:
-            raise TypeError(not_an_array_message(array))
-        if backend is None:
-            backend = found
-        elif backend.family != found.family:
-            raise TypeError(_mixed_message(self, "input", in_data))
-        elif backend.name == "numpy":
-            backend = found
-    return backend
-
-
-def _check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
-    """Checks outputs that are not all NumPy arrays; returns them as variables hold them."""
-    checked: list[Array] = []
-    families: set[str] = set()
-    for y in outputs:
-        if y is None:  # the variable of this output is uninitialized
-            checked.append(None)
-            continue
-        if isinstance(y, _Scalar):  # NumPy reduces to scalars
-            y = numpy.asarray(y)
-        backend = find_backend(y.__class__)
-        if backend is None:
-            raise TypeError(
-                f"forward output must be a tuple of arrays.\nFunction: {self.label}\n"
-                f"Actual output types: {tuple(map(type, outputs))}"
-            )
-        families.add(backend.family)
-        checked.append(backend.wrap(y))
-    if len(families) > 1:
-        raise TypeError(_mixed_message(self, "output", outputs))
-    return tuple(checked)
-
-
-def _mixed_message(self: FunctionNode, where: str, arrays: Iterable[Array]) -> str:
-    types = ", ".join(str(array.__class__) for array in arrays)
-    return (
-        f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
-        f"Actual: {types}\n{ONE_DEVICE}"
-    )
