@@ -23,8 +23,8 @@ import numpy
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
 from chainer.core.autograd.input_types import (
-    check_more_than_signature,
     check_types,
+    check_types_each_time,
     refuse_uninitialized,
 )
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
@@ -252,18 +252,22 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
-    # A check that depends on nothing but dtypes and shapes has to pass once for each signature: it
-    # takes longer than a small operation. Most calls have the signature of the call before, and
-    # often the very same tuples, for which a comparison takes less time than hashing.
-    if state.type_check and types != traits.passed_types:
-        if not traits.checks_signature:
-            check_more_than_signature(self, in_data, types)
-        else:
-            signature = tuple(types)
-            if signature not in traits.checked_signatures:
-                check_types(self, in_data)
-                traits.remember_checked(signature)
-            traits.passed_types = types
+    if state.type_check:
+        # A check that depends on nothing but dtypes, shapes and some attributes has to pass once
+        # for each signature: it takes longer than a small operation. Most calls have the signature
+        # of the call before, and often the very same tuples: comparing them takes less time than
+        # hashing them.
+        if traits.attributes_of is not None:
+            types.append(traits.attributes_of(self))
+        if types != traits.passed_types:
+            if traits.is_check_remembered:
+                signature = tuple(types)
+                if signature not in traits.checked_signatures:
+                    check_types(self, in_data)
+                    traits.remember_checked(signature)
+                traits.passed_types = types
+            else:
+                check_types_each_time(self, in_data)
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:

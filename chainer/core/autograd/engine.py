@@ -30,7 +30,7 @@ from chainer.core.autograd.gradient_errors import (
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
 from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.config.configuration import threads, using_config
+from chainer.core.config.configuration import BackpropMode, threads
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -139,7 +139,7 @@ class BackwardPass:
                 self._push(root._rank, function)
         visit = self._visit
         function = heappop(heap)[2] if heap else None
-        with using_config("enable_backprop", self._create_graph):
+        with BackpropMode(self._state, self._create_graph):
             while function is not None:
                 try:
                     node = visit(function)

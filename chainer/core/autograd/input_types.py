@@ -19,28 +19,19 @@ if TYPE_CHECKING:
     from chainer.core.typing import Arrays
 
 
-def check_more_than_signature(self: FunctionNode, in_data: Arrays, types: list[Any]) -> None:
-    """Checks the types where dtypes and shapes alone do not tell whether they pass.
+def check_types_each_time(self: FunctionNode, in_data: Arrays) -> None:
+    """Checks types for functions whose check may depend on anything, or that have none.
 
     Args:
         self: The function.
         in_data: The input arrays.
-        types: Dtype and shape of each input.
     """
-    traits = self._traits
-    if not traits.checks_types:
-        # ``check_type_forward`` may be set on an instance of a class without one.
-        if getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check:
-            check_types(self, in_data)
-        return
-    names = traits.signature_attributes
-    if names is None:
+    # ``check_type_forward`` may be set on an instance of a class without one.
+    if (
+        self._traits.checks_types
+        or getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
+    ):
         check_types(self, in_data)
-        return
-    signature = (*types, *[getattr(self, name) for name in names])
-    if signature not in traits.checked_signatures:
-        check_types(self, in_data)
-        traits.remember_checked(signature)
 
 
 def check_types(self: FunctionNode, in_data: Arrays) -> None:
