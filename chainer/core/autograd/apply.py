@@ -42,16 +42,9 @@ _ref = weakref.ref
 _new = object.__new__
 
 
-class _AllIndexes(dict[int, "Indexes"]):
-    """The indexes of all inputs, by the number of inputs; tuples are made once."""
-
-    def __missing__(self, count: int) -> Indexes:
-        self[count] = indexes = tuple(range(count))
-        return indexes
-
-
-#: Most functions are differentiated w.r.t. all inputs.
-_ALL_INDEXES = _AllIndexes()
+#: The indexes of all inputs, by the number of inputs. Most functions are differentiated w.r.t. all
+#: inputs: their tuples are made once, and looked up in a plain list, which takes the least time.
+_ALL_INDEXES = [tuple(range(count)) for count in range(33)]
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -101,18 +94,16 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
-        array_type = type(in_data[0])
+        array_type = in_data[0].__class__
     outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
         _check_reusable(self)
     self.inputs = nodes
     count = len(nodes)
-    self._targets = _targets_of(nodes) if constants else _ALL_INDEXES[count]
+    self._targets = _targets_of(nodes) if constants or count > 32 else _ALL_INDEXES[count]
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
-    if state.lazy_grad_sum:
-        self.lazy_grad_sum = True
     if len(outputs) != 1 or outputs[0] is None:
         return _make_outputs(self, outputs, all_numpy, rank + 1)
 
@@ -252,6 +243,8 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
+    if state.lazy_grad_sum:
+        self.lazy_grad_sum = True
     if state.type_check:
         # A check that depends on nothing but dtypes, shapes and some attributes has to pass once
         # for each signature: it takes longer than a small operation. Most calls have the signature
