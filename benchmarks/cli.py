@@ -46,8 +46,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     results: list[Result] = []
     for name in options.benchmarks or available:
-        columns = options.peers or default_peers(options.programs, name)
-        peers = [find_peer(peer, options.ours, options.folder) for peer in columns]
+        # Who names an earlier state wants to see that one, and not to wait for all others.
+        columns = ["ours", "before"] if options.before else default_peers(options.programs, name)
+        peers = [
+            find_peer(peer, options.ours, options.folder, options.before)
+            for peer in options.peers or columns
+        ]
         for threads in options.threads or default_threads(options.programs, name):
             settings = Options(
                 rounds=options.rounds or (2 if options.quick else 7),
@@ -123,6 +127,12 @@ def _parser() -> argparse.ArgumentParser:
         default=sys.executable,
         metavar="PYTHON",
         help="interpreter of the Chainer under test",
+    )
+    parser.add_argument(
+        "--before",
+        type=_interpreter,
+        metavar="PYTHON",
+        help="interpreter of an earlier Chainer 8 (column 'before'); default peers: ours, before",
     )
     parser.add_argument(
         "--folder", type=Path, default=ROOT / ".peers", help="folder of the peers' environments"

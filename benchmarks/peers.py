@@ -23,6 +23,7 @@ NAMES = [
     "ours",
     "ours-ideep",
     "ours-numba",
+    "before",
     "numpy",
     "torch",
     "torch-compile",
@@ -77,7 +78,12 @@ class Peer:
         return environment
 
 
-def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".peers") -> Peer:
+def find_peer(
+    name: str,
+    ours: str = sys.executable,
+    folder: Path = ROOT / ".peers",
+    before: str | None = None,
+) -> Peer:
     """Returns the peer of that name.
 
     Args:
@@ -85,6 +91,7 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
         ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
             ``ours-numba``, ``numpy``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
+        before: Interpreter whose environment holds an earlier state of this project (``before``).
 
     Raises:
         ValueError: There is no peer of that name.
@@ -93,6 +100,9 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
         return Peer(name, "chainer", ours, ideep=name == "ours-ideep")
     if name == "ours-numba":
         return Peer(name, "chainer", ours, kernels="numba")
+    if name == "before":
+        reason = None if before else "name its interpreter: --before PYTHON"
+        return Peer(name, "chainer", before or "", unavailable=reason)
     if name == "numpy":
         return Peer(name, "numpy", ours)
     if name in ("torch", "torch-compile", "jax"):

@@ -48,30 +48,10 @@ class UpdateChecks:
             if gradient is None:
                 continue
             none = False
-            if gradient is UNDEFINED:
-                if param.update_rule is not None and param.update_rule.enabled:
-                    _warn_param(optimizer, param, "is updated without a gradient: it is NaN")
-                continue
-            members = param.__dict__
-            stale = members.get("_stale_gradient")
-            if stale is not None and stale() is gradient:
-                _warn_param(
-                    optimizer,
-                    param,
-                    "is updated with a gradient that was added to the one of an earlier update, or "
-                    "to NaN, because it was not cleared",
-                )
-            used = members.get("_used_gradient")
-            if used is None or used() is not gradient:
-                fresh = True
-                if param.update_rule is None:
-                    _warn_param(
-                        optimizer,
-                        param,
-                        "has a gradient but is not updated, because it was added to the model "
-                        "after setup(): call optimizer.setup(model) again",
-                        "",
-                    )
+            is_new, complaint = _inspect(param, gradient)
+            fresh = fresh or is_new
+            if complaint:
+                _warn_param(optimizer, param, complaint)
         if (none and differentiated and params) or (self._had_none and not fresh):
             name = type(optimizer).__name__
             self._had_none = False
@@ -109,15 +89,45 @@ def _warn(message: str) -> None:
     warnings.warn(message, MisuseWarning, stacklevel=5)
 
 
-def _warn_param(
-    optimizer: GradientMethod, param: Parameter, message: str, order: str = "; " + _ORDER
-) -> None:
+def _inspect(param: Parameter, gradient: object) -> tuple[bool, str]:
+    """Looks at the gradient of one parameter before an update.
+
+    Args:
+        param: The parameter.
+        gradient: Its gradient, as it is stored.
+
+    Returns:
+        Whether the gradient was computed after the last update, and what is wrong with it (an empty
+        text if nothing is).
+    """
+    rule = param.update_rule
+    if gradient is UNDEFINED:
+        updated = rule is not None and rule.enabled
+        return False, f"is updated without a gradient: it is NaN; {_ORDER}" if updated else ""
+    members = param.__dict__
+    used = members.get("_used_gradient")
+    is_new = used is None or used() is not gradient
+    stale = members.get("_stale_gradient")
+    if stale is not None and stale() is gradient:
+        return is_new, (
+            "is updated with a gradient that was added to the one of an earlier update, or to NaN, "
+            f"because it was not cleared; {_ORDER}"
+        )
+    if is_new and rule is None:
+        return is_new, (
+            "has a gradient but is not updated, because it was added to the model after setup(): "
+            "call optimizer.setup(model) again"
+        )
+    return is_new, ""
+
+
+def _warn_param(optimizer: GradientMethod, param: Parameter, message: str) -> None:
     if "_misuse_reported" in param.__dict__:
         return
     param.__dict__["_misuse_reported"] = True
     target = cast("Link", optimizer.target)
     name = next((name for name, other in target.namedparams() if other is param), param.name)
-    _warn(f"parameter {name!r} {message}{order}")
+    _warn(f"parameter {name!r} {message}")
 
 
 def _find_unregistered(target: Link) -> None:

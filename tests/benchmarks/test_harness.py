@@ -202,6 +202,11 @@ def test_peers_that_were_not_set_up(tmp_path):
         find_peer("theirs")
 
 
+def test_earlier_state():
+    assert find_peer("before", before="/there/bin/python").python == "/there/bin/python"
+    assert "--before" in str(find_peer("before").unavailable)
+
+
 def test_ratios_and_geometric_mean():
     result = Result("made up", rows=[Row("a", "", {"ours": [2.0, 1.0], "peer": [3.0, 4.0]})])
     assert ratios(result, "peer") == {"a": 3.0}

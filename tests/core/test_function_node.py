@@ -658,3 +658,28 @@ class TestRelease7:
         first, second = node.get_retained_inputs()
         assert first is None
         assert second.array.tolist() == [2]
+
+
+class TestRememberedTypeChecks:
+    """A check that passed is skipped for the same types only."""
+
+    def test_types_that_alternate(self):
+        class Vectors(chainer.FunctionNode):
+            type_check_key = ("length",)
+
+            def __init__(self, length):
+                self.length = length
+
+            def check_type_forward(self, in_types):
+                type_check.expect(in_types[0].shape[0] == self.length)
+
+            def forward(self, inputs):
+                return (inputs[0] * 2,)
+
+        two, three = np.ones(2, "f"), np.ones(3, "f")
+        for _ in range(3):
+            assert Vectors(2).apply((two,))[0].shape == (2,)
+            assert Vectors(3).apply((three,))[0].shape == (3,)
+            for length, x in ((2, three), (3, two)):
+                with pytest.raises(type_check.InvalidType):
+                    Vectors(length).apply((x,))

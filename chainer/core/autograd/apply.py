@@ -15,49 +15,36 @@ from __future__ import annotations
 
 import traceback
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.arrays.backend import (
-    Backend,
-    find_backend,
-    get_device_from_array,
-    not_an_array_message,
-)
-from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.array_checks import has_nan, is_current
-from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
+from chainer.core.autograd.input_types import (
+    check_types,
+    check_types_each_time,
+    refuse_uninitialized,
+)
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
-from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.retained_checksums import remember_checksums
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
-from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 
 _ndarray = numpy.ndarray
-# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
-_Scalar: Any = numpy.generic
 _ref = weakref.ref
 _new = object.__new__
 
 
-class _AllIndexes(dict[int, "Indexes"]):
-    """The indexes of all inputs, by the number of inputs; tuples are made once."""
-
-    def __missing__(self, count: int) -> Indexes:
-        self[count] = indexes = tuple(range(count))
-        return indexes
-
-
-#: Most functions are differentiated w.r.t. all inputs.
-_ALL_INDEXES = _AllIndexes()
+#: The indexes of all inputs, by the number of inputs. Most functions are differentiated w.r.t. all
+#: inputs: their tuples are made once, and looked up in a plain list, which takes the least time.
+_ALL_INDEXES = [tuple(range(count)) for count in range(33)]
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -87,42 +74,43 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     rank = 0
     for x in inputs:
         if not isinstance(x, Variable):
-            x = Variable._from_array(_input_array(self, x), False)
+            x = Variable._from_array(input_array(self, x), False)
         array = x._array
         if type(array) is not _ndarray:
             all_numpy = False
         node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
-        constants += not x._requires_grad
+        if not x._requires_grad:
+            constants += 1
         arrays.append(array)
         node_list.append(node)
         types.append(node._type)
     in_data = tuple(arrays)
     nodes = tuple(node_list)
 
+    array_type: Any = _ndarray
     if not all_numpy:
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
+        array_type = in_data[0].__class__
     outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
         _check_reusable(self)
     self.inputs = nodes
     count = len(nodes)
-    self._targets = _targets_of(nodes) if constants else _ALL_INDEXES[count]
+    self._targets = _targets_of(nodes) if constants or count > 32 else _ALL_INDEXES[count]
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
-    if state.lazy_grad_sum:
-        self.lazy_grad_sum = True
     if len(outputs) != 1 or outputs[0] is None:
         return _make_outputs(self, outputs, all_numpy, rank + 1)
 
     y = outputs[0]
     # An array of the class of the inputs is one that variables hold; others are checked.
-    if type(y) is not _ndarray if all_numpy else type(y) is not type(in_data[0]):
-        (y,) = outputs = _check_outputs(self, outputs)
+    if type(y) is not array_type:
+        (y,) = outputs = check_outputs(self, outputs)
     # What Variable() and VariableNode() do, slot by slot, for the one output that nearly all
     # functions have: that saves the calls of two initializers.
     variable = _new(Variable)
@@ -140,8 +128,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     node.data = None
     node.name = None
     signature = (y.dtype, y.shape)
-    # Most functions keep the shape: then the node shares the signature of the first input, and the
-    # garbage collector has two objects less to visit.
+    # Most functions keep the shape: then the node shares the signature of the first input, which
+    # takes less memory, and is found to be the same without comparing what is in it.
     node._type = types[0] if count and signature == types[0] else signature
     self._output = _ref(node)
     if self._retained_outputs:
@@ -183,7 +171,7 @@ def _check_reusable(self: FunctionNode) -> None:
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
     """Makes the variables of several outputs, and puts their nodes into the graph."""
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
-        outputs = _check_outputs(self, outputs)
+        outputs = check_outputs(self, outputs)
     if self._traits.is_elementwise and len({y.shape for y in outputs}) > 1:
         raise RuntimeError(
             "An elementwise function returned outputs with different shapes.\n"
@@ -223,7 +211,7 @@ def _apply_without_graph(
             if x._requires_grad:
                 requires_grad = True
         else:
-            array = _input_array(self, x)
+            array = input_array(self, x)
         if type(array) is not _ndarray:
             all_numpy = False
         arrays.append(array)
@@ -236,7 +224,7 @@ def _apply_without_graph(
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
-        outputs = _check_outputs(self, outputs)
+        outputs = check_outputs(self, outputs)
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
@@ -255,28 +243,30 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
-    if traits.checks_types and state.type_check:
-        names = traits.signature_attributes
-        if names is None:
-            _check_types(self, in_data)
-        else:
-            # A check that depends on nothing but dtypes, shapes and these attributes has to pass
-            # once per signature: it takes longer than a small operation.
-            if names:
-                types += [getattr(self, name) for name in names]
-            signature = tuple(types)
-            if signature not in traits.checked_signatures:
-                _check_types(self, in_data)
-                traits.remember_checked(signature)
-    elif state.type_check and not traits.checks_types and _has_own_check(self):
-        _check_types(self, in_data)
+    if state.lazy_grad_sum:
+        self.lazy_grad_sum = True
+    if state.type_check:
+        # A check that depends on nothing but dtypes, shapes and some attributes has to pass once
+        # for each signature: it takes longer than a small operation. Most calls have the signature
+        # of the call before, and often the very same tuples: comparing them takes less time than
+        # hashing them.
+        if traits.attributes_of is not None:
+            types.append(traits.attributes_of(self))
+        if types != traits.passed_types:
+            if traits.is_check_remembered:
+                signature = tuple(types)
+                if signature not in traits.checked_signatures:
+                    check_types(self, in_data)
+                    traits.remember_checked(signature)
+                traits.passed_types = types
+            else:
+                check_types_each_time(self, in_data)
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:
         outputs = self.forward(in_data)
     except Exception as error:
-        if any([array is None for array in in_data]):
-            _refuse_uninitialized(self, in_data, error)
+        refuse_uninitialized(self, in_data, error)
         raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
@@ -285,88 +275,6 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
 
 def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
     return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
-
-
-def _has_own_check(self: FunctionNode) -> bool:
-    """Returns whether ``check_type_forward`` was set on the instance of a class without one."""
-    return getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
-
-
-def _refuse_uninitialized(
-    self: FunctionNode, in_data: Arrays, cause: Exception | None = None
-) -> None:
-    """Raises if an input has no array, which some functions of users allow."""
-    for i, array in enumerate(in_data):
-        if array is None:
-            raise RuntimeError(
-                f"input {i} of {self.label} is an uninitialized variable; "
-                "give it a shape with initialize() first"
-            ) from cause
-
-
-def _check_types(self: FunctionNode, in_data: Arrays) -> None:
-    """Raises InvalidType unless the arrays pass ``check_type_forward``.
-
-    The check runs on plain values first: that is quicker, and checks may branch on them
-    (``if in_types[0].ndim == 3``). If it fails it runs again on expressions, which know the text
-    of the message.
-    """
-    _refuse_uninitialized(self, in_data)
-    try:
-        with type_check.light_mode():
-            light_types: Any = type_check.get_light_types(in_data)
-            self.check_type_forward(light_types)
-    except (type_check.InvalidType, IndexError):
-        # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
-        _explain_types(self, in_data)
-
-
-def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
-    """Raises InvalidType with the expression that does not hold for the arrays.
-
-    It passes if the expressions hold: they know that bfloat16, whose ``kind`` is not ``'f'``, is a
-    floating-point type.
-    """
-    message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
-    try:
-        in_types = type_check.get_types(in_data, "in_types")
-        names = self.argument_names
-        if names is not None and len(names) >= len(in_types):
-            type_check.argname(in_types, names[: len(in_types)])
-        self.check_type_forward(in_types)
-    except type_check.InvalidType as error:
-        # Some functions raise a subclass that belongs to a second class of errors.
-        refusal = type(error)(error.expect, error.actual, msg=f"{message}\n{error}")
-        remedy = _dtype_remedy(self, in_data)
-        if remedy:
-            refusal.add_note(remedy)
-        raise refusal from None
-    except Exception as error:
-        # A check that works on plain values only cannot say what it expected.
-        actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
-        expected = f"inputs that pass {self._impl_name}.check_type_forward"
-        text = f"{message}\nExpect: {expected}\nActual: {actual}"
-        raise type_check.InvalidType(expected, actual, msg=text) from error
-
-
-def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
-    """Returns how floating-point inputs get one dtype; an empty text if they have one.
-
-    It is a note of the error, below the documented text, which stays as it is.
-    """
-    names = self.argument_names or ()
-    floats = [
-        (names[i] if i < len(names) else f"input {i}", array.dtype)
-        for i, array in enumerate(in_data)
-        if kind_of(array.dtype) == "f"
-    ]
-    dtypes = {dtype for _, dtype in floats}
-    if len(dtypes) < 2:
-        return ""
-    # Data are converted rather than parameters, which come later.
-    first, wanted = floats[0][0], floats[1][1] if floats[1][1] != floats[0][1] else floats[-1][1]
-    listed = ", ".join([f"{name} is {dtype}" for name, dtype in floats])
-    return f"{listed}: convert by {first}.astype(np.{wanted}), or the model to {floats[0][1]}"
 
 
 def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
@@ -388,19 +296,6 @@ def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -
     return outputs
 
 
-def _input_array(self: FunctionNode, obj: Any) -> Array:
-    """Returns an input that is not a variable as variables hold arrays."""
-    if obj is None:
-        return None
-    backend = find_backend(obj.__class__)
-    if backend is None:
-        raise TypeError(
-            f"incompatible array types are mixed in the forward input ({self.label}).\n"
-            f"{not_an_array_message(obj)}"
-        )
-    return backend.wrap(obj)
-
-
 def _prepare_inputs(
     self: FunctionNode, inputs: Sequence[VariableLike], in_data: Arrays, state: ThreadState
 ) -> tuple[Arrays, Variables | None]:
@@ -415,105 +310,9 @@ def _prepare_inputs(
         layouts = layouts_of(inputs)
         if any(layouts):
             return in_data, apply_with_layouts(self, inputs, layouts)
-    in_data = _convert_inputs(self, in_data, state)
+    in_data = convert_inputs(self, in_data, state)
     device = self._device
     if device is None or is_current(device):
         return in_data, None
     with device:
         return in_data, apply(self, inputs)
-
-
-def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
-    """Finds backend and device of inputs that are not all NumPy arrays.
-
-    Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions whose
-    kernels understand them, unless the configuration forbids these kernels; other functions get
-    arrays that ``xp`` makes.
-    """
-    first = in_data[0]
-    kind: Any = first.__class__
-    backend = find_backend(kind)
-    if backend is None or not all([array.__class__ is kind for array in in_data]):
-        backend = _common_backend(self, in_data)
-        if backend is None:  # no input has an array
-            return in_data
-        if backend.converts_inputs:
-            in_data = tuple([_own_array(backend, x) for x in in_data])
-    xp = backend.xp
-    if xp is not numpy:
-        self.xp = xp
-    if backend.multi_device:
-        self._device = backend.device_of(first)
-        # The gradients, too, have to be computed with the device made current.
-        self._has_direct_rule = False
-        _check_one_device(self, backend, in_data)
-    if backend.makes_xp_arrays:
-        return in_data
-    if not self.accepts_opaque_arrays or state.policy.forbids(backend.name):
-        self._converted = backend
-        return tuple([None if array is None else backend.to_xp(array) for array in in_data])
-    return in_data
-
-
-def _check_one_device(self: FunctionNode, backend: Backend, in_data: Arrays) -> None:
-    """Raises if the inputs are arrays of several devices of a backend."""
-    device = self._device
-    for array in in_data[1:]:
-        other = device if array is None else backend.device_of(array)
-        if other is not device and other != device:
-            names = ", ".join([str(get_device_from_array(array)) for array in in_data])
-            raise TypeError(f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}")
-
-
-def _own_array(backend: Backend, array: Array) -> Array:
-    """Returns an input of a backend that converts NumPy arrays to its own."""
-    return backend.from_host(array, backend.device()) if type(array) is _ndarray else array
-
-
-def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
-    """Returns the backend that serves inputs of several classes; None if none has an array."""
-    backend: Backend | None = None
-    for array in in_data:
-        if array is None:  # an uninitialized variable: functions may know what to do with it
-            continue
-        found = find_backend(array.__class__)
-        if found is None:
-            raise TypeError(not_an_array_message(array))
-        if backend is None:
-            backend = found
-        elif backend.family != found.family:
-            raise TypeError(_mixed_message(self, "input", in_data))
-        elif backend.name == "numpy":
-            backend = found
-    return backend
-
-
-def _check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
-    """Checks outputs that are not all NumPy arrays; returns them as variables hold them."""
-    checked: list[Array] = []
-    families: set[str] = set()
-    for y in outputs:
-        if y is None:  # the variable of this output is uninitialized
-            checked.append(None)
-            continue
-        if isinstance(y, _Scalar):  # NumPy reduces to scalars
-            y = numpy.asarray(y)
-        backend = find_backend(y.__class__)
-        if backend is None:
-            raise TypeError(
-                f"forward output must be a tuple of arrays.\nFunction: {self.label}\n"
-                f"Actual output types: {tuple(map(type, outputs))}"
-            )
-        families.add(backend.family)
-        checked.append(backend.wrap(y))
-    if len(families) > 1:
-        raise TypeError(_mixed_message(self, "output", outputs))
-    return tuple(checked)
-
-
-def _mixed_message(self: FunctionNode, where: str, arrays: Iterable[Array]) -> str:
-    types = ", ".join(str(array.__class__) for array in arrays)
-    return (
-        f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
-        f"Actual: {types}\n{ONE_DEVICE}"
-    )

@@ -144,6 +144,14 @@ def deliver_to_leaves(
         loss_scale: Factor by which update rules have to divide the gradients.
     """
     sums = backward_pass.sums
+    if not backward_pass.on_variables:
+        for node in list(sums.sums):
+            variable = node.get_variable_or_none()
+            if variable is not None:
+                if loss_scale is not None:
+                    variable.loss_scale = loss_scale
+                _add_array(backward_pass, variable, sums.sums[node])
+        return
     with using_config("enable_backprop", create_graph):
         for node in list(sums.sums):
             variable = node.get_variable_or_none()
@@ -151,9 +159,6 @@ def deliver_to_leaves(
                 continue
             if loss_scale is not None:
                 variable.loss_scale = loss_scale
-            if not backward_pass.on_variables:
-                _add_array(backward_pass, variable, sums.sums[node])
-                continue
             previous = variable.grad_var
             total = sums.pop(node)
             if previous is not None:

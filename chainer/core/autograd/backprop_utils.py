@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.core.autograd.array_checks import has_nan
+from chainer.core.autograd.gradient_errors import gradients_of_targets
 from chainer.core.registry import registries
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def backprop_step(
             grad_inputs[node].clear()
         gradients = func.backward_accumulate(target_input_indexes, grad_outputs, tuple(known))
     else:
-        gradients = func._complete(
-            target_input_indexes, func.backward(target_input_indexes, grad_outputs)
+        gradients = gradients_of_targets(
+            func, target_input_indexes, func.backward(target_input_indexes, grad_outputs)
         )
     for node, gradient in zip(nodes, gradients, strict=True):
         if gradient is not None:

@@ -69,12 +69,15 @@ class AliasedGradient(LazyGradient):
 class GradientDelivery:
     """The gradients that one backward pass has stored in variables."""
 
-    __slots__ = ("_in_memory",)
+    __slots__ = ("_borrowed", "_in_memory")
 
     def __init__(self) -> None:
         # Id of an array that owns memory -> what uses it. Most often that is one variable, kept as
         # the pair of variable and gradient.
         self._in_memory: dict[int, tuple[Variable, Array] | AliasGroup | BorrowedMemory] = {}
+        # Id of an array that is referenced elsewhere -> the array. It moves to the dictionary above
+        # when a gradient is in its memory, which is rare, while many are marked.
+        self._borrowed: dict[int, Array] = {}
 
     def mark_borrowed(self, array: Array) -> None:
         """Marks an array as referenced elsewhere: its memory must not be stored in a variable.
@@ -83,7 +86,8 @@ class GradientDelivery:
             array: An array of the user's, such as the gradient set for the root.
         """
         owner = _memory_owner(array)
-        self._in_memory[id(owner)] = BorrowedMemory(owner)
+        self._borrowed[id(owner)] = owner
+        self._in_memory.pop(id(owner), None)
 
     def deliver(self, variable: Variable, grad: Array) -> Array | AliasedGradient:
         """Returns what is to be stored as the gradient of a variable.
@@ -103,6 +107,8 @@ class GradientDelivery:
                 return own_copy(grad)
         owner = id(_memory_owner(grad))
         others = self._in_memory.get(owner)
+        if others is None and owner in self._borrowed:
+            others = self._in_memory[owner] = BorrowedMemory(self._borrowed[owner])
         if others is None:
             if not repeated:
                 self._in_memory[owner] = variable, grad

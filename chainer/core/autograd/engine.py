@@ -27,10 +27,11 @@ from chainer.core.autograd.gradient_errors import (
     add_stack,
     check_input_gradient,
     describe,
+    gradients_of_targets,
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
 from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.config.configuration import threads, using_config
+from chainer.core.config.configuration import BackpropMode, threads
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_hook import FunctionHook
@@ -141,7 +142,7 @@ class BackwardPass:
                 self._push(root._rank, function)
         visit = self._visit
         function = heappop(heap)[2] if heap else None
-        with using_config("enable_backprop", self._create_graph):
+        with BackpropMode(self._state, self._create_graph):
             while function is not None:
                 try:
                     node = visit(function)
@@ -246,28 +247,33 @@ class BackwardPass:
     ) -> VariableNode | None:
         """Adds gradients to the sums of the inputs; returns what :meth:`_visit` does."""
         if len(gxs) != len(targets):
-            gxs = function._complete(targets, gxs)
+            gxs = gradients_of_targets(function, targets, gxs)
         inputs = function.inputs
         if inputs is None:  # the rule has unchained its own function
             return None
         on_variables = self.on_variables
-        add = self.sums.add
+        reached = self.sums.sums
         following: VariableNode | None = None
         for i, gx in zip(targets, gxs):
             if gx is None:
                 continue
             x = inputs[i]
             array = gx._array if on_variables else gx
-            if (array.dtype, array.shape) != x._type:
+            dtype, shape = x._type
+            if array.shape != shape or array.dtype is not dtype:
                 check_input_gradient(function, i, array, self._any_dtype)
-            if add(x, gx):
-                creator = x._creator_node
-                if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
-                    continue
-                if following is None:
-                    following = x
-                else:
-                    self._push(x._rank, creator)
+            if x in reached:
+                self.sums.add(x, gx)
+                continue
+            # What add() does with the first gradient of a node, without the call.
+            reached[x] = [gx] if on_variables else gx
+            creator = x._creator_node
+            if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
+                continue
+            if following is None:
+                following = x
+            else:
+                self._push(x._rank, creator)
         if on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following
@@ -276,7 +282,10 @@ class BackwardPass:
 
     def _pop_output_gradients(self, function: FunctionNode) -> Gradients | None:
         """Takes the gradients of the outputs of a function; None if there is none at all."""
+        if self._is_common:
+            return self._pop_arrays(function)
         gys: list[Gradient | None] = []
+        found = function is self._unseeded
         for reference in function.outputs or ():
             node = reference()
             gy: Gradient | None = None
@@ -288,10 +297,34 @@ class BackwardPass:
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
                 self._clear_or_store(node, gy)
+                found = found or gy is not None
             gys.append(gy)
-        if function is self._unseeded or any([gy is not None for gy in gys]):
-            return tuple(gys)
-        return None
+        return tuple(gys) if found else None
+
+    def _pop_arrays(self, function: FunctionNode) -> tuple[Array | None, ...] | None:
+        """Does the same in the usual case, without calls: some functions have many outputs."""
+        sums = self.sums.sums
+        gys: list[Array | None] = []
+        found = function is self._unseeded
+        for reference in function._several_outputs:
+            node = reference()
+            gy = None
+            if node is not None:
+                gy = sums.pop(node, None)
+                variable = node.get_variable_or_none() if node._grad_was_set else None
+                if variable is not None:
+                    if gy is None:  # see _gradient_set_by_user()
+                        gy = variable._grad
+                        if gy is not None:
+                            self.delivery.mark_borrowed(gy)
+                    variable.cleargrad()
+                    node._grad_was_set = False
+                if gy is not None:
+                    found = True
+                    if type(gy) is not _ndarray:
+                        gy = _to_rule_array(function, gy)
+            gys.append(gy)
+        return tuple(gys) if found else None
 
     def _gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
         """Returns the gradient that the user set for an output that no other gradient reached.
@@ -355,7 +388,7 @@ class BackwardPass:
 
     def _call_on_variables(self, function: FunctionNode, targets: Indexes, gys: Grads) -> Grads:
         if not function._traits.accumulates:
-            return function._complete(targets, function.backward(targets, gys))
+            return gradients_of_targets(function, targets, function.backward(targets, gys))
         # The function adds to what has arrived so far: take that out of the sums.
         from_array = VariableNode.variable_class._from_array
         previous: list[Variable | None] = []

@@ -14,9 +14,10 @@ import numpy
 
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd import apply as application
+from chainer.core.autograd.computed_attributes import ClassName, Outputs, Rank
 from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function_hook import FunctionHook, install_hook, remove_hook
-from chainer.core.autograd.gradient_errors import GradientTypeError, describe
+from chainer.core.autograd.gradient_errors import gradients_of_targets
 from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.variable import Variable
 from chainer.core.misuse import warn_once
@@ -37,36 +38,6 @@ if TYPE_CHECKING:
         Variables,
     )
     from chainer.core.utils.type_check import TypeInfoTuple
-
-
-class _ClassName:
-    """Class attribute whose value is the name of the class it is read from."""
-
-    def __get__(self, instance: FunctionNode | None, owner: type[FunctionNode]) -> str:
-        return owner.__name__
-
-
-class _Rank:
-    """Attribute ``rank``, computed when it is read: few programs ask, and every operation pays."""
-
-    def __get__(self, instance: FunctionNode | None, owner: type[FunctionNode]) -> int:
-        inputs = None if instance is None else instance.inputs
-        return max([node._rank for node in inputs], default=0) if inputs else 0
-
-
-class _Outputs:
-    """Attribute ``outputs``, a tuple made when it is read.
-
-    A function keeps the reference to its only output without a tuple around it: that is one object
-    less per operation for the garbage collector to visit.
-    """
-
-    def __get__(
-        self, instance: FunctionNode | None, owner: type[FunctionNode]
-    ) -> tuple[weakref.ref[VariableNode], ...] | None:
-        if instance is None or instance.inputs is None:
-            return None
-        return instance._several_outputs if instance._output is None else (instance._output,)
 
 
 class FunctionNode:
@@ -120,14 +91,14 @@ class FunctionNode:
     """
 
     inputs: tuple[VariableNode, ...] | None = None
-    outputs: tuple[weakref.ref[VariableNode], ...] | None = cast("Any", _Outputs())
-    rank: int = cast("int", _Rank())
+    outputs: tuple[weakref.ref[VariableNode], ...] | None = cast("Any", Outputs())
+    rank: int = cast("int", Rank())
     stack: traceback.StackSummary | None = None
     lazy_grad_sum: bool = False
     xp: ArrayModule = numpy
     # Declared as a string and not as a property, so that a subclass may write ``label = "exp"`` as
     # well as a property.
-    label: str = cast("str", _ClassName())
+    label: str = cast("str", ClassName())
 
     chainerx_device: None = None
 
@@ -427,33 +398,14 @@ class FunctionNode:
         Returns:
             tuple: Gradients w.r.t. the specified inputs, as many as ``target_input_indexes``.
         """
-        gradients = self._complete(
-            target_input_indexes, self.backward(target_input_indexes, grad_outputs)
+        gradients = gradients_of_targets(
+            self, target_input_indexes, self.backward(target_input_indexes, grad_outputs)
         )
         return tuple(
             [
                 g if gx is None else gx if g is None else gx + g
                 for gx, g in zip(gradients, grad_inputs, strict=True)
             ]
-        )
-
-    def _complete(self, targets: Indexes, gradients: Any) -> tuple[Any, ...]:
-        """Reduces what backward returned to one gradient per target."""
-        if not isinstance(gradients, (tuple, list)):
-            raise GradientTypeError(
-                f"backward of {self.label} ({self._impl_name}) must return a tuple, "
-                f"got {type(gradients)}"
-            )
-        count = len(self.inputs or ())
-        given = cast("tuple[Any, ...]", gradients)
-        if len(given) == len(targets):
-            return given
-        if len(given) == count:
-            return tuple([given[i] for i in targets])
-        expected = f"{len(targets)}" if len(targets) == count else f"{len(targets)} or {count}"
-        raise ValueError(
-            "number of gradients returned from backward is incorrect: "
-            f"{len(given)} != expected {expected}\n{describe(self)}"
         )
 
     @property

@@ -78,28 +78,16 @@ def grad(
     check_gradients("grad_inputs", grad_inputs, len(inputs))
 
     targets = {x.node for x in inputs}
-    reachable = _nodes_between([y.node for y in outputs], targets)
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
     starts = [(y, _seed(y, given[i], i, loss_scale)) for i, y in enumerate(outputs)]
-    any_dtype = any([gy.dtype != y.dtype for y, gy in starts])
-    backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, reachable, any_dtype)
-    for y, gy in starts:
-        backward_pass.start_with(y.node, gy)
-    # One node once, though it may be given as several outputs.
-    backward_pass.run(dict.fromkeys(y.node for y in outputs if y.node in reachable))
+    backward_pass = _run_between(starts, targets, enable_double_backprop, retain_grad)
 
     # One Variable for each node, though it may be given as several inputs.
     found = {node: _gradient_of(node, backward_pass) for node in targets}
     results = [found[x.node] for x in inputs]
-    if inputs and grad_inputs is None and all([result is None for result in results]):
-        # None for some of several inputs is what programs expect that pass all parameters.
-        names = ", ".join([x.name or f"inputs[{i}]" for i, x in enumerate(inputs)])
-        warnings.warn(
-            f"all gradients are None: no differentiable function leads from {names} to the outputs",
-            MisuseWarning,
-            stacklevel=2,
-        )
-    if grad_inputs is not None:
+    if grad_inputs is None:
+        _warn_without_gradients(inputs, results)
+    else:
         with using_config("enable_backprop", enable_double_backprop):
             results = _add_initial(results, inputs, grad_inputs)
     if loss_scale is not None:
@@ -111,6 +99,46 @@ def grad(
     if retain_grad:
         _keep_initial(starts, targets)
     return results
+
+
+def _run_between(
+    starts: list[tuple[Variable, Variable]],
+    targets: set[VariableNode],
+    create_graph: bool,
+    retain_grad: bool,
+) -> BackwardPass:
+    """Runs a backward pass over the paths from outputs to the nodes of the inputs.
+
+    Args:
+        starts: Each output with its initial gradient.
+        targets: Nodes of the inputs.
+        create_graph: See :class:`BackwardPass`.
+        retain_grad: See :class:`BackwardPass`.
+
+    Returns:
+        BackwardPass: The pass, whose sums are the gradients of the targets.
+    """
+    reachable = _nodes_between([y.node for y, _ in starts], targets)
+    any_dtype = any([gy.dtype != y.dtype for y, gy in starts])
+    backward_pass = BackwardPass(create_graph, retain_grad, targets, reachable, any_dtype)
+    for y, gy in starts:
+        backward_pass.start_with(y.node, gy)
+    # One node once, though it may be given as several outputs.
+    backward_pass.run(dict.fromkeys(y.node for y, _ in starts if y.node in reachable))
+    return backward_pass
+
+
+def _warn_without_gradients(inputs: Sequence[Variable], results: list[Variable | None]) -> None:
+    """Warns if there are inputs, and none has a gradient."""
+    # None for some of several inputs is what programs expect that pass all parameters.
+    if not inputs or any([result is not None for result in results]):
+        return
+    names = ", ".join([x.name or f"inputs[{i}]" for i, x in enumerate(inputs)])
+    warnings.warn(
+        f"all gradients are None: no differentiable function leads from {names} to the outputs",
+        MisuseWarning,
+        stacklevel=3,
+    )
 
 
 def _keep_initial(starts: list[tuple[Variable, Variable]], targets: set[VariableNode]) -> None:

@@ -1,14 +1,14 @@
-"""Errors about what the differentiation rule of a function returned."""
+"""Checks of what the differentiation rule of a function returned, and their errors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core.autograd.gradient_arrays import check_gradient
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
-    from chainer.core.typing import Array
+    from chainer.core.typing import Array, Indexes
 
 _RULE = "-" * 80
 
@@ -27,6 +27,28 @@ def describe(function: FunctionNode) -> str:
         known = "not available" if node is None else f"shape={node.shape} dtype={node.dtype}"
         lines.append(f"    output {i}: {known}")
     return "\n".join(lines)
+
+
+def gradients_of_targets(
+    function: FunctionNode, targets: Indexes, gradients: Any
+) -> tuple[Any, ...]:
+    """Reduces what backward returned to one gradient per target."""
+    if not isinstance(gradients, (tuple, list)):
+        raise GradientTypeError(
+            f"backward of {function.label} ({type(function).__name__}) must return a tuple, "
+            f"got {type(gradients)}"
+        )
+    count = len(function.inputs or ())
+    given = cast("tuple[Any, ...]", gradients)
+    if len(given) == len(targets):
+        return given
+    if len(given) == count:
+        return tuple([given[i] for i in targets])
+    expected = f"{len(targets)}" if len(targets) == count else f"{len(targets)} or {count}"
+    raise ValueError(
+        "number of gradients returned from backward is incorrect: "
+        f"{len(given)} != expected {expected}\n{describe(function)}"
+    )
 
 
 def check_input_gradient(function: FunctionNode, index: int, array: Array, any_dtype: bool) -> None:

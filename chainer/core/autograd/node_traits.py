@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from copy import copy
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -37,7 +38,12 @@ class NodeTraits:
         signature_attributes: See :attr:`FunctionNode.type_check_key`.
 
     Attributes:
-        checked_signatures: Dtypes and shapes of inputs that have passed the type check.
+        attributes_of: Returns the values of ``signature_attributes`` of a function; None if there
+            are none.
+        checked_signatures: Dtypes and shapes of inputs that have passed the type check, followed by
+            what ``attributes_of`` has returned.
+        is_check_remembered: Whether the type check depends on nothing else.
+        passed_types: The signature that passed last, as a list.
         has_hooks: Whether the function has hooks of its own. True only for the traits of one
             node, see :meth:`with_hooks`.
     """
@@ -45,13 +51,16 @@ class NodeTraits:
     __slots__ = (
         "accepts_opaque_arrays",
         "accumulates",
+        "attributes_of",
         "checked_signatures",
         "checks_layouts",
         "checks_types",
         "has_array_rule",
         "has_hooks",
         "has_variable_rule",
+        "is_check_remembered",
         "is_elementwise",
+        "passed_types",
         "signature_attributes",
     )
 
@@ -79,6 +88,13 @@ class NodeTraits:
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
         self.checked_signatures: set[Hashable] = set()
+        self.is_check_remembered = checks_types and signature_attributes is not None
+        self.attributes_of: Callable[[FunctionNode], Hashable] | None = (
+            attrgetter(*signature_attributes)
+            if self.is_check_remembered and signature_attributes
+            else None
+        )
+        self.passed_types: list[Hashable] | None = None
 
     @classmethod
     def of_class(cls, node_class: type[FunctionNode], base: type[FunctionNode]) -> NodeTraits:

@@ -24,20 +24,20 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
-from chainer.core.autograd.variable_conversions import VariableConversions
 from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_copy
+from chainer.core.autograd.variable_moves import VariableMoves
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
 from chainer.core.lazy import resolve
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
-    from chainer.core.typing import Array, DeviceLike, DType, Shape, VariableLike
+    from chainer.core.typing import Array, DType, Shape, VariableLike
 
 _new = object.__new__
 
 
-class Variable(VariableConversions):
+class Variable(VariableMoves):
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the
@@ -420,62 +420,6 @@ class Variable(VariableConversions):
             # The sum of arrays without axes is a scalar in NumPy.
             with device:
                 self.grad = device.backend.asarray(grad + moved)
-
-    # -- moves ------------------------------------------------------------------------------------
-
-    def to_device(self, device: DeviceLike) -> None:
-        """Copies the data and gradient arrays to a device.
-
-        Args:
-            device: Anything :func:`chainer.get_device` takes.
-        """
-        target = get_device(device)
-        self._initial_device = target.name
-        if target != self.device:
-            self._sharing = None  # copies stay where they are
-        grad = self.grad
-        self._gradient = None
-        self._grad_var = None
-        if self._array is not None:
-            self.array = target.send(self._array)
-        if grad is not None:
-            self._gradient = target.send(grad)
-
-    def to_cpu(self) -> None:
-        """Copies the data and gradient arrays to CPU."""
-        self.to_device("@numpy")
-
-    def to_gpu(self, device: DeviceLike = None) -> None:
-        """Copies the data and gradient arrays to specified GPU.
-
-        Args:
-            device: Target device specifier; the current device if omitted.
-
-        Raises:
-            RuntimeError: If there is no GPU; the message says what is missing.
-        """
-        self.to_device("@cupy" if device is None else device)
-
-    def to_intel64(self) -> None:
-        """Copies the data and gradient arrays to ``ideep4py.mdarray``.
-
-        An array not suited for it becomes ``numpy.ndarray``.
-
-        Raises:
-            RuntimeError: If iDeep is not available; the message says what is missing.
-        """
-        self.to_device("@ideep")
-
-    def to_chx(self) -> None:
-        """Refuses: arrays of ChainerX are not supported.
-
-        Raises:
-            RuntimeError: Always, as in builds of release 7 without ChainerX.
-        """
-        raise RuntimeError("ChainerX is not available.")
-
-    def from_chx(self) -> None:
-        """Does nothing: no array is one of ChainerX."""
 
     @property
     def _loss_scale(self) -> float | None:

@@ -5,6 +5,9 @@ raises :class:`InvalidType` with the text of the expression if it is false. See 
 Checks*.
 """
 
+# One file, though a long one: expressions build one another, and what evaluates and prints them is
+# defined on their classes, which are public under the name of this module.
+
 from __future__ import annotations
 
 import math

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from chainer.backends.operations.activations import tanh as tanh_operation
@@ -31,7 +33,8 @@ class Tanh(OneFloat, KernelFunction):
         return (gy * (1 - y * y),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        (y,) = self.retained_output_arrays
+        retained: Any = self._retained_output_arrays
+        (y,) = retained
         (gy,) = grad_outputs
         if type(y) is not numpy.ndarray:
             return (tanh_operation.select(y).backward(y, gy),)

@@ -27,14 +27,16 @@ def normalize_index(slices: Any) -> Any:
     """
     if isinstance(slices, list) and not all(isinstance(s, (int, numpy.integer)) for s in slices):
         slices = tuple(slices)
+    ellipses = 0
     for s in slices if isinstance(slices, tuple) else (slices,):
-        if isinstance(s, Variable):
+        if s is Ellipsis:
+            ellipses += 1
+        elif isinstance(s, Variable):
             raise IndexError(
                 "a Variable cannot be used as an index, which has no gradient; "
                 "use its 'array' attribute"
             )
-    in_debug = threads.state.debug and isinstance(slices, tuple)
-    if in_debug and sum([s is Ellipsis for s in slices]) > 1:
+    if ellipses > 1 and threads.state.debug:
         raise EllipsisError("Only one Ellipsis is allowed in an index")
     return slices
 

@@ -49,6 +49,8 @@ class Permutate(PiecewiseLinearFunction):
         inv (bool): Whether ``indices`` is the inverse of the permutation.
     """
 
+    type_check_key = ("axis", "_length")
+
     def __init__(self, indices: Any = None, axis: int = 0, inv: bool = False) -> None:
         if isinstance(indices, int):
             # The arguments of release 4: axis and inv.
@@ -58,6 +60,11 @@ class Permutate(PiecewiseLinearFunction):
         self.inv = inv
         if indices is not None:
             _check_indices(self.indices)
+
+    @property
+    def _length(self) -> int | None:
+        """What the type check depends on besides the input: the number of indices."""
+        return None if self.indices is None else len(self.indices)
 
     def apply(self, inputs: Iterable[VariableLike]) -> Variables:
         inputs = tuple(inputs)

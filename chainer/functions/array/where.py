@@ -27,9 +27,16 @@ class Where(ExpressionFunction):
     """
 
     argument_names = ("x", "y")
+    type_check_key = ("_condition_type",)
 
     def __init__(self, condition: Any = None) -> None:
         self.condition: Any = array_of(condition)
+
+    @property
+    def _condition_type(self) -> tuple[Any, Any]:
+        """What the type check depends on besides the inputs."""
+        condition = self.condition
+        return getattr(condition, "dtype", type(condition)), getattr(condition, "shape", None)
 
     def apply(self, inputs: Iterable[VariableLike]) -> Variables:
         inputs = tuple(inputs)

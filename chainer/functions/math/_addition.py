@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
@@ -64,9 +66,11 @@ class Add(BroadcastingFunction):
         return [gy] * len(targets)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        x0, x1 = self.input_nodes
-        # The most frequent operation: nothing is to be computed if nothing was broadcast.
-        if x0.shape == x1.shape:
+        nodes: Any = self.inputs
+        x0, x1 = nodes
+        # The most frequent operation: nothing is to be computed if nothing was broadcast. The
+        # private attributes are read without the calls of properties.
+        if x0._type == x1._type:
             return grad_outputs * len(target_input_indexes)
         (gy,) = grad_outputs
         return tuple([reduce_to_shape(gy, self.input_shape(i)) for i in target_input_indexes])

@@ -7,6 +7,7 @@ the header of each array. Nothing is ever unpickled.
 from __future__ import annotations
 
 import ast
+import math
 import os
 import re
 import struct
@@ -286,6 +287,26 @@ def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, D
         stream: At the begin of the entry. Afterwards it is at the first element.
         size: Size of the whole entry in bytes.
     """
+    header = _parse_header(stream)
+    shape, fortran_order = header["shape"], header["fortran_order"]
+    if not isinstance(shape, tuple) or any([type(length) is not int for length in shape]):
+        raise ValueError(f"its shape is {shape!r}")
+    if type(fortran_order) is not bool:
+        raise ValueError(f"its fortran_order is {fortran_order!r}")
+    dtype = npy_format.descr_to_dtype(header["descr"])
+    if any(length < 0 for length in shape):
+        raise ValueError(f"negative length in shape {shape}")
+    if not dtype.hasobject:
+        # Python's integers do not overflow, unlike those of numpy.prod.
+        expected = math.prod(shape) * dtype.itemsize
+        left = size - stream.tell()
+        if expected != left:
+            raise ValueError(f"shape {shape} of {dtype} takes {expected} bytes, not {left}")
+    return shape, fortran_order, dtype
+
+
+def _parse_header(stream: IO[bytes]) -> dict[str, Any]:
+    """Returns the dictionary that an entry begins with, which has the three keys of the format."""
     version = npy_format.read_magic(stream)
     if version not in ((1, 0), (2, 0), (3, 0)):
         raise ValueError(f"version {version} of the NPY format is not supported")
@@ -298,24 +319,7 @@ def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, D
     header = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())
     if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
         raise ValueError(f"its header is {text.strip()!r}")
-    shape, fortran_order = header["shape"], header["fortran_order"]
-    if not isinstance(shape, tuple) or any([type(length) is not int for length in shape]):
-        raise ValueError(f"its shape is {shape!r}")
-    if type(fortran_order) is not bool:
-        raise ValueError(f"its fortran_order is {fortran_order!r}")
-    dtype = npy_format.descr_to_dtype(header["descr"])
-    if any(length < 0 for length in shape):
-        raise ValueError(f"negative length in shape {shape}")
-    if not dtype.hasobject:
-        count = 1
-        for length in shape:
-            count *= length
-        left = size - stream.tell()
-        if count * dtype.itemsize != left:
-            raise ValueError(
-                f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}"
-            )
-    return shape, fortran_order, dtype
+    return header
 
 
 def _read_array(stream: IO[bytes], size: int) -> HostArray:

@@ -225,17 +225,9 @@ def serialize_state(
     order, key, sampler = state.order, state.key, state.sampler
     if order is not None:
         order = _serialize_order(serializer, order.copy(), order_name)
-        if sampler is None and len(order) and not 0 <= order.min() <= order.max() < size:
-            raise ValueError(
-                f"the saved order has indexes from {order.min()} to {order.max()}, the dataset has "
-                f"{size} examples; was it saved with another dataset?"
-            )
-        save_sampler = getattr(sampler, "serialize", None)
-        if save_sampler is not None:
-            try:
-                save_sampler(serializer["order_sampler"])
-            except KeyError:  # saved by an earlier release, or with another sampler
-                pass
+        if sampler is None:
+            _check_indexes(order, size)
+        _serialize_sampler(serializer, sampler)
     try:
         key = serializer("random_key", key.copy())
     except KeyError:  # saved by an earlier release
@@ -272,6 +264,25 @@ def earlier_epoch_detail(
         return None
     # The first batch of a run may be smaller than the others, so that the result may be too low.
     return max(0.0, epoch + (position - batch_size) / max(epoch_size, 1))
+
+
+def _check_indexes(order: Order, size: int) -> None:
+    """Raises ValueError if a saved order has indexes that the dataset does not have."""
+    if len(order) and not 0 <= order.min() <= order.max() < size:
+        raise ValueError(
+            f"the saved order has indexes from {order.min()} to {order.max()}, the dataset has "
+            f"{size} examples; was it saved with another dataset?"
+        )
+
+
+def _serialize_sampler(serializer: AbstractSerializer, sampler: OrderSamplerLike | None) -> None:
+    """Saves or loads the state of an order sampler that says how."""
+    serialize = getattr(sampler, "serialize", None)
+    if serialize is not None:
+        try:
+            serialize(serializer["order_sampler"])
+        except KeyError:  # saved by an earlier release, or with another sampler
+            pass
 
 
 def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) -> Order:

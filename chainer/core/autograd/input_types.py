@@ -1,0 +1,111 @@
+"""Type checks of the inputs of function nodes, and the errors that tell what was wrong.
+
+:func:`chainer.core.autograd.apply.apply` comes here once per signature of a class of functions.
+"""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.node_traits import NodeTraits
+from chainer.core.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.typing import Arrays
+
+
+def check_types_each_time(self: FunctionNode, in_data: Arrays) -> None:
+    """Checks types for functions whose check may depend on anything, or that have none.
+
+    Args:
+        self: The function.
+        in_data: The input arrays.
+    """
+    # ``check_type_forward`` may be set on an instance of a class without one.
+    if (
+        self._traits.checks_types
+        or getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
+    ):
+        check_types(self, in_data)
+
+
+def check_types(self: FunctionNode, in_data: Arrays) -> None:
+    """Raises InvalidType unless the arrays pass ``check_type_forward``.
+
+    The check runs on plain values first: that is quicker, and checks may branch on them
+    (``if in_types[0].ndim == 3``). If it fails it runs again on expressions, which know the text
+    of the message.
+    """
+    refuse_uninitialized(self, in_data)
+    try:
+        with type_check.light_mode():
+            light_types: Any = type_check.get_light_types(in_data)
+            self.check_type_forward(light_types)
+    except (type_check.InvalidType, IndexError):
+        # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
+        _explain_types(self, in_data)
+
+
+def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
+    """Raises InvalidType with the expression that does not hold for the arrays.
+
+    It passes if the expressions hold: they know that bfloat16, whose ``kind`` is not ``'f'``, is a
+    floating-point type.
+    """
+    message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
+    try:
+        in_types = type_check.get_types(in_data, "in_types")
+        names = self.argument_names
+        if names is not None and len(names) >= len(in_types):
+            type_check.argname(in_types, names[: len(in_types)])
+        self.check_type_forward(in_types)
+    except type_check.InvalidType as error:
+        # Some functions raise a subclass that belongs to a second class of errors.
+        refusal = type(error)(error.expect, error.actual, msg=f"{message}\n{error}")
+        remedy = _dtype_remedy(self, in_data)
+        if remedy:
+            refusal.add_note(remedy)
+        raise refusal from None
+    except Exception as error:
+        # A check that works on plain values only cannot say what it expected.
+        actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
+        expected = f"inputs that pass {self._impl_name}.check_type_forward"
+        text = f"{message}\nExpect: {expected}\nActual: {actual}"
+        raise type_check.InvalidType(expected, actual, msg=text) from error
+
+
+def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
+    """Returns how floating-point inputs get one dtype; an empty text if they have one.
+
+    It is a note of the error, below the documented text, which stays as it is.
+    """
+    names = self.argument_names or ()
+    floats = [
+        (names[i] if i < len(names) else f"input {i}", array.dtype)
+        for i, array in enumerate(in_data)
+        if kind_of(array.dtype) == "f"
+    ]
+    dtypes = {dtype for _, dtype in floats}
+    if len(dtypes) < 2:
+        return ""
+    # Data are converted rather than parameters, which come later.
+    first, wanted = floats[0][0], floats[1][1] if floats[1][1] != floats[0][1] else floats[-1][1]
+    listed = ", ".join([f"{name} is {dtype}" for name, dtype in floats])
+    return f"{listed}: convert by {first}.astype(np.{wanted}), or the model to {floats[0][1]}"
+
+
+def refuse_uninitialized(
+    self: FunctionNode, in_data: Arrays, cause: Exception | None = None
+) -> None:
+    """Raises if an input has no array, which some functions of users allow."""
+    for i, array in enumerate(in_data):
+        if array is None:
+            raise RuntimeError(
+                f"input {i} of {self.label} is an uninitialized variable; "
+                "give it a shape with initialize() first"
+            ) from cause
