@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
+from chainer.core.utils.arguments import require_attribute
 
 _KL = TypeVar("_KL", bound=Callable[..., Variable])
 _D = TypeVar("_D", bound="Distribution")
@@ -307,6 +308,7 @@ def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
     Returns:
         Variable: Cross entropy in nats, of the shape to which both batch shapes broadcast.
     """
+    require_attribute("dist1", dist1, "entropy", "a Distribution")
     # A class of a user may have made the entropy a method.
     entropy: Any = dist1.entropy
     return (entropy() if callable(entropy) else entropy) + kl_divergence(dist1, dist2)

@@ -42,6 +42,7 @@ from chainer.core.config.kernel_policy import KernelPolicy
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.typing import Array, VariableLike
+from chainer.core.utils.arguments import require_attribute
 
 __all__ = [
     "ArraySpec",
@@ -265,6 +266,9 @@ def explain(
     if isinstance(operation, str):
         operation = get_operation(operation)
     if not isinstance(operation, Operation):
+        require_attribute(
+            "operation", operation, "explain", "an operation, its name, or a captured step"
+        )
         return operation.explain()  # a captured step, which the core does not know
     return operation.explain(*map(_array_of, args), **attributes)
 

@@ -19,6 +19,7 @@ from chainer.core.typing import (
     InitializerLike,
     ShapeLike,
 )
+from chainer.core.utils.arguments import wrong_type
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
@@ -89,6 +90,8 @@ def generate_array(
     if isinstance(shape, (int, numpy.integer)):
         shape = (int(shape),)
     if device is None:
+        if not hasattr(xp, "empty"):
+            raise wrong_type("xp", "an array module such as numpy", xp)
         array = xp.empty(tuple(shape), dtype=dtype)
         initializer(array)
         return array

@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.typing import FilePath, HostArray
+from chainer.core.utils.arguments import require_attribute
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
@@ -267,6 +268,8 @@ def save_hdf5(
     """
     # Written to memory first. If the disk becomes full while the HDF5 library writes, the library
     # crashes the process when it closes the file.
+    if not isinstance(filename, (str, bytes, os.PathLike)):
+        require_attribute("filename", filename, "seek", "a path or a binary file object")
     memory = io.BytesIO()
     with _h5py().File(memory, "w") as file:
         _save(HDF5Serializer(file, compression), obj)

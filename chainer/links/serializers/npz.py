@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.typing import FilePath, HostArray
+from chainer.core.utils.arguments import wrong_type
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
@@ -308,6 +309,8 @@ def load_npz(
 
     .. seealso:: :func:`chainer.serializers.save_npz`
     """
+    if not isinstance(path, str):
+        raise wrong_type("path", "a str: names begin with it", path)
     path = path.lstrip("/")
     if path and not path.endswith("/"):
         path += "/"
