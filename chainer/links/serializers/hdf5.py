@@ -184,15 +184,22 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise FileFormatError(
                 f"{dataset.name!r} of {self._source} must be an array, not a group"
             )
-        if self._journal is not None:
-            self._journal.record(f"{self.group.name}/{name}".lstrip("/"), value)
+        path = f"{self.group.name}/{name}".lstrip("/")
         with _hdf5_errors(f"{dataset.name!r} of {self._source} is damaged"):
             shape, dtype = dataset.shape, dataset.dtype
         if shape is None:
+            if self._journal is not None:
+                self._journal.record(path, value)
             return None
         where = dataset.name if len(getattr(value, "shape", ())) else name
         check_declared(where, shape, dtype, value, self._source)
-        return restore(name, self._read(dataset), value, self._source)
+        stored = self._read(dataset)
+        if self._journal is not None:
+            # The array was read for this load: it can take the former contents.
+            if self._journal.exchange(path, value, stored):
+                return value
+            self._journal.record(path, value)
+        return restore(name, stored, value, self._source)
 
     def _find(self, name: str) -> Any:
         """Returns the dataset or group of a name; None if it is missing and that is allowed."""

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.typing import FilePath, HostArray
-from chainer.core.utils.arguments import wrong_type
+from chainer.core.utils.arguments import require_attribute, wrong_type
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
@@ -272,6 +272,7 @@ def save_npz(
         with replacing(os.fsdecode(file)) as temporary:
             write_npz(temporary, arrays, compression)
     else:
+        require_attribute("file", file, "write", "a path or a binary file object")
         write_npz(file, arrays, compression)
 
 
