@@ -46,6 +46,9 @@ ITERATIONS = 60
 INTERVAL, RETAINED = 2, 3
 #: Seconds of sleep in each iteration, so that not all of the time is the start of the training.
 PAUSE = 0.003
+#: Latest moment of a kill, as a part of the time of a whole training: those that continue are
+#: shorter, and few should come to their end.
+AT_MOST = 0.4
 
 
 class Model(chainer.Chain):
@@ -251,7 +254,7 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
             while True:
                 children.append(Child(out, writer, processes, PAUSE))
                 # From the first instruction of the process on.
-                if children[-1].ended(rng.random() * span):
+                if children[-1].ended(rng.random() * AT_MOST * span):
                     break
                 everything = rng.random() < 0.5
                 children[-1].kill(everything)
@@ -280,13 +283,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000, help="for all writers together")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--writer", choices=WRITERS, help="only this one")
+    parser.add_argument("--writer", choices=WRITERS, nargs="+", help="only these")
     options = parser.parse_args()
-    writers = (options.writer,) if options.writer else WRITERS
+    writers = options.writer or WRITERS
     with tempfile.TemporaryDirectory() as out:
         # Imports what is imported at first use: most of the time of a short training.
         train(out, "SimpleWriter", False, 0)
-    cases = [(writer, processes) for writer in writers for processes in (False, True)]
+    cases = [(writer, processes) for processes in (False, True) for writer in writers]
     for writer, processes in cases:
         counts = run(-(-options.kills // len(cases)), writer, processes, options.seed)
         iterator = "MultiprocessIterator" if processes else "SerialIterator"

@@ -13,6 +13,8 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
         expected: What it must be.
         value: What it is.
     """
+    if isinstance(value, type):
+        return TypeError(f"{name} must be {expected}, got the class {value.__name__}")
     kind = "" if value is None else f" of type {type(value).__name__}"
     return TypeError(f"{name} must be {expected}, got {reprlib.repr(value)}{kind}")
 

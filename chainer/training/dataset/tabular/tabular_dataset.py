@@ -10,6 +10,7 @@ import numpy
 
 from chainer.core.arrays import backend
 from chainer.core.typing import Array
+from chainer.core.utils.arguments import wrong_type
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.dataset.tabular.indexing import KeyIndexes, Rows
 
@@ -283,6 +284,8 @@ class TabularDataset(DatasetMixin):
         """
         from chainer.training.dataset.tabular.simple_views import ConverterView
 
+        if not callable(converter):
+            raise wrong_type("converter", "a function of the columns", converter)
         return ConverterView(self, converter)
 
 
