@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from chainer.core.utils.arguments import wrong_type
+from chainer.core.arguments import wrong_type
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

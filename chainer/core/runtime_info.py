@@ -9,9 +9,9 @@ from typing import TextIO
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
-from chainer.core.utils.arguments import require_attribute
 from chainer.core.version import __version__
 
 

@@ -8,10 +8,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
-from chainer.core.utils.arguments import require_attribute
 
 _KL = TypeVar("_KL", bound=Callable[..., Variable])
 _D = TypeVar("_D", bound="Distribution")

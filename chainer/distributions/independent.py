@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from chainer import functions as F
+from chainer.core.arguments import require_attribute
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
-from chainer.core.utils.arguments import require_attribute
 from chainer.distributions.distribution import Distribution, kl_divergence, register_kl
 
 

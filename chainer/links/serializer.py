@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeAlias
 
-from chainer.core.utils.arguments import require_attribute
+from chainer.core.arguments import require_attribute
 
 EntryValue: TypeAlias = Any
 """What an entry can hold: an array of any backend, a scalar, a string or None."""

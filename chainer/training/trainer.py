@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.reporting.reporter import Reporter
-from chainer.core.utils.arguments import require_attribute
 from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializer import Serializer
 from chainer.training import termination

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -42,7 +43,6 @@ from chainer.core.config.kernel_policy import KernelPolicy
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.typing import Array, VariableLike
-from chainer.core.utils.arguments import require_attribute
 
 __all__ = [
     "ArraySpec",

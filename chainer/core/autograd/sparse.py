@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Shape
-from chainer.core.utils.arguments import require_attribute
 
 Order = Literal["C", "F", "other"]
 _ORDERS = ("C", "F", "other", None)

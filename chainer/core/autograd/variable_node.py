@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from chainer.core.utils.arguments import wrong_type
+from chainer.core.arguments import wrong_type
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function

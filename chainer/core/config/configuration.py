@@ -13,11 +13,11 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chainer.core.arguments import wrong_type
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.misuse import similar, warn_once
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
-from chainer.core.utils.arguments import wrong_type
 
 if TYPE_CHECKING:
     from chainer.core.arrays.recorder import Recorder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
-from chainer.core.utils.arguments import require_attribute
 
 
 def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:

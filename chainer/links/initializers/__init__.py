@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device, is_array
 from chainer.core.config.dtype import get_dtype
 from chainer.core.lazy import lazy_module
@@ -19,7 +20,6 @@ from chainer.core.typing import (
     InitializerLike,
     ShapeLike,
 )
-from chainer.core.utils.arguments import wrong_type
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal

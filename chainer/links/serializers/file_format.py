@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from chainer.core.utils.arguments import require_attribute
+from chainer.core.arguments import require_attribute
 
 #: What parsers (zipfile, json, ast, NumPy's reader of headers, ...) raise for damaged bytes. All of
 #: them were seen with files that had random bytes replaced.

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute, wrong_type
 from chainer.core.typing import FilePath, HostArray
-from chainer.core.utils.arguments import require_attribute, wrong_type
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable

@@ -8,8 +8,8 @@ from typing import IO
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.typing import FilePath, HostArray
-from chainer.core.utils.arguments import wrong_type
 from chainer.core.utils.atomic_file import replacing
 from chainer.core.version import __version__
 from chainer.links.serializer import Serializable

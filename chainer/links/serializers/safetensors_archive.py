@@ -17,8 +17,8 @@ from typing import IO, Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.typing import FilePath, HostArray
-from chainer.core.utils.arguments import require_attribute
 from chainer.links.serializers.file_format import (
     FileFormatError,
     describe_source,

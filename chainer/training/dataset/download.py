@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from chainer.core.arguments import wrong_type
 from chainer.core.typing import FilePath
-from chainer.core.utils.arguments import wrong_type
 from chainer.training.dataset.file_lock import file_lock
 
 _Content = TypeVar("_Content")

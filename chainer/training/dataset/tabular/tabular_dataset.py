@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays import backend
 from chainer.core.typing import Array
-from chainer.core.utils.arguments import wrong_type
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.dataset.tabular.indexing import KeyIndexes, Rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.utils.arguments import wrong_type
+from chainer.core.arguments import wrong_type
 
 
 def larger_is_better(mode: str, key: str) -> bool:

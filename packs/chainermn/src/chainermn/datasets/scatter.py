@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.utils.arguments import require_attribute
+from chainer.core.arguments import require_attribute
 from chainer.datasets import SubDataset
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import chainer
-from chainer.core.utils.arguments import require_attribute
+from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
