@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from chainer.core.arguments import wrong_type
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _MARK = "__override_action__"
@@ -40,6 +42,8 @@ def final(function: Any = None, /, *, action: type[Exception] = TypeError) -> An
     """
 
     def mark(method: Any) -> Any:
+        if not callable(method):
+            raise wrong_type("function", "a method", method)
         setattr(method, _MARK, action)
         return method
 

@@ -9,6 +9,7 @@ from typing import TextIO
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
 from chainer.core.version import __version__
@@ -54,6 +55,7 @@ def print_runtime_info(out: TextIO | None = None) -> None:
         NumPy: ...
     """
     stream = sys.stdout if out is None else out
+    require_attribute("out", stream, "write", "a text stream")
     for name, value in runtime_info().items():
         stream.write(f"{name}: {value}\n")
     stream.flush()

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
@@ -275,6 +276,7 @@ def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
     Returns:
         Variable: Cross entropy in nats, of the shape to which both batch shapes broadcast.
     """
+    require_attribute("dist1", dist1, "entropy", "a Distribution")
     # A class of a user may have made the entropy a method.
     entropy: Any = dist1.entropy
     return (entropy() if callable(entropy) else entropy) + kl_divergence(dist1, dist2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from chainer import functions as F
+from chainer.core.arguments import require_attribute
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
 from chainer.distributions.distribution import Distribution, kl_divergence, register_kl
@@ -31,6 +32,7 @@ class Independent(Distribution):
     def __init__(
         self, distribution: Distribution, reinterpreted_batch_ndims: int | None = None
     ) -> None:
+        require_attribute("distribution", distribution, "batch_shape", "a Distribution")
         ndim = len(distribution.batch_shape)
         if reinterpreted_batch_ndims is None:
             # The first axis is usually the batch of examples.

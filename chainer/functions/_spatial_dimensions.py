@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chainer.core.autograd.variable import shape_of
 from chainer.core.typing import Shape, VariableLike
 from chainer.core.utils.conv import OutputSizeError
 
@@ -22,7 +23,7 @@ def check_spatial_ndim(x: VariableLike, ndim: int) -> None:
         ValueError: If ``x`` has another number of them.
     """
     # Fewer than two dimensions count as no spatial ones, as they did in earlier releases.
-    actual = len(x.shape[2:])
+    actual = len(shape_of(x)[2:])
     if actual != ndim:
         raise ValueError(
             "The number of dimensions under channel dimension of the input 'x' should be "

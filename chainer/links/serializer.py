@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeAlias
 
+from chainer.core.arguments import require_attribute
+
 EntryValue: TypeAlias = Any
 """What an entry can hold: an array of any backend, a scalar, a string or None."""
 
@@ -82,6 +84,7 @@ class Serializer(AbstractSerializer):
         Args:
             obj: Target object to be serialized.
         """
+        _check(obj)
         obj.serialize(self)
 
 
@@ -96,4 +99,11 @@ class Deserializer(AbstractSerializer):
         Args:
             obj: Target object to be deserialized.
         """
+        _check(obj)
         obj.serialize(self)
+
+
+def _check(obj: Serializable) -> None:
+    require_attribute(
+        "obj", obj, "serialize", "a link, an optimizer, a trainer or the like (after the file)"
+    )

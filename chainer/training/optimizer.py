@@ -87,7 +87,12 @@ class Optimizer:
             TypeError: If ``link`` is not a link.
         """
         if not isinstance(link, Link):
-            raise TypeError(f"optimization target must be a link, got {type(link).__name__}")
+            got = (
+                f"the class {link.__name__}: write {link.__name__}(...)"
+                if isinstance(link, type)
+                else type(link).__name__
+            )
+            raise TypeError(f"optimization target must be a link, got {got}")
         self.target = link
         self.t = 0
         self.epoch = 0

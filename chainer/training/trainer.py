@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.utils.atomic_file import remove_leftovers
@@ -95,6 +96,9 @@ class Trainer:
         out: FilePath = "result",
         extensions: Iterable[ExtensionLike] | dict[str, ExtensionLike] | None = None,
     ) -> None:
+        require_attribute(
+            "updater", updater, "get_all_optimizers", "an updater, such as a StandardUpdater"
+        )
         self.updater = updater
         self.stop_trigger = get_trigger(stop_trigger)
         self.observation: dict[str, Any] = {}

@@ -16,6 +16,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import training
+from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.training import extensions
 
 
@@ -85,6 +86,9 @@ def parse_args():
 
 def main():
     args = parse_args()
+    advice = slow_threads_advice()
+    if advice:
+        print(f"Note: {advice}", file=sys.stderr)
     np.random.seed(args.seed)
     device = chainer.get_device(args.device)
 

@@ -1,7 +1,9 @@
-"""Calls every public function with random arguments of the wrong kind.
+"""Calls every public function, class and method with random arguments of the wrong kind.
 
-Run ``python tests/robustness/fuzz.py --calls 10000``. A call may work or raise an error. It must
-not crash the process, hang, or show an internal attribute (``_name``) in the message.
+Run ``python tests/robustness/fuzz.py --calls 10000`` (functions), and with ``--kind links`` and the
+other kinds. A call may work or raise an error. It must not crash the process, hang, or show an
+internal attribute (``_name``) in the message. Nor may functions and constructors say only that
+some object lacks an attribute: this tells neither which argument is wrong, nor what it must be.
 """
 
 from __future__ import annotations
@@ -9,22 +11,58 @@ from __future__ import annotations
 import argparse
 import collections
 import faulthandler
+import importlib
 import inspect
+import os
 import random
 import re
+import resource
 import signal
+import tempfile
+import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import chainer
-import chainer.functions as F
 from chainer.core.registry import registries
 
 #: Names that begin with an underscore: ``'_array'``, ``self._size``. Keys of dictionaries and words
 #: of the messages of NumPy do not look like this.
 _INTERNAL = re.compile(r"attribute '_(?!_)\w+'|\._(?!_)[a-z]\w+")
+
+#: A message of Python that names neither the argument nor what was expected.
+_POOR = re.compile(r"^('[\w.]+' object|type object '[\w.]+') has no attribute '\w+'$")
+
+#: Kind -> module of its public names.
+KINDS = {
+    "functions": "chainer.functions",
+    "links": "chainer.links",
+    "optimizers": "chainer.optimizers",
+    "optimizer_hooks": "chainer.optimizer_hooks",
+    "iterators": "chainer.iterators",
+    "extensions": "chainer.training.extensions",
+    "triggers": "chainer.training.triggers",
+    "updaters": "chainer.training.updaters",
+    "serializers": "chainer.serializers",
+    "distributions": "chainer.distributions",
+    "datasets": "chainer.datasets",
+    "dataset": "chainer.dataset",
+    "initializers": "chainer.initializers",
+    "function_hooks": "chainer.function_hooks",
+    "link_hooks": "chainer.link_hooks",
+    "utils": "chainer.utils",
+    "chainer": "chainer",
+}
+
+#: Downloads, settings of the whole process, and what runs commands or reads the command line.
+_LEFT_OUT = re.compile(
+    r"^(lazy_module|get_(mnist|cifar|fashion|kuzushiji|svhn|ptb)\w*|cached_download|"
+    r"set_dataset_root|cache_or_load_file|set_debug|enable_final|seed|MLflowLogger|WandbLogger|"
+    r"TheanoFunction|VGG1\dLayers|ResNet\d+Layers|GoogLeNet)$"
+)
 
 
 def values(rng: random.Random) -> list[Any]:
@@ -61,47 +99,101 @@ class _Hang(BaseException):
     pass
 
 
-def run(calls: int, seed: int) -> tuple[collections.Counter[str], list[str]]:
+def subjects(kind: str) -> list[tuple[str, Callable[..., Any]]]:
+    """Returns the public functions and classes of a kind, with their names."""
+    module = importlib.import_module(KINDS[kind])
+    if kind == "functions":
+        registries.functions.load_all()
+        names = [
+            entry.name
+            for entry in registries.functions.entries()
+            if entry.provenance is not None and entry.provenance.distribution == "chainer"
+        ]
+    else:
+        names = [name for name in dir(module) if not name.startswith("_")]
+    found: list[tuple[str, Callable[..., Any]]] = []
+    for name in names:
+        value = getattr(module, name)
+        of_chainer = str(getattr(value, "__module__", "")).startswith("chainer")
+        if callable(value) and of_chainer and not _LEFT_OUT.match(name):
+            found.append((name, value))
+    return found
+
+
+def _methods(value: object) -> list[tuple[str, Callable[..., Any]]]:
+    # The methods of function nodes are called by the library only.
+    if not type(value).__module__.startswith("chainer") or isinstance(value, chainer.FunctionNode):
+        return []
+    names = [name for name in dir(type(value)) if not name.startswith("_")]
+    methods = [
+        (name, getattr(type(value), name))
+        for name in [*names, "__call__"]
+        if hasattr(type(value), name)
+    ]
+    return [(name, getattr(value, name)) for name, method in methods if inspect.isfunction(method)]
+
+
+def _one(name: str, function: Callable[..., Any], rng: random.Random) -> tuple[str, object]:
+    """Makes a call, and one of a method of the result.
+
+    Returns:
+        tuple: The name of what was called last, and its result.
+    """
+    arguments, named = _arguments(function, rng)
+    result = function(*arguments, **named)
+    methods = _methods(result)
+    if not methods or isinstance(result, chainer.Variable):
+        return name, result
+    method, bound = rng.choice(methods)
+    arguments, named = _arguments(bound, rng)
+    try:
+        return f"{name}.{method}", bound(*arguments, **named)
+    except Exception as error:
+        error.fuzzed = f"{name}.{method}"  # type: ignore[attr-defined]
+        raise
+
+
+def run(kind: str, calls: int, seed: int) -> tuple[collections.Counter[str], dict[str, str]]:
     """Makes calls.
 
     Args:
+        kind: What is called; a key of ``KINDS``.
         calls: Number of calls.
         seed: Seed of the arguments.
 
     Returns:
-        tuple: Number of calls by class of the error, and what must not happen.
+        tuple: Number of calls by class of the error, and what must not happen: name and message,
+        with the place where it was raised.
     """
     rng = random.Random(seed)
-    registries.functions.load_all()
-    names = [
-        entry.name
-        for entry in registries.functions.entries()
-        if entry.provenance is not None and entry.provenance.distribution == "chainer"
-    ]
+    table = subjects(kind)
     results: collections.Counter[str] = collections.Counter()
-    wrong: list[str] = []
+    wrong: dict[str, str] = {}
 
     def stop(*_: object) -> None:
         raise _Hang
 
     signal.signal(signal.SIGALRM, stop)
     for _ in range(calls):
-        name = rng.choice(names)
-        function = getattr(F, name)
-        arguments, named = _arguments(function, rng)
-        signal.alarm(20)
+        name, function = rng.choice(table)
+        signal.alarm(10)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                function(*arguments, **named)
-        except _Hang:
-            wrong.append(f"{name} does not return for {arguments} {named}"[:300])
+                _one(name, function, rng)
+        except _Hang as error:
+            if _asks_for_much(error):
+                results["too much"] += 1
+                continue
+            wrong.setdefault(f"{name} does not return", _place(error))
         except MemoryError:
             results["MemoryError"] += 1
         except Exception as error:
             results[type(error).__name__] += 1
-            if _INTERNAL.search(str(error)):
-                wrong.append(f"{name}: {type(error).__name__}: {error}"[:300])
+            text = str(error)
+            who = getattr(error, "fuzzed", name)
+            if _INTERNAL.search(text) or (_POOR.match(text) and who == name):
+                wrong.setdefault(f"{who}: {type(error).__name__}: {text[:200]}", _place(error))
         else:
             results["no error"] += 1
         finally:
@@ -109,16 +201,48 @@ def run(calls: int, seed: int) -> tuple[collections.Counter[str], list[str]]:
     return results, wrong
 
 
+def _asks_for_much(error: BaseException) -> bool:
+    """Returns whether an argument was 2 ** 40, which is a number of layers or of samples too."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    local = next(f.f_locals for f in frames if f.f_code.co_name == "_one")
+    return 2**40 in [v for v in (*local["arguments"], *local["named"].values()) if type(v) is int]
+
+
+def _place(error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+def _silence() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 3):
+        os.dup2(null, number)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", choices=[*KINDS, "all"], default="functions")
     options = parser.parse_args()
     faulthandler.enable()
-    results, wrong = run(options.calls, options.seed)
-    print(dict(results))
-    print(*wrong, sep="\n")
-    raise SystemExit(bool(wrong))
+    # A call that asks for very much memory gets a MemoryError at once.
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
+    # Numbers as paths are descriptors: those that the arguments contain are not of any use.
+    output = os.fdopen(os.dup2(1, 100), "w")
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # for files named "a"
+        for kind in KINDS if options.kind == "all" else [options.kind]:
+            _silence()
+            results, wrong = run(kind, options.calls, options.seed)
+            print(kind, sum(results.values()), dict(results), flush=True, file=output)
+            for text, place in wrong.items():
+                print(f"  {text} ({place})", file=output)
+            failed |= bool(wrong)
+    output.flush()
+    _silence()
+    raise SystemExit(failed)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,13 @@ def test_fuzz():
 
 
 @pytest.mark.slow
+def test_fuzz_of_all_kinds():
+    run("fuzz", "--kind", "all", "--calls", "300")
+
+
+@pytest.mark.slow
 def test_kills():
-    assert "ProcessQueueWriter with MultiprocessIterator" in run("kills", "--kills", "8")
+    assert "ProcessQueueWriter with MultiprocessIterator" in run("kills", "--kills", "10")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -265,6 +266,9 @@ def explain(
     if isinstance(operation, str):
         operation = get_operation(operation)
     if not isinstance(operation, Operation):
+        require_attribute(
+            "operation", operation, "explain", "an operation, its name, or a captured step"
+        )
         return operation.explain()  # a captured step, which the core does not know
     return operation.explain(*map(_array_of, args), **attributes)
 

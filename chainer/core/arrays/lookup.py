@@ -166,7 +166,10 @@ def not_an_array_message(obj: object) -> str:
     Args:
         obj: The object.
     """
-    return f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
+    text = f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
+    if isinstance(obj, (int, float, list, tuple)):
+        text += "\nConvert it by numpy.asarray(x, numpy.float32)."
+    return text
 
 
 def _search(cls: type[Any]) -> tuple[Backend | None, int]:

@@ -67,9 +67,7 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     except type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
         refusal = type(error)(error.expect, error.actual, msg=f"{message}\n{error}")
-        remedy = _dtype_remedy(self, in_data)
-        if remedy:
-            refusal.add_note(remedy)
+        refusal.add_note(_dtype_remedy(self, in_data) or _description(self, in_data, error))
         raise refusal from None
     except Exception as error:
         # A check that works on plain values only cannot say what it expected.
@@ -109,3 +107,21 @@ def refuse_uninitialized(
                 f"input {i} of {self.label} is an uninitialized variable; "
                 "give it a shape with initialize() first"
             ) from cause
+
+
+def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidType) -> str:
+    """Returns shapes and dtypes of all inputs by name, and a remedy where there is a common one."""
+    names = self.argument_names or ()
+    named = {(names[i] if i < len(names) else f"input {i}"): a for i, a in enumerate(in_data)}
+    text = ", ".join([f"{name} is {a.dtype} of shape {a.shape}" for name, a in named.items()])
+    if str(error.expect).endswith("dtype.kind == f") and in_data[0].dtype.kind in "biu":
+        # Most often images of bytes.
+        text += f": convert {next(iter(named))} by astype(np.float32)"
+    labels = named.get("t")
+    if labels is not None and len(in_data) == 2:
+        scores = in_data[0]
+        if labels.dtype.kind == "f" and labels.ndim == scores.ndim - 1:
+            text += ": if t has class numbers, convert by t.astype(np.int32)"
+        elif labels.dtype.kind in "iu" and labels.shape == scores.shape and labels.ndim > 1:
+            text += ": if t is one-hot, convert by t.argmax(axis=1)"
+    return text

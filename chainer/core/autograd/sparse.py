@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.variable import Variable
@@ -62,6 +63,8 @@ class CooMatrix:
         order: Order | None = None,
         requires_grad: bool = False,
     ) -> None:
+        for name, array in (("data", data), ("row", row), ("col", col)):
+            require_attribute(name, array, "ndim", "an array")
         if not 1 <= data.ndim <= 2:
             raise ValueError(f"ndim of data must be 1 or 2, got {data.ndim}")
         if not data.ndim == row.ndim == col.ndim:

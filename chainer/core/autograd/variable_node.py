@@ -8,6 +8,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from chainer.core.arguments import wrong_type
+
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
     from chainer.core.autograd.function_node import FunctionNode
@@ -69,7 +71,10 @@ class VariableNode:
     def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
         if kwargs:
             raise ValueError(f"VariableNode takes a variable and a name, got {sorted(kwargs)}")
-        array = variable._array
+        try:
+            array = variable._array
+        except AttributeError:
+            raise wrong_type("variable", "a Variable", variable) from None
         self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
         self._creator_node: FunctionNode | None = None
         self._rank = 0

@@ -13,6 +13,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chainer.core.arguments import wrong_type
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.misuse import similar, warn_once
@@ -194,6 +195,8 @@ class LocalConfig:
     _threads: _States
 
     def __init__(self, global_config: GlobalConfig) -> None:
+        if not isinstance(global_config, GlobalConfig):
+            raise wrong_type("global_config", "a GlobalConfig", global_config)
         object.__setattr__(self, "_global", global_config)
         object.__setattr__(self, "_threads", _States(global_config))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
 
 
@@ -20,7 +21,10 @@ def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
     # NumPy returns a scalar, not an array, from operations on arrays without dimensions.
     if numpy.isscalar(x):
         return numpy.array(x) if dtype is None else numpy.array(x, dtype)
-    return x if dtype is None else x.astype(dtype, copy=False)
+    if dtype is None:
+        return x
+    require_attribute("x", x, "astype", "an array or a scalar")
+    return x.astype(dtype, copy=False)
 
 
 def force_type(dtype: DTypeLike, value: ArrayLike) -> ArrayLike:
@@ -35,6 +39,7 @@ def force_type(dtype: DTypeLike, value: ArrayLike) -> ArrayLike:
     """
     if numpy.isscalar(value):
         return numpy.dtype(dtype).type(value)
+    require_attribute("value", value, "astype", "an array or a scalar")
     return value if value.dtype == dtype else value.astype(dtype)
 
 
@@ -56,6 +61,7 @@ def sum_to(x: Array, shape: Shape) -> Array:
         >>> chainer.utils.sum_to(np.ones((2, 3)), (1, 3))
         array([[2., 2., 2.]])
     """
+    require_attribute("x", x, "shape", "an array")
     if x.shape == shape:
         return x
     if hasattr(x, "creator_node"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.typing import Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
@@ -115,6 +115,6 @@ def broadcast_to(x: VariableLike, shape: Sequence[int]) -> Variable:
     """
     shape = tuple(shape)
     # An input that has the shape already needs no node in the graph.
-    if x.shape == shape:
+    if shape_of(x) == shape:
         return as_variable(x)
     return BroadcastTo(shape).apply((x,))[0]

@@ -53,6 +53,6 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     """
     # With backpropagation even a cast to the same dtype makes a node, so that each result is a
     # Variable of its own, and chainer.grad can tell the results of two casts apart.
-    if x.dtype == typ and not config.enable_backprop:
+    if not config.enable_backprop and as_variable(x).dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

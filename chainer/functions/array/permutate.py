@@ -14,11 +14,13 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._errors import InvalidValue, expect_as
+from chainer.functions._inputs import require_array
 from chainer.functions.rules import PiecewiseLinearFunction, array_of
 
 
 def _check_indices(indices: Array) -> None:
     """Raises InvalidValue unless the indexes are a one-dimensional array of integers."""
+    require_array(indices)
     dtype, ndim = indices.dtype, indices.ndim
     if dtype.kind != "i" or ndim != 1:
         raise InvalidValue(

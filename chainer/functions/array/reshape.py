@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.typing import Arrays, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -31,6 +31,7 @@ class Reshape(ShapeChange):
     type_check_key = ("shape",)
 
     def __init__(self, shape: Shape) -> None:
+        shape = tuple(shape)
         if shape.count(-1) > 1:
             raise UnknownDimensionsError(
                 f"can only specify one unknown dimension, got shape={shape}"
@@ -83,7 +84,7 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """
     shape = tuple(shape)
     # An input that has the shape already needs no node in the graph.
-    if x.shape == shape:
+    if shape_of(x) == shape:
         return as_variable(x)
     return Reshape(shape).apply((x,))[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import IntTuple, VariableLike
 from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
@@ -62,7 +62,7 @@ def convolution_nd(
         >>> F.convolution_nd(x, W, stride=(1, 2, 3), pad=(2, 1, 0)).shape
         (2, 1, 11, 5, 3)
     """
-    node = ConvolutionND(len(x.shape) - 2, stride, pad, cover_all, dilate, groups)
+    node = ConvolutionND(len(shape_of(x)) - 2, stride, pad, cover_all, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 

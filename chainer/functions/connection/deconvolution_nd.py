@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import IntTuple, VariableLike
 from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
@@ -62,7 +62,7 @@ def deconvolution_nd(
         >>> F.deconvolution_nd(x, W, stride=(2, 4, 6), pad=5, outsize=(9, 22, 39)).shape
         (2, 1, 9, 22, 39)
     """
-    node = DeconvolutionND(len(x.shape) - 2, stride, pad, outsize, dilate, groups)
+    node = DeconvolutionND(len(shape_of(x)) - 2, stride, pad, outsize, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 

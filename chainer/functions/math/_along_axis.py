@@ -7,6 +7,7 @@ from chainer.core.config.configuration import config
 from chainer.core.typing import Array
 from chainer.core.utils.documentation import SharedSections
 from chainer.core.utils.type_check import InvalidType
+from chainer.functions._inputs import require_array
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 
@@ -43,6 +44,7 @@ def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variab
     Raises:
         InvalidType: If the shapes do not fit; in debug mode it is an AssertionError as well.
     """
+    require_array(x, y)
     if not isinstance(x, Variable) and x.dtype != y.dtype:
         # An array is a constant, which takes the dtype of the other operand.
         x = x.astype(y.dtype)

@@ -13,6 +13,7 @@ from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import Axis, check_axes_argument, check_axes_exist
 from chainer.functions._errors import InvalidAxis
+from chainer.functions._inputs import require_array
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import Sum, sum
@@ -100,6 +101,7 @@ def average(
 def _weighted_average(
     x: VariableLike, axis: int | None, weights: VariableLike, keepdims: bool
 ) -> Variable:
+    require_array(x, weights)
     if axis is not None and not -x.ndim <= axis < x.ndim:
         raise InvalidAxis(f"x.ndim > {axis if axis >= 0 else -axis - 1}", f"x.ndim == {x.ndim}")
     if not isinstance(x, Variable):

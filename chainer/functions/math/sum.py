@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.typing import Arrays, Axis, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
@@ -108,6 +108,6 @@ def sum_to(x: VariableLike, shape: Shape) -> Variable:
         variable([[5., 7., 9.]])
     """
     # An input that has the shape already needs no node in the graph.
-    if x.shape == shape:
+    if shape_of(x) == shape:
         return as_variable(x)
     return SumTo(tuple(shape)).apply((x,))[0]

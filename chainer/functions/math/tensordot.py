@@ -12,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidAxis
+from chainer.functions._inputs import require_array
 from chainer.functions._scalars import as_int
 from chainer.functions.math._operand import OperandError
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
@@ -153,6 +154,7 @@ def _as_matrix(x: Array, free: _Axes, summed: _Axes, inner: int) -> Any:
 
 
 def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
+    require_array(a, b)
     if isinstance(axes, (int, numpy.integer)):
         if axes < 0 or a.ndim < axes or b.ndim < axes:
             raise ValueError(

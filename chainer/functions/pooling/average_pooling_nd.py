@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.poolings import average_pooling_nd as operation
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
@@ -105,7 +105,7 @@ def average_pooling_nd(
         >>> F.average_pooling_nd(x, 3).array
         array([[[1., 4.]]], dtype=float32)
     """
-    node = AveragePoolingND(len(x.shape) - 2, ksize, stride, pad, pad_value=pad_value)
+    node = AveragePoolingND(len(shape_of(x)) - 2, ksize, stride, pad, pad_value=pad_value)
     return node.apply((x,))[0]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
 from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
@@ -94,7 +94,7 @@ def max_pooling_nd(
         >>> F.max_pooling_nd(x, 5).array
         array([[[ 4.,  9., 11.]]], dtype=float32)
     """
-    node = MaxPoolingND(len(x.shape) - 2, ksize, stride, pad, cover_all, return_indices)
+    node = MaxPoolingND(len(shape_of(x)) - 2, ksize, stride, pad, cover_all, return_indices)
     return apply_max_pooling(node, x)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.backends.operations.poolings import pooling_size, unpooling_size
 from chainer.backends.operations.poolings import unpooling_nd as operation
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
@@ -117,7 +117,7 @@ def unpooling_nd(
         >>> F.unpooling_nd(x, 2, cover_all=False).array
         array([[[1., 1., 2., 2., 3., 3.]]], dtype=float32)
     """
-    node = UnpoolingND(len(x.shape) - 2, ksize, stride, pad, outsize, cover_all)
+    node = UnpoolingND(len(shape_of(x)) - 2, ksize, stride, pad, outsize, cover_all)
     return node.apply((x,))[0]
 
 

@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device, is_array
 from chainer.core.config.dtype import get_dtype
 from chainer.core.lazy import lazy_module
@@ -89,6 +90,8 @@ def generate_array(
     if isinstance(shape, (int, numpy.integer)):
         shape = (int(shape),)
     if device is None:
+        if not hasattr(xp, "empty"):
+            raise wrong_type("xp", "an array module such as numpy", xp)
         array = xp.empty(tuple(shape), dtype=dtype)
         initializer(array)
         return array

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from chainer.core.arguments import require_attribute
+
 #: What parsers (zipfile, json, ast, NumPy's reader of headers, ...) raise for damaged bytes. All of
 #: them were seen with files that had random bytes replaced.
 PARSER_ERRORS = (
@@ -84,6 +86,7 @@ def check_trailer(stream: IO[bytes], source: str) -> None:
     Raises:
         FileFormatError: If the file is damaged.
     """
+    require_attribute("filename", stream, "seek", "a path or a binary file object")
     before = stream.tell()
     try:
         size = stream.seek(0, os.SEEK_END)

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
@@ -194,15 +195,22 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise FileFormatError(
                 f"{dataset.name!r} of {self._source} must be an array, not a group"
             )
-        if self._journal is not None:
-            self._journal.record(f"{self.group.name}/{name}".lstrip("/"), value)
+        path = f"{self.group.name}/{name}".lstrip("/")
         with _hdf5_errors(f"{dataset.name!r} of {self._source} is damaged"):
             shape, dtype = dataset.shape, dataset.dtype
         if shape is None:
+            if self._journal is not None:
+                self._journal.record(path, value)
             return None
         where = dataset.name if len(getattr(value, "shape", ())) else name
         check_declared(where, shape, dtype, value, self._source)
-        return restore(name, self._read(dataset), value, self._source)
+        stored = self._read(dataset)
+        if self._journal is not None:
+            # The array was read for this load: it can take the former contents.
+            if self._journal.exchange(path, value, stored):
+                return value
+            self._journal.record(path, value)
+        return restore(name, stored, value, self._source)
 
     def _place(self, name: str) -> str:
         """Returns the message that there is no such entry in this group."""
@@ -277,6 +285,8 @@ def save_hdf5(
     """
     # Written to memory first. If the disk becomes full while the HDF5 library writes, the library
     # crashes the process when it closes the file.
+    if not isinstance(filename, (str, bytes, os.PathLike)):
+        require_attribute("filename", filename, "seek", "a path or a binary file object")
     memory = io.BytesIO()
     with _h5py().File(memory, "w") as file:
         _save(HDF5Serializer(file, compression), obj)

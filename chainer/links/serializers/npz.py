@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute, wrong_type
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
@@ -271,6 +272,7 @@ def save_npz(
         with replacing(os.fsdecode(file)) as temporary:
             write_npz(temporary, arrays, compression)
     else:
+        require_attribute("file", file, "write", "a path or a binary file object")
         write_npz(file, arrays, compression)
 
 
@@ -308,6 +310,8 @@ def load_npz(
 
     .. seealso:: :func:`chainer.serializers.save_npz`
     """
+    if not isinstance(path, str):
+        raise wrong_type("path", "a str: names begin with it", path)
     path = path.lstrip("/")
     if path and not path.endswith("/"):
         path += "/"

@@ -8,6 +8,7 @@ from typing import IO
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.core.version import __version__
@@ -102,6 +103,8 @@ def load_safetensors(
 
     .. seealso:: :func:`chainer.serializers.save_safetensors`
     """
+    if not isinstance(path, str):
+        raise wrong_type("path", "a str: names begin with it", path)
     path = path.lstrip("/")
     if path and not path.endswith("/"):
         path += "/"

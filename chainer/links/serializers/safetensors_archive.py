@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.core.typing import FilePath, HostArray
 from chainer.links.serializers.file_format import (
     FileFormatError,
@@ -127,6 +128,7 @@ def read_safetensors(
             )
         data = numpy.memmap(file, dtype=numpy.uint8, mode="r")
     else:
+        require_attribute("file", file, "read", "a path or a binary file object")
         data = numpy.frombuffer(file.read(), numpy.uint8)
     with format_errors(f"{source} is not a file of safetensors"):
         return _parse(data)

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from chainer.core.arguments import wrong_type
 from chainer.core.typing import FilePath
 from chainer.training.dataset.file_lock import file_lock
 
@@ -79,6 +80,8 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
     Raises:
         OSError: If the directory cannot be created.
     """
+    if not isinstance(dataset_name, str):
+        raise wrong_type("dataset_name", "a str", dataset_name)
     path = os.path.join(get_dataset_root(), *dataset_name.split("/"))
     if create_directory:
         os.makedirs(path, exist_ok=True)

@@ -105,6 +105,7 @@ class Snapshot(Extension):
             return
         target = trainer if self._target is None else self._target
         misfit: Exception | None = None
+        skipped = False
         for _, name in reversed(find_snapshots(self.filename, trainer.out)):
             path = os.path.join(trainer.out, name)
             try:
@@ -113,6 +114,7 @@ class Snapshot(Extension):
                 load_npz(path, target)
             except FileFormatError as error:
                 warnings.warn(f"snapshot {name} is skipped: {error}", stacklevel=2)
+                skipped = True
                 continue
             except Exception as error:
                 # The file is intact, but it does not fit the objects of this program, whose own
@@ -121,9 +123,14 @@ class Snapshot(Extension):
                     f"snapshot {name} is skipped: {type(error).__name__}: {error}", stacklevel=2
                 )
                 misfit = misfit or error
+                skipped = True
                 continue
             if config.debug:
                 print(f"Snapshot loaded from {path}")
+            if self.n_retains > 0 and not skipped:
+                # A process that was killed may have finished a snapshot and not removed what is
+                # too old; after the last snapshot of a training nothing else would.
+                remove_old_snapshots(self.filename, trainer.out, self.n_retains)
             return
         # Snapshots of other shapes are those of another program in the same directory, as before.
         if misfit is not None and not isinstance(misfit, ValueError):

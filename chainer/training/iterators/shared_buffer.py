@@ -90,6 +90,7 @@ class SharedBuffer:
     def __init__(self, size: int) -> None:
         self._memory: SharedMemory | None = None
         self.failed = False
+        self._named = False
         if size:
             self._allocate(size)
 
@@ -126,12 +127,31 @@ class SharedBuffer:
         self._memory = SharedMemory(create=True, size=size)
         view: Any = self._memory.buf
         view[:] = bytes(len(view))  # takes the pages now, not in the worker
+        self._named = True
+
+    def remove_name(self) -> None:
+        """Removes the file of the memory, which the worker has attached.
+
+        Without a file the system gives the memory back as soon as both processes have ended, even
+        if all of them, the resource tracker included, are killed at once.
+        """
+        if self._memory is not None and self._named:
+            self._memory.unlink()
+            self._named = False
+
+    def for_another_worker(self) -> SharedBuffer:
+        """Returns memory of the same size for the worker that replaces the one of this memory."""
+        size = 0 if self.view is None else len(self.view)
+        self.close()
+        buffer = SharedBuffer(0 if self.failed else size)
+        buffer.failed = buffer.failed or self.failed
+        return buffer
 
     def close(self) -> None:
         """Gives the memory back."""
+        self.remove_name()
         if self._memory is not None:
             self._memory.close()
-            self._memory.unlink()
             self._memory = None
 
 

@@ -257,6 +257,8 @@ class WorkerPool:
             )
             if reply.contents is not None and self._may_share:
                 worker.buffer.grow(reply.total)
+            else:
+                worker.buffer.remove_name()  # the worker that replies has attached it
         worker.task = None
         with self._changed:
             if number in self._wanted:
@@ -267,7 +269,9 @@ class WorkerPool:
             if worker.tasks_left == 0:
                 worker.process.join()
                 worker.end()
-                self._workers[self._workers.index(worker)] = self._start(worker.buffer)
+                self._workers[self._workers.index(worker)] = self._start(
+                    worker.buffer.for_another_worker()
+                )
 
     def _raise_died(self, worker: _Worker) -> None:
         worker.process.join(5)

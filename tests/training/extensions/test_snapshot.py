@@ -94,6 +94,12 @@ class TestSnapshot:
         np.testing.assert_array_equal(weights_of(resumed), weights_of(whole))
         assert len(names(tmp_path / "out")) == 6
 
+    def test_autoload_removes_what_a_killed_process_did_not(self, tmp_path):
+        """It was killed between its last snapshot and the removal of the one that is too old."""
+        run(tmp_path, E.snapshot(), stop=(4, "iteration"))
+        run(tmp_path, E.snapshot(autoload=True, n_retains=2), stop=(4, "iteration"))
+        assert names(tmp_path) == ["snapshot_iter_3", "snapshot_iter_4"]
+
     def test_autoload_before_other_extensions_are_initialized(self, tmp_path):
         def training(stop):
             trainer = make_trainer(tmp_path, (stop, "iteration"))

@@ -257,7 +257,8 @@ def test_shared_memory_is_used_and_given_back():
         summary(iterator, 4)
         used = shared_memory_of("self") - before
         assert len(used) == 2
-        assert all(map(os.path.exists, used))
+        # Mapped, but without files: nothing is left even if all processes are killed at once.
+        assert not any(map(os.path.exists, used))
     assert shared_memory_of("self") - before == set()
     assert not any(map(os.path.exists, used))
 

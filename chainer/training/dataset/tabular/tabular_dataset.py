@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays import backend
 from chainer.core.typing import Array
 from chainer.training.dataset.dataset_mixin import DatasetMixin
@@ -283,6 +284,8 @@ class TabularDataset(DatasetMixin):
         """
         from chainer.training.dataset.tabular.simple_views import ConverterView
 
+        if not callable(converter):
+            raise wrong_type("converter", "a function of the columns", converter)
         return ConverterView(self, converter)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chainer.core.arguments import wrong_type
+
 
 def larger_is_better(mode: str, key: str) -> bool:
     """Tells whether larger values of an observation are the better ones.
@@ -18,6 +20,8 @@ def larger_is_better(mode: str, key: str) -> bool:
         raise ValueError(f"mode must be 'auto', 'max' or 'min', got {mode!r}")
     if mode != "auto":
         return mode == "max"
+    if not isinstance(key, str):
+        raise wrong_type("key", "the key of an observation, a str", key)
     return any(word in key.rsplit("/", 1)[-1].lower() for word in _LARGER_IS_BETTER)
 
 

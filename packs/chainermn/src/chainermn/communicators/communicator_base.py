@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from chainer.core.arguments import require_attribute
+
 if TYPE_CHECKING:
     from chainer import Link
     from chainer.typing import Array
@@ -413,3 +415,18 @@ class CommunicatorBase(ABC):
 
     def finalize(self) -> None:  # noqa: B027
         """Frees resources. Collective; the communicator must not be used any more."""
+
+
+def require_communicator(name: str, value: object) -> None:
+    """Checks that an argument is a communicator, where it is taken rather than where it is used.
+
+    Args:
+        name: Name of the argument.
+        value: The argument.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    require_attribute(
+        name, value, "size", "a communicator: that of chainermn.create_communicator()"
+    )

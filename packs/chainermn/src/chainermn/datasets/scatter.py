@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arguments import require_attribute
 from chainer.datasets import SubDataset
-from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 
 class DataSizeError(RuntimeError):
@@ -88,7 +89,10 @@ def scatter_dataset(
     Returns:
         SubDataset: The part of this process.
     """
+    require_communicator("comm", comm)
     _check_root(root, comm)
+    if comm.rank == root:
+        require_attribute("dataset", dataset, "__len__", "a dataset (in the process of the root)")
     order = None
     if comm.rank == root and shuffle:
         order = numpy.random.RandomState(seed).permutation(len(dataset))

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import chainer
+from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
-from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 
 def create_multi_node_evaluator(actual_evaluator: Any, communicator: CommunicatorBase) -> Any:
@@ -26,6 +27,8 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: Communicato
     Returns:
         The same evaluator. Its ``evaluate()`` is collective.
     """
+    require_attribute("actual_evaluator", actual_evaluator, "evaluate", "an Evaluator")
+    require_communicator("communicator", communicator)
     actual_evaluator._mn_original_evaluate = actual_evaluator.evaluate
     actual_evaluator._mn_communicator = communicator
 

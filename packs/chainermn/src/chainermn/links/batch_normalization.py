@@ -9,7 +9,7 @@ import numpy
 import chainer
 from chainer import FunctionNode, Parameter, initializers
 from chainer import functions as F
-from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 
 class MultiNodeBatchNormalizationFunction(FunctionNode):
@@ -121,6 +121,7 @@ class MultiNodeBatchNormalization(chainer.Link):
         communication_backend: str = "auto",
     ) -> None:
         super().__init__()
+        require_communicator("comm", comm)
         if communication_backend not in ("auto", "mpi", "nccl"):
             raise ValueError(
                 "communication_backend must be 'auto', 'mpi' or 'nccl', "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 from chainermn.optimizers.buckets import DEFAULT_BUCKET_BYTES
 from chainermn.optimizers.double_buffering import DoubleBufferingOptimizer
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
@@ -60,6 +60,7 @@ def create_multi_node_optimizer(
     See: `ZeRO: Memory Optimizations Toward Training Trillion Parameter Models
     <https://arxiv.org/abs/1910.02054>`_
     """
+    require_communicator("communicator", communicator)
     if double_buffering:
         if overlap or shard_states or accumulate != 1:
             raise ValueError(
