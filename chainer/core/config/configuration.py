@@ -195,7 +195,7 @@ class LocalConfig:
     _threads: _States
 
     def __init__(self, global_config: GlobalConfig) -> None:
-        if not isinstance(global_config, GlobalConfig):
+        if not isinstance(global_config, GlobalConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type("global_config", "a GlobalConfig", global_config)
         object.__setattr__(self, "_global", global_config)
         object.__setattr__(self, "_threads", _States(global_config))

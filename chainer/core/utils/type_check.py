@@ -394,9 +394,10 @@ def _index_text(index: Operand) -> str:
 def _repr(value: Any) -> str:
     """Returns the text of a value of an expression, or of nested lists and tuples of values."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_repr, value))}]"
+        return f"[{', '.join(map(_repr, cast('list[Any]', value)))}]"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_repr, value))}{',' if len(value) == 1 else ''})"
+        items = cast("tuple[Any, ...]", value)
+        return f"({', '.join(map(_repr, items))}{',' if len(items) == 1 else ''})"
     return str(value) if isinstance(value, Expr) else repr(value)
 
 

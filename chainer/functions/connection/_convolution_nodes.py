@@ -314,7 +314,8 @@ class _TwoDimensional(PlanarAttributes, ConvolutionNode):
 
     def deconvolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
         stride, pad, dilate, groups = self.geometry
-        node = Deconvolution2DFunction(stride, pad, out_size, dilate=dilate, groups=groups)
+        size = (out_size[0], out_size[1])
+        node = Deconvolution2DFunction(stride, pad, size, dilate=dilate, groups=groups)
         return node.apply_with(self.kernel, out_size, x, W)
 
     def differentiate_weight(self, x: Variable, gy: Variable, W: Variable) -> Variable:

@@ -11,7 +11,9 @@ from chainer.functions.rules import ElementwiseFunction, Ops, Value
 class Arctanh(ElementwiseFunction):
     """Inverse hyperbolic tangent."""
 
-    label = "Arctanh"
+    @property
+    def label(self) -> str:
+        return "Arctanh"
 
     def derivative(self, ops: Ops, x: Value) -> Value:
         return 1 / (1 - x * x)

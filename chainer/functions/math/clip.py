@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
@@ -40,11 +42,12 @@ def _as_bound(bound: float | Array | None, name: str) -> float | None:
     """Returns a bound as a number: an array of one element counts as one."""
     if bound is None:
         return None
-    if is_array(bound):
-        if bound.size != 1:
-            raise OperandError(f"{name} must be a number, got an array of shape {bound.shape}")
-        bound = bound.item()
-    return as_number(bound, name)
+    if not is_array(bound):
+        return as_number(bound, name)
+    array: Any = bound
+    if array.size != 1:
+        raise OperandError(f"{name} must be a number, got an array of shape {array.shape}")
+    return as_number(array.item(), name)
 
 
 def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:

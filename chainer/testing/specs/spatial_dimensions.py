@@ -3,6 +3,8 @@
 # pyright: basic
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from chainer.testing.op_spec import OpSpec, Sample
@@ -74,6 +76,7 @@ def _poolings():
             ],
             errors=_wrong_number(ksize=2),
         )
+        options: dict[str, Any]
         for name, reference, options in (
             ("average_pooling", average_pooling, {"pad_value": None}),
             ("unpooling", unpooling, {"cover_all": False}),

@@ -127,7 +127,7 @@ def _bytes_of(array: Any, is_exact: bool) -> Any:
     if is_exact:
         # A digest instead of a copy: the state may be as large as memory allows. Of bytes, because
         # Python's buffers know no bfloat16.
-        values = hashlib.blake2b(host.reshape(-1).view(numpy.uint8)).digest()
+        values = hashlib.blake2b(host.reshape(-1).view(numpy.uint8).data).digest()
     else:
         values = host.tobytes()
     return host.shape, host.dtype, values

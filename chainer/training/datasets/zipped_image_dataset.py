@@ -204,5 +204,5 @@ class LabeledZippedImageDataset(LabeledPairs):
             OSError: If the member is not an image.
         """
         name, label = self._pairs[i]
-        image = self._archive.read(name, self._dtype)
+        image = self._archive.read(os.fspath(name), self._dtype)
         return image, numpy.array(label, dtype=self._label_dtype)
