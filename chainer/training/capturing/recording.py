@@ -231,17 +231,7 @@ class StepRecording:
         self, recording: Recording, outputs: list[Any], before: dict[tuple[int, str], Any]
     ) -> None:
         recorder = self._recorder
-        unchanged: set[tuple[int, str]] = set()
-        for slot, value, taped in self._carried:
-            if slot.get() is taped:
-                slot.set(value)
-                unchanged.add((id(slot.members), slot.name))
-        # What the step only writes need not be passed on.
-        self._carried = [
-            (slot, value, taped)
-            for slot, value, taped in self._carried
-            if not recorder.forget(taped.array if isinstance(taped, Variable) else taped)
-        ]
+        unchanged = self._restore_carried()
         for link in self._links:
             members = vars(link)
             for name, value in list(members.items()):
@@ -261,6 +251,21 @@ class StepRecording:
                     and before.get((id(link), name), id(value)) != id(value)
                 ):
                     raise NotRecordableError(f"the step changes {slot}")
+
+    def _restore_carried(self) -> set[tuple[int, str]]:
+        """Puts back the attributes that the step did not change; returns their places."""
+        unchanged: set[tuple[int, str]] = set()
+        for slot, value, taped in self._carried:
+            if slot.get() is taped:
+                slot.set(value)
+                unchanged.add((id(slot.members), slot.name))
+        # What the step only writes need not be passed on.
+        self._carried = [
+            (slot, value, taped)
+            for slot, value, taped in self._carried
+            if not self._recorder.forget(taped.array if isinstance(taped, Variable) else taped)
+        ]
+        return unchanged
 
     def _store_reports(
         self,

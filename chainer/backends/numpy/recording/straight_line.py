@@ -130,13 +130,7 @@ class StraightLine:
         args = [self._expression(a) for a in call.args]
         kwargs = [f"{name}={self._expression(value)}" for name, value in call.kwargs.items()]
         if call.kind is Kind.UFUNC:
-            outputs = [self._expression(o) for o in call.out]
-            is_ufunc = isinstance(call.function, numpy.ufunc)
-            if len(outputs) == 1 and not kwargs and is_ufunc and call.function not in _BY_NAME:
-                # By position, which NumPy reads faster than by name.
-                return [f"{function}({', '.join([*args, *outputs])})"]
-            out = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
-            return [f"{function}({', '.join([*args, *kwargs, f'out={out}'])})"]
+            return [self._call_of_ufunc(call, function, args, kwargs)]
         if call.kind is Kind.OUT:
             return [f"{function}({', '.join([*args, *kwargs])}, out={self._expression(call.out)})"]
         expression = f"{function}({', '.join([*args, *kwargs])})"
@@ -151,6 +145,15 @@ class StraightLine:
         if call.kind is Kind.ASSIGN and call.function in _FIXED_SHAPE:
             return [f"copyto({self._expression(call.out)}, {expression})"]
         return [f"r = {expression}", *self._stores(call.out, "r")]
+
+    def _call_of_ufunc(self, call: Call, function: str, args: list[str], kwargs: list[str]) -> str:
+        outputs = [self._expression(o) for o in call.out]
+        is_ufunc = isinstance(call.function, numpy.ufunc)
+        if len(outputs) == 1 and not kwargs and is_ufunc and call.function not in _BY_NAME:
+            # By position, which NumPy reads faster than by name.
+            return f"{function}({', '.join([*args, *outputs])})"
+        out = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+        return f"{function}({', '.join([*args, *kwargs, f'out={out}'])})"
 
     def _stores(self, out: Any, name: str) -> list[str]:
         """Returns the lines that put a result where later calls find it."""
