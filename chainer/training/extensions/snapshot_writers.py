@@ -17,9 +17,11 @@ import os
 import queue
 import shutil
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing import connection
 from typing import Any, Protocol, TypeAlias
 
 from chainer.core.typing import FilePath, HostArray
@@ -37,6 +39,9 @@ SnapshotTarget: TypeAlias = dict[str, HostArray] | Serializable
 #: Longest message of an error that is sent from another process. It must fit into the buffer of a
 #: pipe, since the process is awaited before the pipe is read.
 _LONGEST_MESSAGE = 10_000
+
+#: Seconds after which the process of a queue ends if its trainer has died and nothing comes.
+_PATIENCE = 5
 
 
 class _Worker(Protocol):
@@ -288,6 +293,8 @@ class QueueWriter(Writer):
     """
 
     _consumer: _Worker | None = None
+    #: Whether the worker writes a snapshot at present; in the process of the worker.
+    _writing = False
 
     def __init__(
         self,
@@ -359,7 +366,9 @@ class QueueWriter(Writer):
                 q.task_done()
                 return
             # A snapshot that fails must not stop those after it.
+            self._writing = True
             _call_and_catch(self._errors, *item)
+            self._writing = False
             q.task_done()
 
     def finalize(self) -> None:
@@ -412,7 +421,26 @@ class ProcessQueueWriter(QueueWriter):
 
     def create_consumer(self, q: _ItemQueue) -> _Worker:
         """Makes the process."""
-        return multiprocessing.Process(target=self.consume, args=(q,), daemon=True)
+        return multiprocessing.Process(target=self._consume_in_process, args=(q,), daemon=True)
+
+    def _consume_in_process(self, q: _ItemQueue) -> None:
+        threading.Thread(target=self._end_with_parent, args=(q,), daemon=True).start()
+        self.consume(q)
+
+    def _end_with_parent(self, q: _ItemQueue) -> None:
+        """Ends the process after its trainer was killed, when all that came is written."""
+        parent = multiprocessing.parent_process()
+        if parent is None:
+            return
+        connection.wait([parent.sentinel])
+        # From a thread of its own: if the trainer was killed while it sent a snapshot, neither can
+        # the queue be read, nor is its lock ever released.
+        threading.Thread(target=q.put, args=(None,), daemon=True).start()
+        idle = 0
+        while idle < _PATIENCE:
+            time.sleep(1)
+            idle = 0 if self._writing else idle + 1
+        os._exit(1)
 
 
 class _TaskWithHooks:
