@@ -51,4 +51,4 @@ def infer_features(link: Link, x: VariableLike, n_batch_axes: int = 1) -> int:
 
 def _invalid(link: Link, expect: str, actual: str) -> InvalidType:
     text = f"\n{type(link).__name__} cannot infer its sizes from this input\n"
-    return InvalidType(expect, actual, text)
+    return InvalidType(expect, actual, f"{text}\nExpect: {expect}\nActual: {actual}")

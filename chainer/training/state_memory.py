@@ -18,8 +18,8 @@ def zeros_for_state(array: Array, number: int) -> Array:
 
     An update writes the parameter and its states side by side. Two things slow that down in host
     memory (Adam in one compiled loop, AMD EPYC: 0.34 ns per element at best, 0.54 and 0.82 else):
-    vector stores that lie on two lines of the cache, because a state begins elsewhere in a line
-    than the parameter; and addresses whose last 12 bits are equal, since a read then seems to
+    vector stores across two lines of the cache, because a state begins elsewhere in a line than
+    the parameter; and addresses whose last 12 bits are equal, since a read then seems to
     depend on the write before it. Large arrays get addresses that avoid both.
 
     Args:

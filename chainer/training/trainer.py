@@ -96,11 +96,11 @@ class Trainer:
         out: FilePath = "result",
         extensions: Iterable[ExtensionLike] | dict[str, ExtensionLike] | None = None,
     ) -> None:
+        self.stop_trigger = get_trigger(stop_trigger)
         require_attribute(
             "updater", updater, "get_all_optimizers", "an updater, such as a StandardUpdater"
         )
         self.updater = updater
-        self.stop_trigger = get_trigger(stop_trigger)
         self.observation: dict[str, Any] = {}
         self.out = os.fspath(out)
         self.reporter = Reporter()

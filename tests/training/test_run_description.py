@@ -16,7 +16,7 @@ def test_hyperparameters_and_resources(tmp_path):
     trainer = make_trainer(tmp_path, (2, "epoch"))
     optimizer = trainer.updater.get_optimizer("main")
     rate = optimizer.lr
-    trainer.extend(extensions.LogReport())
+    trainer.extend(extensions.LogReport(about=True))
     trainer.extend(extensions.ExponentialShift("lr", 0.5), trigger=(1, "epoch"))
     trainer.run()
     assert optimizer.lr == rate / 4
@@ -30,9 +30,9 @@ def test_hyperparameters_and_resources(tmp_path):
 
 def test_it_is_left_out(tmp_path):
     trainer = make_trainer(tmp_path, (2, "epoch"))
-    trainer.extend(extensions.LogReport(about=False))
+    trainer.extend(extensions.LogReport())
     # A name that changes would give a file for each entry.
-    trainer.extend(extensions.LogReport(log_name="log_{iteration}"), name="numbered")
+    trainer.extend(extensions.LogReport(log_name="log_{iteration}", about=True), name="numbered")
     trainer.run()
     assert not list(tmp_path.glob("*.about.json"))
 
@@ -58,14 +58,14 @@ def test_it_is_not_written_for_each_entry(tmp_path, monkeypatch):
 def test_values_of_other_kinds_are_texts(tmp_path):
     trainer = make_trainer(tmp_path, (1, "epoch"))
     trainer.updater.get_optimizer("main").hyperparam.extra = object
-    trainer.extend(extensions.LogReport())
+    trainer.extend(extensions.LogReport(about=True))
     trainer.run()
     assert about(tmp_path)["hyperparameters"]["optimizer.extra"] == "<class 'object'>"
 
 
 def test_a_run_that_fails_has_it(tmp_path):
     trainer = make_trainer(tmp_path, (3, "epoch"))
-    trainer.extend(extensions.LogReport())
+    trainer.extend(extensions.LogReport(about=True))
 
     @chainer.training.make_extension(trigger=(2, "epoch"))
     def fail(trainer):

@@ -260,7 +260,8 @@ class BackwardPass:
             x = inputs[i]
             array = gx._array if on_variables else gx
             dtype, shape = x._type
-            if array.shape != shape or array.dtype is not dtype:
+            # Dtypes of pickled arrays may be equal but another object.
+            if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
                 check_input_gradient(function, i, array, self._any_dtype)
             if x in reached:
                 self.sums.add(x, gx)

@@ -74,6 +74,7 @@ class Summary:
             and not isinstance(value, numpy.generic)
         )
         if not isinstance(weight, (int, float)):
+            self._plain = False
             weight = _in_double_precision(_scalar(weight))
         with backend.get_device_from_array(value):
             # In single precision, the sum of a long epoch would lose the digits of small values.

@@ -150,7 +150,7 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         Returns:
             Array of the shape and dtype of ``x``.
         """
-        return getattr(self.xp, type(self).__name__.lower())(x)
+        return getattr(self.xp, self.label.lower())(x)
 
     def derivative(self, ops: Ops, *values: Value) -> Value:
         """Returns the derivative as a new array or Variable.

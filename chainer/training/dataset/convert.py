@@ -305,9 +305,9 @@ def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
     """Returns the arrays, or values, joined along a new first axis."""
     first = arrays[0]
     is_host = type(first) is numpy.ndarray
-    if not is_host and padding is None and not backend.is_array(first):
+    is_value = not is_host and not backend.is_array(first)
+    if is_value and padding is None:
         return _array_of_values(arrays)
-    dtype = first.dtype if is_host or backend.is_array(first) else None
     # Values among arrays, and values to be padded, become arrays first.
     if not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
@@ -316,7 +316,8 @@ def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
         arrays = [backend.wrap(array) for array in arrays]
     if padding is not None:
         # A list of numbers, such as ``[1, 2.5]``, has the data type that holds all of them.
-        return _concat_with_padding(arrays, padding, dtype or numpy.result_type(*arrays))
+        dtype = numpy.result_type(*arrays) if is_value else arrays[0].dtype
+        return _concat_with_padding(arrays, padding, dtype)
     return _stack(arrays)
 
 

@@ -59,8 +59,9 @@ class LogReport(Extension):
             ``'{iteration}'`` to separate the log files for different iterations. If it is None, the
             log is not written to a file. Release 7 calls this argument ``filename``, which works as
             a keyword.
-        about (bool): Whether the file about the run is written. It is for a log of a fixed name
-            only, not for one with ``'{iteration}'``.
+        about (bool): Whether a file about the run is written beside the log: hyperparameters,
+            memory and time of the process, which ``chainer board`` shows. It is for a log of a
+            fixed name only, not for one with ``'{iteration}'``.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class LogReport(Extension):
         trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[dict[str, Any]], Any] | None = None,
         log_name: str | None = "log",
-        about: bool = True,
+        about: bool = False,
         **kwargs: Any,
     ) -> None:
         # The newer name is preferred where a program gives both.

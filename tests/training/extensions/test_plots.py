@@ -39,7 +39,7 @@ class TestPlotReport:
             ["main/loss", "missing"], "epoch", postprocess=postprocess, file_name="loss.png"
         )
         trainer.extend(extension)
-        trainer.extend(E.LogReport(about=False))
+        trainer.extend(E.LogReport())
         trainer.run()
         assert (tmp_path / "loss.png").read_bytes().startswith(PNG)
         assert drawn == [([1], 1, "x"), ([1, 2], 2, "x"), ([1, 2, 3], 3, "x")]
