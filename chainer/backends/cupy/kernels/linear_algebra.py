@@ -6,7 +6,7 @@ import importlib
 
 import numpy
 
-from chainer.backends.numpy.kernels.linear_algebra import SINGULAR
+from chainer.backends.numpy.kernels.linear_algebra import NOT_POSITIVE, SINGULAR
 from chainer.backends.numpy.kernels.linear_algebra import (
     CholeskyKernel as ReferenceCholeskyKernel,
 )
@@ -50,4 +50,4 @@ class CholeskyKernel(ReferenceCholeskyKernel):
                 if a.ndim != 2 or a.shape[0] != a.shape[1]:
                     raise
                 # CuPy names a routine of cuSOLVER and its status.
-                raise numpy.linalg.LinAlgError("Matrix is not positive definite") from error
+                raise numpy.linalg.LinAlgError(NOT_POSITIVE) from error

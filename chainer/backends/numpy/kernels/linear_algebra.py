@@ -12,6 +12,9 @@ from chainer.core.typing import Array
 #: Error message for a matrix without an inverse.
 SINGULAR = "Input has singular matrices."
 
+#: Error message for a matrix without a Cholesky factor, that of NumPy.
+NOT_POSITIVE = "Matrix is not positive definite"
+
 
 class InverseKernel(ReferenceKernel):
     """Inverse of each matrix of a stack."""
@@ -32,4 +35,8 @@ class CholeskyKernel(ReferenceKernel):
     """Cholesky factor of a matrix."""
 
     def forward(self, a: Array) -> Array:
-        return self.xp.linalg.cholesky(to_compute_dtype(a)).astype(a.dtype, copy=False)
+        y = self.xp.linalg.cholesky(to_compute_dtype(a))
+        # Some libraries return NaN instead of raising, see InverseKernel.
+        if config.debug and not self.xp.isfinite(y).all() and self.xp.isfinite(a).all():
+            raise numpy.linalg.LinAlgError(NOT_POSITIVE)
+        return y.astype(a.dtype, copy=False)
