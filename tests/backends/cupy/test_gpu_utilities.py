@@ -111,6 +111,12 @@ def test_devices():
         chainer.get_device("@cupy:1000")
 
 
+def test_device_of_an_empty_array():
+    """Trap 5 of release 7: release 4 gave the dummy device."""
+    x = cuda.cupy.zeros(0)
+    assert cuda.get_device_from_array(x) == x.device
+
+
 def test_kernels_of_users():
     xp = cuda.cupy
     kernel = cuda.elementwise("T x, T y", "T z", "z = x * y + 1", "fused")
