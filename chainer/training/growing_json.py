@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 from typing import Any
 
 from chainer.core.utils.atomic_file import replacing
 
 _END = b"\n]"
 
-#: Size of the space that is kept after the list, in bytes; see GrowingJsonFile.
+#: Least size of the space that is kept for new entries, in bytes; see GrowingJsonFile.
 _SPACE = 65536
+
+#: Size of the parts of a file that the operating system writes as a whole, in bytes. A process
+#: that is killed during a write may leave it divided at a multiple of this. Systems with larger
+#: pages divide at multiples of theirs, which are multiples of this, too.
+_PAGE = 4096
 
 
 class GrowingJsonFile:
     """Writes a JSON list to a file, of which only what is new is written later.
 
-    The contents are those of ``json.dump(entries, file, indent=4)``. Whenever another process reads
-    the file, and whenever this one is killed, the file is a complete list: with the new entry, or
-    without it. If the file was changed or replaced by something else, it is written as a whole.
+    Whenever another process reads the file, and whenever this one is killed, the file is a complete
+    list: with the new entry, or without it. If the file was changed or replaced by something else,
+    it is written as a whole. Once :meth:`close` was called, the contents are those of
+    ``json.dump(entries, file, indent=4)``.
 
-    JSON allows white space after a list. So the file is longer than the list while it grows: spaces
-    follow, which new entries replace. If the file grew with each entry instead, a program that
-    reads it in two steps could get the end of the old list and then a part of the new entry.
+    JSON allows white space between the entries and the bracket that ends the list. So there are
+    many spaces before this bracket while the list grows, and a new entry replaces some of them.
+    An entry does not cross the end of a page, since a process that is killed may write only the
+    part before it: more spaces are left before such an entry. When the space is used up, or an
+    entry is larger than a page, a copy with the new entries replaces the file. The space grows with
+    the file, so that copies get rare.
 
     A new entry does not wait for the disk. It survives the end of the process, but not a power
     failure in the seconds that follow.
@@ -31,8 +42,8 @@ class GrowingJsonFile:
 
     def __init__(self) -> None:
         self._path: str | None = None
-        # How the file was left: number of entries, position of the end of the list, size of the
-        # file in bytes, and its identity.
+        # How the file was left: number of entries, position after the last one, size of the file in
+        # bytes, and its identity.
         self._count = 0
         self._end = 0
         self._size = 0
@@ -52,28 +63,33 @@ class GrowingJsonFile:
             and self._append(entries[self._count :])
         )
         if not appended:
-            self._write_all(path, entries)
+            text = json.dumps(entries, indent=4).encode()
+            self._replace(path, text, len(text) - len(_END))
         self._path = path
         self._count = len(entries)
 
-    def _write_all(self, path: str, entries: list[dict[str, Any]]) -> None:
+    def close(self) -> None:
+        """Removes the spaces that are not needed any more."""
+        descriptor = self._open()
+        if descriptor is None or self._path is None:
+            return
+        with open(descriptor, "rb") as file:
+            # Inside of strings, JSON writes the end of a line as two characters.
+            text = re.sub(rb" +,\n", b",\n", file.read(self._end)) + _END
+        if len(text) != self._size:
+            self._replace(self._path, text, len(text) - len(_END))
+
+    def _replace(self, path: str, text: bytes, end: int) -> None:
+        """Writes the whole file, whose last entry ends at the position ``end``."""
         self._identity = None
-        with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            json.dump(entries, file, indent=4)
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            file.write(text)
         # What is not a regular file, such as a pipe, has no size that could be checked.
         if os.path.isfile(path):
             status = os.stat(path)
-            self._size = status.st_size
-            self._end = self._size - len(_END)
+            self._size = len(text)
+            self._end = end
             self._identity = status.st_dev, status.st_ino
-
-    def close(self) -> None:
-        """Removes the space after the list."""
-        descriptor = self._open()
-        if descriptor is not None:
-            self._size = self._end + len(_END)
-            os.ftruncate(descriptor, self._size)
-            os.close(descriptor)
 
     def _open(self) -> int | None:
         """Returns a descriptor of the file; None if it is not as it was left."""
@@ -92,28 +108,50 @@ class GrowingJsonFile:
         return None
 
     def _append(self, entries: list[dict[str, Any]]) -> bool:
-        """Writes new entries over the end of the list; returns False if the file is another one."""
+        """Adds entries after the last one; returns False if the file is another one."""
         descriptor = self._open()
-        if descriptor is None:
+        if descriptor is None or self._path is None:
             return False
-        new = b"".join(b",\n    " + _indented(entry) for entry in entries) + _END
-        try:
-            missing = self._end + len(new) - self._size
-            if missing > 0:
-                space = b" " * (missing + _SPACE)
-                _write(descriptor, space, self._size)
-                self._size += len(space)
-            # One operation: a signal that kills the process does not divide it.
-            _write(descriptor, new, self._end)
-            self._end += len(new) - len(_END)
-        finally:
-            os.close(descriptor)
+        texts = [b",\n    " + _indented(entry) for entry in entries]
+        old = None
+        with open(descriptor, "r+b", buffering=0) as file:
+            while texts:
+                position = _on_one_page(self._end, len(texts[0]))
+                end = position + len(texts[0])
+                if len(texts[0]) > _PAGE or end + len(_END) > self._size:
+                    old = _read(file, self._end)
+                    break
+                file.seek(position)
+                _write(descriptor, texts.pop(0))
+                self._end = end
+        if old is not None:
+            self._extend(self._path, old + b"".join(texts))
         return True
 
+    def _extend(self, path: str, text: bytes) -> None:
+        """Replaces the file by ``text`` (a list without its end) and space for new entries."""
+        space = b" " * max(_SPACE, len(text) // 4)
+        self._replace(path, text + space + _END, len(text))
 
-def _write(descriptor: int, data: bytes, position: int) -> None:
-    """Writes bytes at a position of a file."""
-    os.lseek(descriptor, position, os.SEEK_SET)
+
+def _on_one_page(position: int, size: int) -> int:
+    """Returns the first position, from a given one, at which ``size`` bytes are on one page."""
+    crosses = position // _PAGE != (position + size - 1) // _PAGE
+    return -(-position // _PAGE) * _PAGE if crosses else position
+
+
+def _read(file: io.FileIO, size: int) -> bytes:
+    """Reads the first ``size`` bytes, of which one call of ``read`` returns at most 2 GiB."""
+    file.seek(0)
+    parts = []
+    while size > 0 and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Writes bytes where the file is."""
     # Usually once. A disk that is almost full may accept a part, and the next call then fails.
     while data:
         data = data[os.write(descriptor, data) :]

@@ -36,7 +36,7 @@ def runs_at(url):
 def results(tmp_path):
     for name in ("first", "group/second"):
         trainer = make_trainer(tmp_path / name, (3, "epoch"))
-        trainer.extend(extensions.LogReport())
+        trainer.extend(extensions.LogReport(about=True))
         trainer.extend(extensions.snapshot())
         trainer.run()
     (tmp_path / "first" / "args").write_text('{"batch": 4, "rate": NaN}')
