@@ -191,10 +191,20 @@ def test_own_rank_is_refused(comm):
 def test_pseudo_connect(comm):
     x, y = chainer.Variable(data(0)), chainer.Variable(data(1))
     delegate = chainer.Variable(np.empty((0,), "f"))
-    assert M.pseudo_connect(None, x) is x
+    assert M.pseudo_connect(None, x) == (x,)
     assert M.pseudo_connect(None, x, y) == (x, y)
     a, b = M.pseudo_connect(delegate, x, y)
     (F.sum(a * weight(0)) + F.sum(b * weight(1))).backward()
     close(x.grad, weight(0))
     close(y.grad, weight(1))
     assert delegate.grad.shape == (0,)
+
+
+def test_pseudo_connect_of_one_variable_gives_a_tuple(comm):
+    """As release 7. The tuple has ``backward``, so a model may return it in place of a loss."""
+    x = chainer.Variable(data(0))
+    delegate = chainer.Variable(np.empty((0,), "f"))
+    connected = M.pseudo_connect(delegate, F.sum(x * weight(0)))
+    assert isinstance(connected, tuple) and len(connected) == 1
+    connected.backward(loss_scale=2)
+    close(x.grad, 2 * weight(0))

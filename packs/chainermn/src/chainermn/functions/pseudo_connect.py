@@ -27,7 +27,29 @@ class PseudoConnect(FunctionNode):
         )
 
 
-def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> Any:
+class ConnectedVariables(tuple[chainer.Variable, ...]):
+    """What :func:`pseudo_connect` returns: a tuple of variables with a method ``backward``."""
+
+    def backward(
+        self,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        loss_scale: float | None = None,
+    ) -> None:
+        """Computes the gradients of all that these variables depend on.
+
+        The pass starts at the first variable. One function returned all of them, so it reaches what
+        the others depend on, too.
+
+        Args:
+            retain_grad (bool): See :meth:`chainer.Variable.backward`.
+            enable_double_backprop (bool): See :meth:`chainer.Variable.backward`.
+            loss_scale (float): See :meth:`chainer.Variable.backward`.
+        """
+        self[0].backward(retain_grad, enable_double_backprop, loss_scale)
+
+
+def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> ConnectedVariables:
     """Ties variables to a delegate variable, so that backward reaches both.
 
     A process whose forward pass sends something and goes on with other variables would never come
@@ -39,8 +61,8 @@ def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> Any:
         actual_variables (~chainer.Variable): Variables to return.
 
     Returns:
-        ~chainer.Variable or tuple: The variables with the values of ``actual_variables``; a tuple
-        if there are several.
+        ConnectedVariables: A tuple of variables with the values of ``actual_variables``, also of
+        one. The tuple has a method ``backward``, so that a model can return it in place of a loss.
 
     Example:
         Two values are sent, and the loss is computed in other processes::
@@ -50,6 +72,5 @@ def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> Any:
             return chainermn.functions.pseudo_connect(phi1, phi2)
     """
     if delegate_variable is None:
-        return actual_variables if len(actual_variables) != 1 else actual_variables[0]
-    outputs = PseudoConnect().apply((delegate_variable, *actual_variables))
-    return outputs if len(outputs) != 1 else outputs[0]
+        return ConnectedVariables(actual_variables)
+    return ConnectedVariables(PseudoConnect().apply((delegate_variable, *actual_variables)))

@@ -138,11 +138,9 @@ class MultiNodeChainList(chainer.ChainList):
     def _tie(self, delegate: Any, arguments: list[Any]) -> list[Any]:
         if not arguments:
             return arguments
-        tied = pseudo_connect(delegate, *arguments)
-        return list(tied) if isinstance(tied, tuple) else [tied]
+        return list(pseudo_connect(delegate, *arguments))
 
     def _tie_result(self, delegate: Any, y: Any) -> Any:
         if isinstance(y, (tuple, list)):
-            tied = pseudo_connect(delegate, *y)
-            return tied if isinstance(tied, tuple) else (tied,)
-        return pseudo_connect(delegate, y)
+            return tuple(pseudo_connect(delegate, *y))
+        return pseudo_connect(delegate, y)[0]

@@ -63,7 +63,7 @@ class _MultiNodeNStepRNN(chainer.Chain):
         if self.rank_out is not None:
             for cell in outputs[: self.n_cells]:
                 if delegate is not None:
-                    cell = pseudo_connect(delegate, cell)
+                    (cell,) = pseudo_connect(delegate, cell)
                 delegate = send(cell, comm, self.rank_out)
         return (*outputs, delegate)
 
