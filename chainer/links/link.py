@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy
 
 from chainer.core.arrays.backend import copyto, find_backend, get_device
-from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
+from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor, device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module, resolve
@@ -607,13 +607,13 @@ class Link(DeviceResident):
             DeprecationWarning,
             stacklevel=2,
         )
-        device = self.device
+        device = device_of(self)
         return device.index if device.backend.is_accelerator else None
 
     @property
     def _cpu(self) -> bool:
         """Whether the link is in host memory; links of release 4 had this attribute."""
-        return not self.device.backend.is_accelerator
+        return not device_of(self).backend.is_accelerator
 
     # -- serialization ----------------------------------------------------------------------------
 

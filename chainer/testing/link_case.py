@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy
 
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
@@ -96,7 +97,7 @@ class LinkTests(VariantTests):
                 )
             if any(param.array is None for param in link.params()):
                 with using_config("enable_backprop", False):
-                    host = link.device
+                    host = device_of(link)
                     self._forward(link, tuple(Variable(x.copy()) for x in inputs), host)
         return link
 

@@ -153,7 +153,7 @@ class HostToDevice(DeviceResidentsVisitor):
 
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
         """Notes the device, unless the object is on an accelerator."""
-        self._stays = device_resident.device.backend.is_accelerator
+        self._stays = device_of(device_resident).backend.is_accelerator
         if not self._stays:
             device_resident._device = self._device  # pyright: ignore[reportPrivateUsage]
 
@@ -220,13 +220,22 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
 
     @property
     def device(self) -> Device:
-        """Device of the object (:class:`chainer.backend.Device`)."""
-        return get_device(None) if self._device is None else self._device
+        """Device of the object (:class:`chainer.backend.Device`).
+
+        In release 4 links had no such attribute, so that programs for it may set one of their own:
+        ``self.device = -1``. It is theirs then, and :func:`device_of` gives the device.
+        """
+        own = vars(self)
+        return own["device"] if "device" in own else device_of(self)
+
+    @device.setter
+    def device(self, value: Device) -> None:
+        vars(self)["device"] = value
 
     @property
     def xp(self) -> ModuleType:
         """Array module of the device: ``numpy``, ``cupy`` or that of another backend."""
-        return self.device.xp
+        return device_of(self).xp
 
     @final
     def to_device(self, device: DeviceLike) -> Self:
@@ -316,3 +325,9 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
             DeviceResident: This object.
         """
         return self
+
+
+def device_of(resident: DeviceResident) -> Device:
+    """Returns the device of an object, also if a program gave it an attribute ``device``."""
+    device = resident._device  # pyright: ignore[reportPrivateUsage]
+    return get_device(None) if device is None else device

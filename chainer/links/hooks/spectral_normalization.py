@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import copyto, get_device_from_array
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
@@ -172,7 +173,7 @@ class SpectralNormalization(WeightHook):
         if size == 0:
             raise ValueError("Expect W.shape[0] > 0")
         if getattr(link, self.vector_name) is None:
-            device = link.device
+            device = device_of(link)
             with device.backend.use(device):
                 u = device.backend.random(device).normal(size=(size,)).astype(weight.dtype)
             setattr(link, self.vector_name, u)
@@ -240,7 +241,7 @@ class SpectralNormalization(WeightHook):
         previous = getattr(link, self._right_vector_name, None)
         # A recomputation must use the vectors of the call that it repeats.
         if config.in_recomputing and previous is not None:
-            return kept, link.device.send(previous)
+            return kept, device_of(link).send(previous)
         u, v = update_approximate_vectors(matrix, kept, self.n_power_iteration, self.eps)
         self.v = v
         setattr(link, self._right_vector_name, v)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar, TextIO
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import print_table
 from chainer.functions.hooks._reports import summed_times
@@ -111,6 +112,6 @@ class TimerHook(LinkHook):
 
 def _synchronize(link: Link) -> None:
     """Waits until the accelerator of a link has finished its work."""
-    device = link.device
+    device = device_of(link)
     if device.backend.is_accelerator:
         device.backend.synchronize(device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.array.reshape import reshape
@@ -49,7 +50,7 @@ class WeightStandardization(WeightHook):
             )
         # Each row of the matrix is a vector to normalize, without scale and shift.
         matrix = reshape(weight, (weight.shape[0], -1))
-        device = link.device
+        device = device_of(link)
         with device.backend.use(device):
             one = device.xp.ones(matrix.shape[1], weight.dtype)
             zero = device.xp.zeros(matrix.shape[1], weight.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
@@ -133,7 +134,7 @@ class BatchNormalization(Link):
                 param.initialize(shape)
 
     def _statistics(self, initializer: Callable[[Array], None], shape: Shape) -> Array:
-        device = self.device
+        device = device_of(self)
         initializer = of_dtype(initializer, self._highprec_dtype)
         return generate_array(initializer, shape, device.xp, device=device)
 
@@ -201,7 +202,7 @@ class BatchNormalization(Link):
 
     def _constant(self, value: float, dtype: DType) -> Array:
         assert self.avg_mean is not None
-        device = self.device
+        device = device_of(self)
         with device.backend.use(device):
             return device.xp.full(self.avg_mean.shape, value, dtype=dtype)
 

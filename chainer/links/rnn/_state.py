@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chainer.core.arrays.device_resident import DeviceResidentsVisitor
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor, device_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import DTypeLike, VariableLike
 from chainer.links.chain import Chain
@@ -15,7 +15,7 @@ from chainer.links.link import Link
 
 def zeros(link: Link, shape: tuple[int, ...], dtype: DTypeLike) -> Variable:
     """Returns a variable of zeros on the device of a link."""
-    device = link.device
+    device = device_of(link)
     with device.backend.use(device):
         return Variable(device.xp.zeros(shape, dtype))
 
@@ -44,7 +44,7 @@ class StatefulChain(Chain):
                     f"{name} must be a Variable, got {type(value).__name__}"
                 )
         for name, value in state.items():
-            value.to_device(self.device)
+            value.to_device(device_of(self))
             setattr(self, name, value)
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.array.concat import concat
@@ -70,7 +71,7 @@ class LSTMBase(Chain):
     def _prepare(self, x: VariableLike) -> None:
         if self.upward.W.array is None:
             in_size = infer_features(self, x)
-            with self.device.backend.use(self.device):
+            with device_of(self).backend.use(device_of(self)):
                 self.upward.in_size = in_size
                 self.upward._initialize_params(in_size)
                 self._initialize_params()

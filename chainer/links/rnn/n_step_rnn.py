@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, InitializerLike, VariableLike
@@ -197,7 +198,7 @@ class NStepRNNBase(ChainList):
         return [*ys, *(zeros(self, shape, xs[0].dtype) for _ in range(len(xs) - len(ys)))]
 
     def _on_device(self, indices: Array) -> Array:
-        return self.device.send(indices)
+        return device_of(self).send(indices)
 
 
 def argsort_list_descent(lst: Sequence[Any]) -> numpy.ndarray:

@@ -28,7 +28,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
     """Iterator that has the next batches read while the current one is used.
 
     Its state is that of the batches it returned, not of those it has read ahead. Assigning to
-    ``epoch``, ``current_position`` or ``is_new_epoch`` discards what was read ahead.
+    ``epoch``, ``current_position``, ``is_new_epoch``, ``repeat`` or ``order_sampler`` discards what
+    was read ahead.
 
     Args:
         dataset: Dataset to iterate.
@@ -167,8 +168,22 @@ class PrefetchIterator(EpochAttributes, Iterator):
 
     @property
     def order_sampler(self) -> OrderSamplerLike | None:
-        """Order sampler, or None."""
+        """Order sampler, or None. Another one takes effect at the next epoch or :meth:`reset`."""
         return self._state.sampler
+
+    @order_sampler.setter
+    def order_sampler(self, order_sampler: OrderSamplerLike | None) -> None:
+        self._move_to(replace(self._state, sampler=order_sampler))
+
+    @property
+    def repeat(self) -> bool:
+        """Whether the iterator goes on after the first epoch."""
+        return self._repeat
+
+    @repeat.setter
+    def repeat(self, repeat: bool) -> None:
+        self._discard()
+        self._repeat = repeat
 
     @property
     def epoch_detail(self) -> float:

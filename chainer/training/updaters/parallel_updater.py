@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import get_device, using_device
+from chainer.core.arrays.device_resident import device_of
 from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import ConverterLike, concat_examples
 from chainer.training.updaters.standard_updater import (
@@ -139,7 +140,7 @@ class ParallelUpdater(StandardUpdater):
                 continue
             if any(True for _ in _uninitialized(model)):
                 model.copyparams(main)
-            with using_device(model.device):
+            with using_device(device_of(model)):
                 arrays = self.converter(part, self._devices[name])
                 losses.append(call_with_batch(self.loss_func or model, arrays))
         # Only after all forward computations: they may initialize parameters.

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from chainer.core.arrays.backend import backend_of
-from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
+from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor, device_of
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
@@ -41,7 +41,7 @@ class _MoveUnlessOnSibling(DeviceResidentsVisitor):
         return stays
 
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
-        self._owner_stays = self._is_sibling(device_resident.device)
+        self._owner_stays = self._is_sibling(device_of(device_resident))
         if not self._owner_stays:
             device_resident._device = self._device  # pyright: ignore[reportPrivateUsage]
 
@@ -64,7 +64,7 @@ def move_model(model: Link, device: Device) -> None:
         model.to_device(device)
         return
     owners = [link for link in model.links() if any(True for _ in link.params())]
-    if all(link.device.backend is not device.backend for link in owners):
+    if all(device_of(link).backend is not device.backend for link in owners):
         # Nothing can stay. This way the overridden methods of release 4, such as to_gpu(), are
         # called, too.
         model.to_device(device)

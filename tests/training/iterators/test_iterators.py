@@ -460,3 +460,19 @@ def test_iterator_whose_constructor_fails_is_finalized_quietly(make):
     with pytest.raises(ValueError, match="batch_size"):
         make([1, 2], 0)
     gc.collect()
+
+
+@pytest.mark.parametrize("name", ["MultithreadIterator", "MultiprocessIterator"])
+def test_attributes_of_prefetching_iterators_can_be_set(name):
+    """As in release 7: ``create_synchronized_iterator`` of ChainerMN sets the sampler."""
+    iterator = getattr(iterators, name)(list(range(6)), 2, repeat=False, shuffle=False)
+    assert iterator.next() == [0, 1]
+    iterator.order_sampler = lambda order, position: np.arange(6)[::-1]
+    iterator.reset()
+    assert [iterator.next() for _ in range(3)] == [[5, 4], [3, 2], [1, 0]]
+    with pytest.raises(StopIteration):
+        iterator.next()
+    iterator.reset()
+    iterator.repeat = True
+    assert [iterator.next() for _ in range(4)][-1] == [5, 4]
+    iterator.finalize()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy
 
+from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import Array, FilePath, VariableLike
@@ -136,7 +137,8 @@ class PretrainedNetwork(Chain):
         self._refuse(kwargs, self._removed_argument, "volatile")
         x = _stack([self._prepare(image, size) for image in images])
         return self(
-            as_variable(self.device.send(x)), [self._feature_layer] if layers is None else layers
+            as_variable(device_of(self).send(x)),
+            [self._feature_layer] if layers is None else layers,
         )
 
     def predict(self, images: Iterable[Any], oversample: bool = True) -> Variable:
@@ -158,7 +160,7 @@ class PretrainedNetwork(Chain):
         x = _stack([self._prepare(image, (_RESIZED, _RESIZED)) for image in images])
         x = ten_crops(x, _CROPPED) if oversample else center_crop(x, _CROPPED)
         with using_config("train", False), using_config("enable_backprop", False):
-            y = self(as_variable(self.device.send(x)))["prob"]
+            y = self(as_variable(device_of(self).send(x)))["prob"]
             if oversample:
                 y = average(reshape(y, (y.shape[0] // 10, 10, *y.shape[1:])), axis=1)
         return y

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import chainer
+from chainer.core.arrays.device_resident import device_of
 from chainer.dataset import concat_examples
 
 #: A loss that is this many times the best one ends the test: later ones tell nothing.
@@ -119,7 +120,7 @@ def find_learning_rate(
     name = attr or ("lr" if "lr" in entries else "alpha")
     if name not in entries:
         raise ValueError(f"attr must be a hyperparameter, one of {sorted(entries)}, got {name!r}")
-    device = model.device if device is None else chainer.get_device(device)
+    device = device_of(model) if device is None else chainer.get_device(device)
     lossfun = model if lossfun is None else lossfun
     rates: list[float] = []
     losses: list[float] = []

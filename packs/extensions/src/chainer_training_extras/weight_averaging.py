@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainer
 import chainer.links as L
+from chainer.core.arrays.device_resident import device_of
 from chainer.dataset import concat_examples
 from chainer_training_extras.moving_average import ExponentialMovingAverage
 
@@ -79,7 +80,7 @@ def recompute_statistics(
     """
     layers = [link for link in model.links() if isinstance(link, L.BatchNormalization)]
     decays = [link.decay for link in layers]
-    device = model.device if device is None else chainer.get_device(device)
+    device = device_of(model) if device is None else chainer.get_device(device)
     count = 0
     try:
         for link in layers:

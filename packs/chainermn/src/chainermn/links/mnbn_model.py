@@ -7,6 +7,7 @@ from typing import Any
 
 import chainer
 from chainer import links as L
+from chainer.core.arrays.device_resident import device_of
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.links.batch_normalization import MultiNodeBatchNormalization
 
@@ -77,11 +78,11 @@ def _converted(link: Any, comm: CommunicatorBase, backend: str) -> MultiNodeBatc
         use_beta=getattr(link, "beta", None) is not None,
         communication_backend=backend,
     )
-    new.to_device(link.device)
+    new.to_device(device_of(link))
     for name in ("gamma", "beta"):
         if getattr(new, name) is not None:
             getattr(new, name).array[...] = getattr(link, name).array
-    with link.device:
+    with device_of(link):
         new.avg_mean[...] = link.avg_mean
         new.avg_var[...] = link.avg_var
     new.N = link.N
