@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -12,8 +12,11 @@ from chainer.core.autograd.variable_node import VariableNode
 GraphNode: TypeAlias = Variable | VariableNode | FunctionNode
 """A node of a graph, or a variable, which means its node."""
 
-_VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
-_FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
+Style: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]] | Literal["default"] | None
+"""Attributes of nodes in the DOT language; None for none but the shape."""
+
+VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
+FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
 _DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
@@ -38,6 +41,13 @@ def _label(node: GraphNode, show_name: bool) -> str:
     return f"{name}: {label}" if show_name and isinstance(name, str) else label
 
 
+def _style(style: Style, default: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a style as release 7 keeps it: what a program gave is read when it is drawn."""
+    if isinstance(style, str) and style == "default":
+        return dict(default)
+    return {} if style is None else cast("Mapping[str, Any]", style)
+
+
 class ComputationalGraph:
     """Class that represents computational graph.
 
@@ -58,8 +68,8 @@ class ComputationalGraph:
         self,
         nodes: Iterable[GraphNode],
         edges: Iterable[tuple[GraphNode, GraphNode]],
-        variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
-        function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
+        variable_style: Style = "default",
+        function_style: Style = "default",
         rankdir: str = "TB",
         remove_variable: bool = False,
         show_name: bool = True,
@@ -68,8 +78,8 @@ class ComputationalGraph:
             raise ValueError(f"rankdir must be one of {', '.join(_DIRECTIONS)}, got {rankdir!r}")
         self.nodes = list(nodes)
         self.edges = list(edges)
-        self.variable_style = {"shape": "oval"} if variable_style is None else dict(variable_style)
-        self.function_style = {"shape": "box"} if function_style is None else dict(function_style)
+        self.variable_style = _style(variable_style, VARIABLE_STYLE)
+        self.function_style = _style(function_style, FUNCTION_STYLE)
         self.rankdir = rankdir
         self.remove_variable = remove_variable
         self.show_name = show_name
@@ -81,8 +91,10 @@ class ComputationalGraph:
         numbers = {id(node): index for index, node in enumerate(self.nodes)}
         statements: list[str] = []
         for node in self.nodes:
-            is_variable = isinstance(node, VariableNode)
-            style = self.variable_style if is_variable else self.function_style
+            if isinstance(node, VariableNode):
+                style = {"shape": "oval", **dict(self.variable_style)}
+            else:
+                style = {"shape": "box", **dict(self.function_style)}
             # In a record, DOT gives a meaning to braces and other characters of a label.
             label = _quoted(_label(node, self.show_name))
             if str(style.get("shape", "")).lower() in ("record", "mrecord"):
@@ -133,8 +145,8 @@ def _without_variables(
 def build_computational_graph(
     outputs: GraphNode | Iterable[GraphNode],
     remove_split: bool = True,
-    variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
-    function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
+    variable_style: Style = "default",
+    function_style: Style = "default",
     rankdir: str = "TB",
     remove_variable: bool = False,
     show_name: bool = True,
@@ -149,9 +161,10 @@ def build_computational_graph(
             :class:`~chainer.variable.VariableNode`, a :class:`~chainer.FunctionNode` or a
             :class:`~chainer.Function` object.
         remove_split (bool): It must be True. This argument is left for backward compatibility.
-        variable_style (dict): Dot node style for variable. Possible keys are 'shape', 'color',
-            'fillcolor', 'style', and etc.
-        function_style (dict): Dot node style for function.
+        variable_style (dict): Dot node style for variables. Possible keys are 'shape', 'color',
+            'fillcolor', 'style', and so on. ``'default'`` means gray octagons, None plain ovals.
+        function_style (dict): Dot node style for functions. ``'default'`` means blue records, None
+            plain boxes.
         rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top),
             LR (left to right) or RL (right to left).
         remove_variable (bool): If True, variable nodes are removed from the resulting computational

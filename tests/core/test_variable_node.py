@@ -115,3 +115,11 @@ def test_retained_output_outlives_its_variable():
     z.grad = f32(1)
     z.backward()
     assert x.grad == pytest.approx(2 * 2.718281828**2, rel=1e-5)
+
+
+def test_programs_may_set_attributes():
+    """Tools that draw graphs mark nodes: ``node.name_scope = ...``."""
+    y = exp(var(1.0))
+    y.node.name_scope = "first"
+    assert y.node.name_scope == "first"
+    assert not hasattr(y.creator.inputs[0], "name_scope")

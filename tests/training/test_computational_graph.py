@@ -91,8 +91,19 @@ def test_styles():
     text = build_computational_graph(
         [y], variable_style={}, function_style={"color": 'a"b', "width": 2}, show_name=False
     ).dump()
-    assert '[label="_ + _",color="a\\"b",width="2"]' in text
+    assert '[label="_ + _",shape="box",color="a\\"b",width="2"]' in text
     assert "x:" not in text
+
+
+def test_styles_of_release_7():
+    _, y = make()
+    graph = build_computational_graph([y], variable_style="default", function_style=None)
+    assert graph.variable_style == {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
+    assert graph.function_style == {}
+    # Kept as given: some tools store something else here and draw the graph themselves.
+    assert build_computational_graph([y], variable_style="TB").variable_style == "TB"
+    text = build_computational_graph([y], variable_style=[("color", "red")]).dump()
+    assert 'float32",shape="oval",color="red"]' in text
 
 
 def test_without_variables():

@@ -50,8 +50,10 @@ class VariableNode:
     """
 
     # A slot for each attribute: a graph has one node per operation, and Python's cyclic garbage
-    # collector and the memory allocator work for every further object.
+    # collector and the memory allocator work for every further object. Programs may set attributes
+    # of their own (tools that draw graphs do): Python makes the dictionary for them at first use.
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_check_scheduled",
         "_creator_node",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
-_VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
-_FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
 #: Graphviz may need very long for large graphs: the training does not wait longer than this.
 _RENDER_SECONDS = 60
 
@@ -71,8 +69,8 @@ class DumpGraph(Extension):
         self._root_name = root_name
         name = renamed_argument("DumpGraph", filename, None, "out_name", kwargs)
         self._filename = name or "cg.dot"
-        self._variable_style = variable_style or _VARIABLE_STYLE
-        self._function_style = function_style or _FUNCTION_STYLE
+        self._variable_style = variable_style or "default"
+        self._function_style = function_style or "default"
         self._formats = tuple(formats)
         self._original_flag: bool | None = None
         self._done = False

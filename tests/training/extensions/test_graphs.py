@@ -52,7 +52,7 @@ class TestDumpGraph:
                          function_style={"color": "red"})
         )  # fmt: skip
         trainer.run()
-        assert 'label="Sum",color="red"' in (tmp_path / "g").read_text()
+        assert 'label="Sum",shape="box",color="red"' in (tmp_path / "g").read_text()
         assert '[label="float32",shape="box"]' in (tmp_path / "g").read_text()
 
     def test_resumed_training_does_not_dump_again(self, tmp_path):
