@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.utils.atomic_file import replacing
-from chainer.training.computational_graph import build_computational_graph
+from chainer.training.computational_graph import Style, build_computational_graph
 from chainer.training.extension import Extension
 from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import load_optional
@@ -69,8 +69,8 @@ class DumpGraph(Extension):
         self._root_name = root_name
         name = renamed_argument("DumpGraph", filename, None, "out_name", kwargs)
         self._filename = name or "cg.dot"
-        self._variable_style = variable_style or "default"
-        self._function_style = function_style or "default"
+        self._variable_style: Style = variable_style or "default"
+        self._function_style: Style = function_style or "default"
         self._formats = tuple(formats)
         self._original_flag: bool | None = None
         self._done = False
