@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import inspect
 import types
 import unittest
@@ -16,6 +15,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.config.configuration import using_config
 from chainer.core.misuse import warn_once
 from chainer.core.registry import registries
+from chainer.core.utils import installed
 from chainer.testing.bundle import TestCaseBundle, over_bundles
 
 #: Parameters of earlier releases in their order there, which is that of the parts of
@@ -323,7 +323,7 @@ def _tests_with_argument(cls: type) -> Iterator[str]:
 
 
 def _make_case(cls: type, names: Sequence[str], suffix: str, config: BackendConfig) -> type:
-    marks = config.get_pytest_marks() if importlib.util.find_spec("pytest") else []
+    marks = config.get_pytest_marks() if installed.is_installed("pytest") else []
     # None hides the tests that run without a configuration: test runners look for callables.
     members: dict[str, Any] = dict.fromkeys(_tests(cls) - set(names))
     members["backend_config"] = config

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from typing import Any
 
+from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
 
 _MISSING = (
@@ -20,7 +20,7 @@ def is_available(warn: bool) -> bool:
     Args:
         warn: Whether to warn when it is not.
     """
-    found = importlib.util.find_spec("matplotlib") is not None
+    found = installed.is_installed("matplotlib")
     if not found and warn:
         warnings.warn(_MISSING, stacklevel=3)
     return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import random
 from functools import cache
 from types import ModuleType
 
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.utils import installed
 
 _MINIMUM = 14
 #: Environment variable with the id of the process that drew the seed in CUPY_SEED.
@@ -18,7 +18,7 @@ _DRAWN_BY = "CHAINER_SEED_DRAWN_BY"
 
 def is_installed() -> bool:
     """Returns whether a package of this name is installed, without importing it."""
-    return importlib.util.find_spec("cupy") is not None
+    return installed.is_installed("cupy")
 
 
 @cache

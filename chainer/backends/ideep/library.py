@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import warnings
 from functools import cache
 from types import ModuleType
 
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.utils import installed
 
 
 @cache
@@ -19,7 +19,7 @@ def find() -> Found:
     Returns:
         tuple: ``(ideep4py, None)``, or ``(None, reason)`` where it cannot be used.
     """
-    if importlib.util.find_spec("ideep4py") is None:
+    if not installed.is_installed("ideep4py"):
         return None, "No module named 'ideep4py'; install it with pip install \"chainer[ideep]\""
     try:
         return importlib.import_module("ideep4py"), None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import numpy
 
 from chainer.core.arguments import require_attribute
 from chainer.core.typing import FilePath, HostArray
+from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
@@ -251,7 +251,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
 
 def __getattr__(name: str) -> bool:
     if name == "_available":  # read by programs that skip HDF5 where it is missing
-        return importlib.util.find_spec("h5py") is not None
+        return installed.is_installed("h5py")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Sequence
 from types import ModuleType
@@ -13,6 +12,7 @@ import numpy
 from chainer.core.config.dtype import get_dtype
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
+from chainer.core.utils import installed
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 
@@ -33,7 +33,7 @@ def pillow_image() -> ModuleType:
 
 # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
 def _pillow_is_installed(name: str) -> bool:
-    return importlib.util.find_spec("PIL") is not None
+    return installed.is_installed("PIL")
 
 
 # The datasets of archives are in their own module, which imports this one.

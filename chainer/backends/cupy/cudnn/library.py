@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.utils import installed
 
 #: Oldest cuDNN whose graphs our tests try.
 _MINIMUM = 90000
@@ -37,7 +37,7 @@ def find() -> Found:
     """
     if os.environ.get("CHAINER_CUDNN", "1") == "0":
         return None, "the environment variable CHAINER_CUDNN is 0"
-    if importlib.util.find_spec("cudnn") is None:
+    if not installed.is_installed("cudnn"):
         return None, f"No module named 'cudnn'; install it with {_INSTALL}"
     try:
         cudnn = importlib.import_module("cudnn")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from functools import cache
 from math import prod
 
@@ -14,6 +13,7 @@ from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array
+from chainer.core.utils import installed
 
 
 class CooProductKernel(ReferenceKernel):
@@ -86,7 +86,7 @@ def _check_range(index: Array, length: int, name: str) -> None:
 
 @cache
 def _has_scipy() -> bool:
-    return importlib.util.find_spec("scipy") is not None
+    return installed.is_installed("scipy")
 
 
 def _multiply_by_scipy(data: Array, row: Array, col: Array, rows: int, dense: Array) -> Array:

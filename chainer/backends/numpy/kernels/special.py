@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import numpy
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayLike
+from chainer.core.utils import installed
 from chainer.core.warnings import PerformanceWarning
 
 #: Functions that the standard library can compute, an element at a time.
@@ -27,7 +27,7 @@ _BY_ELEMENT: dict[str, Callable[[float], float]] = {
 
 @cache
 def _has_scipy() -> bool:
-    return importlib.util.find_spec("scipy") is not None
+    return installed.is_installed("scipy")
 
 
 def host_function(name: str, scipy_name: str) -> Callable[..., Array]:
