@@ -119,7 +119,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     variable._grad_var = None
     variable._requires_grad = requires_grad = constants < count
     node = variable._graph_node = _new(VariableNode)
-    node._variable = _ref(variable)
+    # The node refers to its variable, and the function shares that reference: see Outputs.
+    node._variable = self._output_variable = _ref(variable)
     node._creator_node = self
     node._rank = rank + 1
     node._requires_grad = requires_grad
@@ -131,7 +132,6 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     # Most functions keep the shape: then the node shares the signature of the first input, which
     # takes less memory, and is found to be the same without comparing what is in it.
     node._type = types[0] if count and signature == types[0] else signature
-    self._output = _ref(node)
     if self._retained_outputs:
         node.data = y
         self._retained_output_arrays = outputs
@@ -164,8 +164,7 @@ def _check_reusable(self: FunctionNode) -> None:
             f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
             "already is a node of a graph; make a new one for each application"
         )
-    self._output = None
-    self._several_outputs = ()
+    self._forget_outputs()
 
 
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
@@ -189,7 +188,6 @@ def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: in
         node._check_scheduled = True
         variables.append(variable)
         references.append(_ref(node))
-    self._output = None
     self._several_outputs = tuple(references)
     if self._retained_outputs:
         for i in self._retained_outputs:

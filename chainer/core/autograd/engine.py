@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 _ndarray = numpy.ndarray
 
 
+#: What is visited after the last function.
+_END = (0, 0, None, None)
+
+
 class BackwardPass:
     """One walk over the graph backwards, from given nodes.
 
@@ -110,7 +114,8 @@ class BackwardPass:
         )
         #: Nodes whose gradients were there before: they are not stored again.
         self._roots: set[VariableNode] = set()
-        self._heap: list[tuple[int, int, FunctionNode]] = []
+        #: What is to be visited: rank, number, function, and the node where it was reached.
+        self._heap: list[tuple[int, int, FunctionNode, VariableNode]] = []
         self._pushed = 0
         #: Functions that were put into the heap, of those that more than one node may lead to.
         self._scheduled: set[FunctionNode] = set()
@@ -139,30 +144,31 @@ class BackwardPass:
             self._roots.add(root)
             function = root._creator_node
             if function is not None and self._is_first_visit(root, function):
-                self._push(root._rank, function)
+                self._push(root, function)
         visit = self._visit
-        function = heappop(heap)[2] if heap else None
+        _, _, function, node = heappop(heap) if heap else _END
         with BackpropMode(self._state, self._create_graph):
             while function is not None:
                 try:
-                    node = visit(function)
+                    following = visit(node, function)
                 except Exception as error:
                     add_stack(error, function)
                     raise
                 # A chain of functions never touches the heap.
-                if node is None:
-                    function = heappop(heap)[2] if heap else None
+                if following is None:
+                    _, _, function, node = heappop(heap) if heap else _END
                 else:
+                    node = following
                     function = node._creator_node
                     if heap and function is not None:
                         self._pushed += 1
-                        entry = (-node._rank, self._pushed, function)
-                        function = heappushpop(heap, entry)[2]
+                        entry = (-node._rank, self._pushed, function, node)
+                        _, _, function, node = heappushpop(heap, entry)
 
-    def _push(self, rank: int, function: FunctionNode) -> None:
+    def _push(self, node: VariableNode, function: FunctionNode) -> None:
         # The number keeps functions of one rank in the order in which they were reached.
         self._pushed += 1
-        heappush(self._heap, (-rank, self._pushed, function))
+        heappush(self._heap, (-node._rank, self._pushed, function, node))
 
     def _is_first_visit(self, node: VariableNode, function: FunctionNode) -> bool:
         """Returns whether the creator of a node is yet to be scheduled."""
@@ -175,21 +181,23 @@ class BackwardPass:
 
     # -- one function -----------------------------------------------------------------------------
 
-    def _visit(self, function: FunctionNode) -> VariableNode | None:
+    def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         """Computes the gradients of the inputs of a function and adds them to the sums.
+
+        Args:
+            node: The output of the function that a gradient reached first.
+            function: The creator of the node.
 
         Returns:
             VariableNode: A node that a gradient reached for the first time and whose creator is
                 not in the heap, or None. The creators of other such nodes were put there.
         """
         targets = function._targets
-        reference = function._output
         gys: Gradients | None
-        if reference is not None and self._is_common:
+        if self._is_common and not node._check_scheduled:
             # By far the most frequent case: one output, gradients are arrays.
-            node = reference()
-            gy = None if node is None else self.sums.sums.pop(node, None)
-            if node is not None and node._grad_was_set:
+            gy = self.sums.sums.pop(node, None)
+            if node._grad_was_set:
                 self._clear_or_store(node, None)
             if type(gy) is _ndarray:
                 gys = (gy,)
@@ -202,7 +210,7 @@ class BackwardPass:
             if function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         else:
-            gys = self._pop_output_gradients(function)
+            gys = self._pop_output_gradients(node, function)
         if gys is None or not targets:
             return None
         if self._reachable is not None:
@@ -274,26 +282,31 @@ class BackwardPass:
             if following is None:
                 following = x
             else:
-                self._push(x._rank, creator)
+                self._push(x, creator)
         if on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following
 
     # -- gradients of outputs ---------------------------------------------------------------------
 
-    def _pop_output_gradients(self, function: FunctionNode) -> Gradients | None:
+    def _pop_output_gradients(
+        self, node: VariableNode, function: FunctionNode
+    ) -> Gradients | None:
         """Takes the gradients of the outputs of a function; None if there is none at all."""
+        nodes: list[VariableNode | None] = [node]
+        if function._several_outputs:
+            nodes = [reference() for reference in function._several_outputs]
         if self._is_common:
-            return self._pop_arrays(function)
+            return self._pop_arrays(nodes, function)
+        function._know_output(node)  # hooks and rules on Variables may read 'outputs'
         gys: list[Gradient | None] = []
         found = function is self._unseeded
-        for reference in function.outputs or ():
-            node = reference()
+        for node in nodes:
             gy: Gradient | None = None
             if node is not None:
                 is_target = self._targets is not None and node in self._targets
                 gy = self.sums.get(node) if is_target else self.sums.pop(node)
-                if gy is None and node._grad_was_set and function._output is None:
+                if gy is None and node._grad_was_set and len(nodes) > 1:
                     gy = self._gradient_set_by_user(node)
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
@@ -302,13 +315,14 @@ class BackwardPass:
             gys.append(gy)
         return tuple(gys) if found else None
 
-    def _pop_arrays(self, function: FunctionNode) -> tuple[Array | None, ...] | None:
+    def _pop_arrays(
+        self, nodes: list[VariableNode | None], function: FunctionNode
+    ) -> tuple[Array | None, ...] | None:
         """Does the same in the usual case, without calls: some functions have many outputs."""
         sums = self.sums.sums
         gys: list[Array | None] = []
         found = function is self._unseeded
-        for reference in function._several_outputs:
-            node = reference()
+        for node in nodes:
             gy = None
             if node is not None:
                 gy = sums.pop(node, None)

@@ -107,7 +107,7 @@ class VariableNode:
 
         For old-style functions the :class:`~chainer.Function`, else the function node itself.
         """
-        node = self._creator_node
+        node = self.creator_node
         if node is None:
             return None
         function = getattr(node, "function", None)
@@ -120,13 +120,18 @@ class VariableNode:
     @property
     def creator_node(self) -> FunctionNode | None:
         """Function node that has this variable as an output. Setting None unchains the node."""
-        return self._creator_node
+        creator = self._creator_node
+        if creator is not None:
+            creator._know_output(self)
+        return creator
 
     @creator_node.setter
     def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
         node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
+            # Its own output, which may be another node, could not be told from this one later.
+            _ = node.outputs
             self._rank = node.rank + 1
             self._check_scheduled = True  # it may have other outputs
             self._grad_was_set = True  # perhaps, while this was a leaf
