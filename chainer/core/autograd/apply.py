@@ -179,19 +179,20 @@ def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: in
             f"Output shapes: {', '.join([str(y.shape) for y in outputs])}"
         )
     variables: list[Variable] = []
-    references: list[weakref.ref[VariableNode]] = []
+    nodes: list[VariableNode] = []
+    requires_grad = bool(self._targets)
     for y in outputs:
-        variable = Variable._from_array(y, bool(self._targets))
-        node = variable.node
+        variable = Variable._from_array(y, requires_grad)
+        node = variable._graph_node = VariableNode(variable, None)
         node._creator_node = self
         node._rank = rank
         node._check_scheduled = True
         variables.append(variable)
-        references.append(_ref(node))
-    self._several_outputs = tuple(references)
+        nodes.append(node)
+    self._several_outputs = tuple([_ref(node) for node in nodes])
     if self._retained_outputs:
         for i in self._retained_outputs:
-            variables[i].node.data = outputs[i]
+            nodes[i].data = outputs[i]
         self._retained_output_arrays = tuple([outputs[i] for i in self._retained_outputs])
     return tuple(variables)
 

@@ -127,8 +127,9 @@ class BackwardPass:
         if self.on_variables:
             self.sums.add(root, gradient)
         else:
-            # The array belongs to the user: gradients that arrive later must not be added to it.
-            self.delivery.mark_borrowed(gradient.array)
+            # The array belongs to the user: no variable may get it as its gradient.
+            if self._targets is None or self._retain_grad:
+                self.delivery.mark_borrowed(gradient.array)
             self.sums.add(root, gradient.array)
 
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
@@ -301,16 +302,17 @@ class BackwardPass:
         function._know_output(node)  # hooks and rules on Variables may read 'outputs'
         gys: list[Gradient | None] = []
         found = function is self._unseeded
+        targets = self._targets or ()
         for node in nodes:
             gy: Gradient | None = None
             if node is not None:
-                is_target = self._targets is not None and node in self._targets
-                gy = self.sums.get(node) if is_target else self.sums.pop(node)
+                gy = self.sums.get(node) if node in targets else self.sums.pop(node)
                 if gy is None and node._grad_was_set and len(nodes) > 1:
                     gy = self._gradient_set_by_user(node)
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
-                self._clear_or_store(node, gy)
+                if node._grad_was_set or self._retain_grad:
+                    self._clear_or_store(node, gy)
                 found = found or gy is not None
             gys.append(gy)
         return tuple(gys) if found else None
