@@ -30,7 +30,7 @@ from chainer.core.autograd.gradient_errors import (
     gradients_of_targets,
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
-from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.autograd.variable_node import CHECK_SCHEDULED, GRAD_WAS_SET, VariableNode
 from chainer.core.config.configuration import BackpropMode, threads
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class BackwardPass:
 
     def _is_first_visit(self, node: VariableNode, function: FunctionNode) -> bool:
         """Returns whether the creator of a node is yet to be scheduled."""
-        if not node._check_scheduled:
+        if not node._marks & CHECK_SCHEDULED:
             return True
         if function in self._scheduled:
             return False
@@ -195,11 +195,9 @@ class BackwardPass:
         """
         targets = function._targets
         gys: Gradients | None
-        if self._is_common and not node._check_scheduled:
+        if self._is_common and not node._marks:
             # By far the most frequent case: one output, gradients are arrays.
             gy = self.sums.sums.pop(node, None)
-            if node._grad_was_set:
-                self._clear_or_store(node, None)
             if type(gy) is _ndarray:
                 gys = (gy,)
             elif gy is not None:
@@ -278,7 +276,7 @@ class BackwardPass:
             # What add() does with the first gradient of a node, without the call.
             reached[x] = [gx] if on_variables else gx
             creator = x._creator_node
-            if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
+            if creator is None or (x._marks and not self._is_first_visit(x, creator)):
                 continue
             if following is None:
                 following = x
@@ -290,13 +288,9 @@ class BackwardPass:
 
     # -- gradients of outputs ---------------------------------------------------------------------
 
-    def _pop_output_gradients(
-        self, node: VariableNode, function: FunctionNode
-    ) -> Gradients | None:
+    def _pop_output_gradients(self, node: VariableNode, function: FunctionNode) -> Gradients | None:
         """Takes the gradients of the outputs of a function; None if there is none at all."""
-        nodes: list[VariableNode | None] = [node]
-        if function._several_outputs:
-            nodes = [reference() for reference in function._several_outputs]
+        nodes = _output_nodes(node, function)
         if self._is_common:
             return self._pop_arrays(nodes, function)
         function._know_output(node)  # hooks and rules on Variables may read 'outputs'
@@ -307,11 +301,11 @@ class BackwardPass:
             gy: Gradient | None = None
             if node is not None:
                 gy = self.sums.get(node) if node in targets else self.sums.pop(node)
-                if gy is None and node._grad_was_set and len(nodes) > 1:
+                if gy is None and node._marks & GRAD_WAS_SET and len(nodes) > 1:
                     gy = self._gradient_set_by_user(node)
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
-                if node._grad_was_set or self._retain_grad:
+                if node._marks & GRAD_WAS_SET or self._retain_grad:
                     self._clear_or_store(node, gy)
                 found = found or gy is not None
             gys.append(gy)
@@ -328,14 +322,15 @@ class BackwardPass:
             gy = None
             if node is not None:
                 gy = sums.pop(node, None)
-                variable = node.get_variable_or_none() if node._grad_was_set else None
+                was_set = node._marks & GRAD_WAS_SET
+                variable = node.get_variable_or_none() if was_set else None
                 if variable is not None:
                     if gy is None:  # see _gradient_set_by_user()
                         gy = variable._grad
                         if gy is not None:
                             self.delivery.mark_borrowed(gy)
                     variable.cleargrad()
-                    node._grad_was_set = False
+                    node._marks &= ~GRAD_WAS_SET
                 if gy is not None:
                     found = True
                     if type(gy) is not _ndarray:
@@ -367,9 +362,9 @@ class BackwardPass:
         if self._retain_grad:
             if gy is not None and node not in self._roots:
                 self.store(variable, gy)
-        elif self._targets is None and node._grad_was_set:
+        elif self._targets is None and node._marks & GRAD_WAS_SET:
             variable.cleargrad()
-            node._grad_was_set = False
+            node._marks &= ~GRAD_WAS_SET
 
     def store(self, variable: Variable, gradient: Gradient) -> None:
         """Stores a gradient in a variable, whose previous one is dropped."""
@@ -414,7 +409,7 @@ class BackwardPass:
             gradient = self.sums.pop(x)
             if gradient is not None:
                 # The sum that comes back is not the first gradient of this node.
-                x._check_scheduled = True
+                x._marks |= CHECK_SCHEDULED
                 if x._creator_node is not None:
                     self._scheduled.add(x._creator_node)
                 if not self.on_variables:
@@ -427,6 +422,13 @@ class BackwardPass:
                 f"incorrect: {len(gxs)} != expected {len(targets)}"
             )
         return gxs
+
+
+def _output_nodes(node: VariableNode, function: FunctionNode) -> list[VariableNode | None]:
+    """Returns the nodes of the outputs of a function, which was reached at one of them."""
+    if function._several_outputs:
+        return [reference() for reference in function._several_outputs]
+    return [node]
 
 
 def _are_seen_inside(hooks: dict[str, FunctionHook]) -> bool:

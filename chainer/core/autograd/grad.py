@@ -243,9 +243,9 @@ def _seed(y: Variable, gy: Variable | None, index: int, loss_scale: float | None
     gy = as_variable(gy)
     array, gradient = y._initialized(), gy._initialized()
     # Gradients of another dtype are left to the functions they are given to.
-    if gradient.dtype == array.dtype:
-        if gradient.shape != array.shape or type(gradient) is not type(array):
-            check_gradient(array, gradient, f"grad_outputs[{index}]: ")
+    is_same = gradient.shape == array.shape and type(gradient) is type(array)
+    if gradient.dtype == array.dtype and not is_same:
+        check_gradient(array, gradient, f"grad_outputs[{index}]: ")
     return gy
 
 
