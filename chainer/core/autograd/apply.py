@@ -243,14 +243,21 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     Returns:
         tuple: What ``forward`` returned.
     """
-    traits = self._traits
     # The usual case, with as few questions as possible. Where more than dtypes and shapes is part
     # of the signature, or the function has hooks of its own, the lists differ.
-    if types == traits.passed_types and state.is_common and not state.hooks:
+    if types == self._traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
         if not isinstance(outputs, tuple):
             raise _not_a_tuple(self, outputs)
         return outputs
+    return _check_and_run(self, in_data, types, state)
+
+
+def _check_and_run(
+    self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState
+) -> Arrays:
+    """Does the same where types may have to be checked, or something observes the function."""
+    traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
     if state.lazy_grad_sum:

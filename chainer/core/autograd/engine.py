@@ -301,8 +301,8 @@ class BackwardPass:
             gy: Gradient | None = None
             if node is not None:
                 gy = self.sums.get(node) if node in targets else self.sums.pop(node)
-                if gy is None and node._marks & GRAD_WAS_SET and len(nodes) > 1:
-                    gy = self._gradient_set_by_user(node)
+                if gy is None and node._marks & GRAD_WAS_SET:
+                    gy = self._gradient_set_by_user(node, len(nodes))
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
                 if node._marks & GRAD_WAS_SET or self._retain_grad:
@@ -338,14 +338,14 @@ class BackwardPass:
             gys.append(gy)
         return tuple(gys) if found else None
 
-    def _gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
+    def _gradient_set_by_user(self, node: VariableNode, outputs: int) -> Gradient | None:
         """Returns the gradient that the user set for an output that no other gradient reached.
 
         It counts if it is one of several outputs of a function that is visited because of another
         output, as in the releases. :func:`chainer.grad` takes gradients from its arguments only.
         """
         variable = node.get_variable_or_none()
-        if variable is None or self._targets is not None:
+        if variable is None or outputs == 1 or self._targets is not None:
             return None
         if self.on_variables:
             return variable.grad_var
