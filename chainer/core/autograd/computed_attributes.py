@@ -37,8 +37,8 @@ class Rank:
 class Outputs:
     """Attribute ``outputs``, a tuple made when it is read.
 
-    A function does not need the node of its only output: whoever walks over the graph comes from
-    there. So it keeps no weak reference to the node, but shares the one that the node has to its
+    A function does not need the node of its only output: a walk over the graph comes from there.
+    So it keeps no weak reference to the node, but shares the one that the node has to its
     variable. That is one object less per operation to make, to keep in memory and to destroy.
     """
 
@@ -67,7 +67,7 @@ def _reference_to_output(
     node = None if variable is None else variable._graph_node
     if node is not None and node._variable is to_variable:
         return weakref.ref(node)
-    # The variable is gone, and nobody came from the node. The garbage collector knows all objects.
+    # The variable is gone, and no walk came from the node. The garbage collector knows all objects.
     # This takes milliseconds, once for a function that a program kept without its output.
     for found in gc.get_referrers(to_variable, function):
         if isinstance(found, VariableNode):

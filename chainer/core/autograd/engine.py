@@ -46,7 +46,7 @@ _ndarray = numpy.ndarray
 
 
 #: What is visited after the last function.
-_END = (0, 0, None, None)
+_END: tuple[int, int, Any, Any] = (0, 0, None, None)
 
 
 class BackwardPass:
@@ -297,16 +297,16 @@ class BackwardPass:
         gys: list[Gradient | None] = []
         found = function is self._unseeded
         targets = self._targets or ()
-        for node in nodes:
+        for output in nodes:
             gy: Gradient | None = None
-            if node is not None:
-                gy = self.sums.get(node) if node in targets else self.sums.pop(node)
-                if gy is None and node._marks & GRAD_WAS_SET:
-                    gy = self._gradient_set_by_user(node, len(nodes))
+            if output is not None:
+                gy = self.sums.get(output) if output in targets else self.sums.pop(output)
+                if gy is None and output._marks & GRAD_WAS_SET:
+                    gy = self._gradient_set_by_user(output, len(nodes))
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
-                if node._marks & GRAD_WAS_SET or self._retain_grad:
-                    self._clear_or_store(node, gy)
+                if output._marks & GRAD_WAS_SET or self._retain_grad:
+                    self._clear_or_store(output, gy)
                 found = found or gy is not None
             gys.append(gy)
         return tuple(gys) if found else None
