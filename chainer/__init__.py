@@ -42,7 +42,6 @@ from chainer.core.config.configuration import (
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
 from chainer.core.config.dtype import get_dtype, mixed16
 from chainer.core.lazy import lazy_module
-from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
 from chainer.core.warnings import MisuseWarning
 
@@ -87,6 +86,7 @@ _LAZY: dict[str, str] = {
     "static_code": "chainer.graph_optimizations.static_graph_utilities",
     "static_graph": "chainer.graph_optimizations.static_graph",
     "summary": "chainer.links.summary",
+    "print_runtime_info": "chainer.core.runtime_info",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
@@ -136,7 +136,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "is_debug",
     "mixed16",
     "no_backprop_mode",
-    "print_runtime_info",
     "set_debug",
     "thread_local",
     "using_config",

@@ -2,6 +2,7 @@
 
     python scripts/measure_code.py              all packages of chainer/
     python scripts/measure_code.py --functions  the functions above the limits of complexity, too
+    python scripts/measure_code.py --since REV  lines of chainer/functions at a commit, and now
 
 Counted are the Python files of ``chainer/`` without the templates of plugins. A package is a folder
 directly below ``chainer/`` or ``chainer/core/``.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import subprocess
 import sys
 import tokenize
 from collections import Counter
@@ -239,11 +241,57 @@ def top_level() -> str:
     return "chainer/: " + ", ".join(f"{name} ({counts[name]})" for name in names)
 
 
+def lines_since(revision: str, folder: str = "chainer/functions") -> str:
+    """Compares the lines of a folder with those at an earlier commit.
+
+    Files that did not exist then are counted apart: they are what came since, and say nothing about
+    whether the code of that time became shorter.
+
+    Args:
+        revision: The commit, as git names it.
+        folder: Folder relative to the root of the repository.
+
+    Returns:
+        str: One line of text.
+
+    Raises:
+        subprocess.CalledProcessError: If there is no such commit.
+    """
+    listed = _git("ls-tree", "-r", "--name-only", revision, folder).splitlines()
+    before = {
+        name: _git("show", f"{revision}:{name}").count("\n") for name in listed if _is_code(name)
+    }
+    now = {
+        name: (ROOT / name).read_text().count("\n")
+        for name in _git("ls-files", folder).splitlines()
+        if _is_code(name) and (ROOT / name).exists()
+    }
+    kept = sum(lines for name, lines in now.items() if name in before)
+    return (
+        f"{folder}: {sum(before.values())} lines in {len(before)} files at {revision}; "
+        f"now {kept} in those of them that are left, "
+        f"and {sum(now.values()) - kept} in files that came since"
+    )
+
+
+def _is_code(name: str) -> bool:
+    return name.endswith(".py")
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description="Prints figures of the code.")
     parser.add_argument("--functions", action="store_true", help="list the complex functions")
+    parser.add_argument("--since", metavar="REV", help="compare lines of functions/ with a commit")
     options = parser.parse_args(argv)
+    if options.since:
+        print(lines_since(options.since))
+        return 0
     packages = measure_all()
     print(top_level() + "\n\n" + report(packages))
     if options.functions:

@@ -1,6 +1,7 @@
 """The figures that scripts/measure_code.py prints are right for a small module."""
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,3 +84,27 @@ def test_no_method_of_a_kernel_takes_many_arguments():
     counts = script.measure_all()["backends"].kernel_arguments
     assert len(counts) > 200
     assert {name: n for name, n in counts.items() if n > script.MOST_KERNEL_ARGUMENTS} == {}
+
+
+def test_lines_since_a_commit(tmp_path, monkeypatch):
+    measure = _script()
+
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", tmp_path, *identity, *arguments], check=True)
+
+    folder = tmp_path / "chainer" / "functions"
+    folder.mkdir(parents=True)
+    (folder / "old.py").write_text("a\nb\nc\n")
+    (folder / "notes.txt").write_text("a\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (folder / "old.py").write_text("a\n")
+    (folder / "new.py").write_text("a\nb\n")
+    git("add", ".")
+    monkeypatch.setattr(measure, "ROOT", tmp_path)
+    assert measure.lines_since("HEAD") == (
+        "chainer/functions: 3 lines in 1 files at HEAD; "
+        "now 1 in those of them that are left, and 2 in files that came since"
+    )

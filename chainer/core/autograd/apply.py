@@ -30,7 +30,7 @@ from chainer.core.autograd.input_types import (
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
 from chainer.core.autograd.retained_checksums import remember_checksums
 from chainer.core.autograd.variable import Variable
-from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.autograd.variable_node import CHECK_SCHEDULED, NO_GRADIENT, VariableNode
 from chainer.core.config.configuration import ThreadState, threads
 
 if TYPE_CHECKING:
@@ -42,9 +42,16 @@ _ref = weakref.ref
 _new = object.__new__
 
 
-#: The indexes of all inputs, by the number of inputs. Most functions are differentiated w.r.t. all
-#: inputs: their tuples are made once, and looked up in a plain list, which takes the least time.
-_ALL_INDEXES = [tuple(range(count)) for count in range(33)]
+class _AllIndexes(dict[int, "Indexes"]):
+    """The indexes of all inputs, by the number of inputs, made when they are asked for."""
+
+    def __missing__(self, count: int) -> Indexes:
+        indexes = self[count] = tuple(range(count))
+        return indexes
+
+
+#: Most functions are differentiated w.r.t. all inputs: they share tuples, made once.
+_ALL_INDEXES = _AllIndexes()
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -70,7 +77,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     node_list: list[VariableNode] = []
     types: list[Any] = []
     all_numpy = True
-    constants = 0
+    marks = 0
     rank = 0
     for x in inputs:
         if not isinstance(x, Variable):
@@ -81,8 +88,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
-        if not x._requires_grad:
-            constants += 1
+        marks |= node._marks
         arrays.append(array)
         node_list.append(node)
         types.append(node._type)
@@ -100,8 +106,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     if self.inputs is not None:
         _check_reusable(self)
     self.inputs = nodes
-    count = len(nodes)
-    self._targets = _targets_of(nodes) if constants or count > 32 else _ALL_INDEXES[count]
+    targets = _targets_of(nodes) if marks & NO_GRADIENT else _ALL_INDEXES[len(nodes)]
+    self._targets = targets
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
     if len(outputs) != 1 or outputs[0] is None:
@@ -117,21 +123,19 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     variable._array = y
     variable._gradient = None
     variable._grad_var = None
-    variable._requires_grad = requires_grad = constants < count
+    variable._requires_grad = requires_grad = bool(targets)
     node = variable._graph_node = _new(VariableNode)
-    node._variable = _ref(variable)
+    # The node refers to its variable, and the function shares that reference: see Outputs.
+    node._variable = self._output_variable = _ref(variable)
     node._creator_node = self
     node._rank = rank + 1
-    node._requires_grad = requires_grad
-    node._check_scheduled = False
-    node._grad_was_set = False
+    node._marks = 0 if requires_grad else NO_GRADIENT
     node.data = None
     node.name = None
     signature = (y.dtype, y.shape)
     # Most functions keep the shape: then the node shares the signature of the first input, which
     # takes less memory, and is found to be the same without comparing what is in it.
-    node._type = types[0] if count and signature == types[0] else signature
-    self._output = _ref(node)
+    node._type = types[0] if nodes and signature == types[0] else signature
     if self._retained_outputs:
         node.data = y
         self._retained_output_arrays = outputs
@@ -149,7 +153,7 @@ def apply_checking_layouts(self: FunctionNode, inputs: Sequence[VariableLike]) -
 
 def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
     """Returns the indexes of the inputs that require gradients."""
-    return tuple([i for i, node in enumerate(nodes) if node._requires_grad])
+    return tuple([i for i, node in enumerate(nodes) if not node._marks & NO_GRADIENT])
 
 
 def _types_of(in_data: Arrays) -> list[Any]:
@@ -164,8 +168,7 @@ def _check_reusable(self: FunctionNode) -> None:
             f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
             "already is a node of a graph; make a new one for each application"
         )
-    self._output = None
-    self._several_outputs = ()
+    self._forget_outputs()
 
 
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
@@ -180,20 +183,20 @@ def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: in
             f"Output shapes: {', '.join([str(y.shape) for y in outputs])}"
         )
     variables: list[Variable] = []
-    references: list[weakref.ref[VariableNode]] = []
+    nodes: list[VariableNode] = []
+    requires_grad = bool(self._targets)
     for y in outputs:
-        variable = Variable._from_array(y, bool(self._targets))
-        node = variable.node
+        variable = Variable._from_array(y, requires_grad)
+        node = variable._graph_node = VariableNode(variable, None)
         node._creator_node = self
         node._rank = rank
-        node._check_scheduled = True
+        node._marks |= CHECK_SCHEDULED
         variables.append(variable)
-        references.append(_ref(node))
-    self._output = None
-    self._several_outputs = tuple(references)
+        nodes.append(node)
+    self._several_outputs = tuple([_ref(node) for node in nodes])
     if self._retained_outputs:
         for i in self._retained_outputs:
-            variables[i].node.data = outputs[i]
+            nodes[i].data = outputs[i]
         self._retained_output_arrays = tuple([outputs[i] for i in self._retained_outputs])
     return tuple(variables)
 
@@ -240,6 +243,20 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     Returns:
         tuple: What ``forward`` returned.
     """
+    # The usual case, with as few questions as possible. Where more than dtypes and shapes is part
+    # of the signature, or the function has hooks of its own, the lists differ.
+    if types == self._traits.passed_types and state.is_common and not state.hooks:
+        outputs = self.forward(in_data)
+        if not isinstance(outputs, tuple):
+            raise _not_a_tuple(self, outputs)
+        return outputs
+    return _check_and_run(self, in_data, types, state)
+
+
+def _check_and_run(
+    self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState
+) -> Arrays:
+    """Does the same where types may have to be checked, or something observes the function."""
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()

@@ -17,6 +17,7 @@ from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import UNDEFINED
+from chainer.core.autograd.variable_node import GRAD_WAS_SET
 from chainer.core.autograd.watched_backward import WatchedPass
 from chainer.core.config.configuration import using_config
 from chainer.core.misuse import MisuseWarning
@@ -76,7 +77,7 @@ def backward(
         given = root.grad
     else:
         root.cleargrad()
-        node._grad_was_set = False
+        node._marks &= ~GRAD_WAS_SET
     if given is not None:
         backward_pass.delivery.mark_borrowed(given)
     backward_pass.run([node], unseeded)

@@ -9,8 +9,9 @@ Nothing is switched off. Where at least half of the objects made since the last 
 graphs, and nothing was collected, the threshold of the youngest generation is raised: sixteenfold
 first, so that the graphs of most programs are complete before the next collection, and then to the
 double again and again, so that each object is visited once or twice however large the graph
-becomes. The user's threshold is restored at the first collection that finds anything else, or as
-soon as the graph that was differentiated is gone.
+becomes. Most programs build a graph of the same size again and again: the second time, the
+threshold is raised at once to what the last graph needed. The user's threshold is restored at the
+first collection that finds anything else, or as soon as the graph that was differentiated is gone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Literal
 from chainer.core.autograd.variable_node import VariableNode
 
 #: Objects known to the collector that one operation adds to a graph: function, node of the output,
-#: tuple of inputs, and two weak references.
+#: tuple of inputs, weak reference to the variable, and often a tuple of retained arrays.
 OBJECTS_PER_NODE = 5
 #: How much the user's threshold is raised at first. Garbage then waits for 16 times as many
 #: objects, about as many as in Python's second generation (10 times). 2,000 operations fit.
@@ -54,6 +55,8 @@ class CollectorPacing:
         self._nodes_before = self._nodes
         #: The user's threshold and the one set here; None while the former is in force.
         self._thresholds: tuple[int, int] | None = None
+        #: Number of objects of the graph that was differentiated last, if it was a large one.
+        self._last_graph = 0
         self._watched: weakref.ref[VariableNode] | None = None
         #: Whether :meth:`restore` is running, which a collection may interrupt.
         self._is_restoring = False
@@ -81,7 +84,7 @@ class CollectorPacing:
         if self._thresholds is not None and self._thresholds[1] == threshold:
             user, raised = self._thresholds[0], 2 * threshold
         else:
-            user, raised = threshold, FIRST_FACTOR * threshold
+            user, raised = threshold, max(FIRST_FACTOR * threshold, self._last_graph)
             self._nodes_before = nodes
         self._thresholds = user, raised
         gc.set_threshold(raised, *gc.get_threshold()[1:])
@@ -103,6 +106,7 @@ class CollectorPacing:
             root: Node from which a backward pass was run.
         """
         if self._thresholds is not None:
+            self._last_graph = (live_nodes() - self._nodes_before) * OBJECTS_PER_NODE
             self._watched = weakref.ref(root, self._restore_after)
 
     def _restore_after(self, _: object) -> None:

@@ -8,12 +8,15 @@ Few programs read them, and what is not stored costs an operation neither time n
 
 from __future__ import annotations
 
+import gc
 import weakref
 from typing import TYPE_CHECKING
 
+from chainer.core.autograd.variable_node import VariableNode
+
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
-    from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.autograd.variable import Variable
 
 
 class ClassName:
@@ -34,8 +37,9 @@ class Rank:
 class Outputs:
     """Attribute ``outputs``, a tuple made when it is read.
 
-    A function keeps the reference to its only output without a tuple around it: that is one object
-    less per operation for the garbage collector to visit.
+    A function does not need the node of its only output: a walk over the graph comes from there.
+    So it keeps no weak reference to the node, but shares the one that the node has to its
+    variable. That is one object less per operation to make, to keep in memory and to destroy.
     """
 
     def __get__(
@@ -43,4 +47,33 @@ class Outputs:
     ) -> tuple[weakref.ref[VariableNode], ...] | None:
         if instance is None or instance.inputs is None:
             return None
-        return instance._several_outputs if instance._output is None else (instance._output,)
+        if instance._several_outputs or instance._output_variable is None:
+            return instance._several_outputs
+        if instance._output is None:
+            instance._output = _reference_to_output(instance, instance._output_variable)
+        return (instance._output,)
+
+
+def _reference_to_output(
+    function: FunctionNode, to_variable: weakref.ref[Variable]
+) -> weakref.ref[VariableNode]:
+    """Returns a reference to the node of the only output of a function.
+
+    Args:
+        function: The function.
+        to_variable: Reference to the variable of the output, which the node uses as well.
+    """
+    variable = to_variable()
+    node = None if variable is None else variable._graph_node
+    if node is not None and node._variable is to_variable:
+        return weakref.ref(node)
+    # The variable is gone, and no walk came from the node. The garbage collector knows all objects.
+    # This takes milliseconds, once for a function that a program kept without its output.
+    for found in gc.get_referrers(to_variable, function):
+        if isinstance(found, VariableNode):
+            return weakref.ref(found)
+    return _GONE
+
+
+#: A reference to a node that is gone.
+_GONE: weakref.ref[VariableNode] = weakref.ref(object.__new__(VariableNode))

@@ -30,7 +30,7 @@ from chainer.core.autograd.gradient_errors import (
     gradients_of_targets,
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
-from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.autograd.variable_node import CHECK_SCHEDULED, GRAD_WAS_SET, VariableNode
 from chainer.core.config.configuration import BackpropMode, threads
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     Gradients = tuple[Gradient | None, ...]
 
 _ndarray = numpy.ndarray
+
+
+#: What is visited after the last function.
+_END: tuple[int, int, Any, Any] = (0, 0, None, None)
 
 
 class BackwardPass:
@@ -110,7 +114,8 @@ class BackwardPass:
         )
         #: Nodes whose gradients were there before: they are not stored again.
         self._roots: set[VariableNode] = set()
-        self._heap: list[tuple[int, int, FunctionNode]] = []
+        #: What is to be visited: rank, number, function, and the node where it was reached.
+        self._heap: list[tuple[int, int, FunctionNode, VariableNode]] = []
         self._pushed = 0
         #: Functions that were put into the heap, of those that more than one node may lead to.
         self._scheduled: set[FunctionNode] = set()
@@ -122,8 +127,9 @@ class BackwardPass:
         if self.on_variables:
             self.sums.add(root, gradient)
         else:
-            # The array belongs to the user: gradients that arrive later must not be added to it.
-            self.delivery.mark_borrowed(gradient.array)
+            # The array belongs to the user: no variable may get it as its gradient.
+            if self._targets is None or self._retain_grad:
+                self.delivery.mark_borrowed(gradient.array)
             self.sums.add(root, gradient.array)
 
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
@@ -139,34 +145,35 @@ class BackwardPass:
             self._roots.add(root)
             function = root._creator_node
             if function is not None and self._is_first_visit(root, function):
-                self._push(root._rank, function)
+                self._push(root, function)
         visit = self._visit
-        function = heappop(heap)[2] if heap else None
+        _, _, function, node = heappop(heap) if heap else _END
         with BackpropMode(self._state, self._create_graph):
             while function is not None:
                 try:
-                    node = visit(function)
+                    following = visit(node, function)
                 except Exception as error:
                     add_stack(error, function)
                     raise
                 # A chain of functions never touches the heap.
-                if node is None:
-                    function = heappop(heap)[2] if heap else None
+                if following is None:
+                    _, _, function, node = heappop(heap) if heap else _END
                 else:
+                    node = following
                     function = node._creator_node
                     if heap and function is not None:
                         self._pushed += 1
-                        entry = (-node._rank, self._pushed, function)
-                        function = heappushpop(heap, entry)[2]
+                        entry = (-node._rank, self._pushed, function, node)
+                        _, _, function, node = heappushpop(heap, entry)
 
-    def _push(self, rank: int, function: FunctionNode) -> None:
+    def _push(self, node: VariableNode, function: FunctionNode) -> None:
         # The number keeps functions of one rank in the order in which they were reached.
         self._pushed += 1
-        heappush(self._heap, (-rank, self._pushed, function))
+        heappush(self._heap, (-node._rank, self._pushed, function, node))
 
     def _is_first_visit(self, node: VariableNode, function: FunctionNode) -> bool:
         """Returns whether the creator of a node is yet to be scheduled."""
-        if not node._check_scheduled:
+        if not node._marks & CHECK_SCHEDULED:
             return True
         if function in self._scheduled:
             return False
@@ -175,22 +182,22 @@ class BackwardPass:
 
     # -- one function -----------------------------------------------------------------------------
 
-    def _visit(self, function: FunctionNode) -> VariableNode | None:
+    def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         """Computes the gradients of the inputs of a function and adds them to the sums.
+
+        Args:
+            node: The output of the function that a gradient reached first.
+            function: The creator of the node.
 
         Returns:
             VariableNode: A node that a gradient reached for the first time and whose creator is
                 not in the heap, or None. The creators of other such nodes were put there.
         """
         targets = function._targets
-        reference = function._output
         gys: Gradients | None
-        if reference is not None and self._is_common:
+        if self._is_common and not node._marks:
             # By far the most frequent case: one output, gradients are arrays.
-            node = reference()
-            gy = None if node is None else self.sums.sums.pop(node, None)
-            if node is not None and node._grad_was_set:
-                self._clear_or_store(node, None)
+            gy = self.sums.sums.pop(node, None)
             if type(gy) is _ndarray:
                 gys = (gy,)
             elif gy is not None:
@@ -202,7 +209,7 @@ class BackwardPass:
             if function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         else:
-            gys = self._pop_output_gradients(function)
+            gys = self._pop_output_gradients(node, function)
         if gys is None or not targets:
             return None
         if self._reachable is not None:
@@ -269,57 +276,61 @@ class BackwardPass:
             # What add() does with the first gradient of a node, without the call.
             reached[x] = [gx] if on_variables else gx
             creator = x._creator_node
-            if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
+            if creator is None or (x._marks and not self._is_first_visit(x, creator)):
                 continue
             if following is None:
                 following = x
             else:
-                self._push(x._rank, creator)
+                self._push(x, creator)
         if on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following
 
     # -- gradients of outputs ---------------------------------------------------------------------
 
-    def _pop_output_gradients(self, function: FunctionNode) -> Gradients | None:
+    def _pop_output_gradients(self, node: VariableNode, function: FunctionNode) -> Gradients | None:
         """Takes the gradients of the outputs of a function; None if there is none at all."""
+        nodes = _output_nodes(node, function)
         if self._is_common:
-            return self._pop_arrays(function)
+            return self._pop_arrays(nodes, function)
+        function._know_output(node)  # hooks and rules on Variables may read 'outputs'
         gys: list[Gradient | None] = []
         found = function is self._unseeded
-        for reference in function.outputs or ():
-            node = reference()
+        targets = self._targets or ()
+        for output in nodes:
             gy: Gradient | None = None
-            if node is not None:
-                is_target = self._targets is not None and node in self._targets
-                gy = self.sums.get(node) if is_target else self.sums.pop(node)
-                if gy is None and node._grad_was_set and function._output is None:
-                    gy = self._gradient_set_by_user(node)
+            if output is not None:
+                gy = self.sums.get(output) if output in targets else self.sums.pop(output)
+                if gy is None and output._marks & GRAD_WAS_SET:
+                    gy = self._gradient_set_by_user(output, len(nodes))
                 if gy is not None and not self.on_variables and type(gy) is not _ndarray:
                     gy = _to_rule_array(function, gy)
-                self._clear_or_store(node, gy)
+                if output._marks & GRAD_WAS_SET or self._retain_grad:
+                    self._clear_or_store(output, gy)
                 found = found or gy is not None
             gys.append(gy)
         return tuple(gys) if found else None
 
-    def _pop_arrays(self, function: FunctionNode) -> tuple[Array | None, ...] | None:
+    def _pop_arrays(
+        self, nodes: list[VariableNode | None], function: FunctionNode
+    ) -> tuple[Array | None, ...] | None:
         """Does the same in the usual case, without calls: some functions have many outputs."""
         sums = self.sums.sums
         gys: list[Array | None] = []
         found = function is self._unseeded
-        for reference in function._several_outputs:
-            node = reference()
+        for node in nodes:
             gy = None
             if node is not None:
                 gy = sums.pop(node, None)
-                variable = node.get_variable_or_none() if node._grad_was_set else None
+                was_set = node._marks & GRAD_WAS_SET
+                variable = node.get_variable_or_none() if was_set else None
                 if variable is not None:
                     if gy is None:  # see _gradient_set_by_user()
                         gy = variable._grad
                         if gy is not None:
                             self.delivery.mark_borrowed(gy)
                     variable.cleargrad()
-                    node._grad_was_set = False
+                    node._marks &= ~GRAD_WAS_SET
                 if gy is not None:
                     found = True
                     if type(gy) is not _ndarray:
@@ -327,14 +338,14 @@ class BackwardPass:
             gys.append(gy)
         return tuple(gys) if found else None
 
-    def _gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
+    def _gradient_set_by_user(self, node: VariableNode, outputs: int) -> Gradient | None:
         """Returns the gradient that the user set for an output that no other gradient reached.
 
         It counts if it is one of several outputs of a function that is visited because of another
         output, as in the releases. :func:`chainer.grad` takes gradients from its arguments only.
         """
         variable = node.get_variable_or_none()
-        if variable is None or self._targets is not None:
+        if variable is None or outputs == 1 or self._targets is not None:
             return None
         if self.on_variables:
             return variable.grad_var
@@ -351,9 +362,9 @@ class BackwardPass:
         if self._retain_grad:
             if gy is not None and node not in self._roots:
                 self.store(variable, gy)
-        elif self._targets is None and node._grad_was_set:
+        elif self._targets is None and node._marks & GRAD_WAS_SET:
             variable.cleargrad()
-            node._grad_was_set = False
+            node._marks &= ~GRAD_WAS_SET
 
     def store(self, variable: Variable, gradient: Gradient) -> None:
         """Stores a gradient in a variable, whose previous one is dropped."""
@@ -398,7 +409,7 @@ class BackwardPass:
             gradient = self.sums.pop(x)
             if gradient is not None:
                 # The sum that comes back is not the first gradient of this node.
-                x._check_scheduled = True
+                x._marks |= CHECK_SCHEDULED
                 if x._creator_node is not None:
                     self._scheduled.add(x._creator_node)
                 if not self.on_variables:
@@ -411,6 +422,13 @@ class BackwardPass:
                 f"incorrect: {len(gxs)} != expected {len(targets)}"
             )
         return gxs
+
+
+def _output_nodes(node: VariableNode, function: FunctionNode) -> list[VariableNode | None]:
+    """Returns the nodes of the outputs of a function, which was reached at one of them."""
+    if function._several_outputs:
+        return [reference() for reference in function._several_outputs]
+    return [node]
 
 
 def _are_seen_inside(hooks: dict[str, FunctionHook]) -> bool:

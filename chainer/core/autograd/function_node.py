@@ -117,7 +117,9 @@ class FunctionNode:
     _retained_output_arrays: Arrays | None = None
     #: Indexes of the inputs that require gradients.
     _targets: Indexes = ()
-    #: Reference to the node of the only output; None where there are several.
+    #: Reference to the variable of the only output; None where there are several.
+    _output_variable: weakref.ref[Variable] | None = None
+    #: Reference to the node of the only output, if it was asked for.
     _output: weakref.ref[VariableNode] | None = None
     #: References to the nodes of several outputs.
     _several_outputs: tuple[weakref.ref[VariableNode], ...] = ()
@@ -195,12 +197,16 @@ class FunctionNode:
         """
         layouts = self._output_layouts
         assert layouts is not None or self.inputs is not None, "the function was not applied yet"
-        return (None,) * len(self.outputs or ()) if layouts is None else layouts
+        return (None,) * self._output_count if layouts is None else layouts
 
     @output_layouts.setter
     def output_layouts(self, layouts: tuple[str | None, ...]) -> None:
         assert isinstance(layouts, tuple), f"output_layouts must be a tuple, got {layouts!r}"
         self._output_layouts = layouts
+
+    @property
+    def _output_count(self) -> int:
+        return len(self._several_outputs) or int(self._output_variable is not None)
 
     @property
     def local_function_hooks(self) -> dict[str, FunctionHook]:
@@ -223,16 +229,16 @@ class FunctionNode:
         Raises:
             RuntimeError: If no output was retained.
         """
-        if self._retained_output_arrays is None or self.outputs is None:
+        if self._retained_output_arrays is None or self.inputs is None:
             raise RuntimeError("retained output data is gone")
-        data: list[Array | None] = [None] * len(self.outputs)
+        data: list[Array | None] = [None] * self._output_count
         for index, array in zip(self._retained_outputs, self._retained_output_arrays, strict=True):
             data[index] = array
         return tuple(data)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuses: a function node is applied with :meth:`apply`."""
-        if hasattr(self.__class__, "forward") and self.outputs is None:
+        if hasattr(self.__class__, "forward") and self.inputs is None:
             raise RuntimeError(
                 f"a function node is applied with its apply() method: "
                 f"{type(self).__name__}().apply((x, ...))"
@@ -453,7 +459,7 @@ class FunctionNode:
             else:
                 variable = node.get_variable()
             variables.append(variable)
-        if self._output is None:
+        if self._several_outputs:
             self._several_outputs = tuple(outputs)
         else:
             self._output = outputs[0]
@@ -468,7 +474,15 @@ class FunctionNode:
             if node is not None:
                 node.unchain()
         self.inputs = None
-        self._output = None
+        self._forget_outputs()
+
+    def _know_output(self, node: VariableNode) -> None:
+        """Remembers that a node, from which a program came here, is the only output."""
+        if self._output is None and self._output_variable is not None:
+            self._output = weakref.ref(node)
+
+    def _forget_outputs(self) -> None:
+        self._output_variable = self._output = None
         self._several_outputs = ()
 
     def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:

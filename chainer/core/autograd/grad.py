@@ -79,7 +79,8 @@ def grad(
 
     targets = {x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
-    starts = [(y, _seed(y, given[i], i, loss_scale)) for i, y in enumerate(outputs)]
+    seeds = [_seed(y, given[i], i, loss_scale) for i, y in enumerate(outputs)]
+    starts = list(zip(outputs, seeds, strict=True))
     backward_pass = _run_between(starts, targets, enable_double_backprop, retain_grad)
 
     # One Variable for each node, though it may be given as several inputs.
@@ -118,13 +119,15 @@ def _run_between(
     Returns:
         BackwardPass: The pass, whose sums are the gradients of the targets.
     """
-    reachable = _nodes_between([y.node for y, _ in starts], targets)
-    any_dtype = any([gy.dtype != y.dtype for y, gy in starts])
+    # A function may have many outputs: each is handled with as few calls as possible.
+    nodes = [y.node for y, _ in starts]
+    reachable = _nodes_between(nodes, targets)
+    any_dtype = any([gy._array.dtype != y._array.dtype for y, gy in starts])
     backward_pass = BackwardPass(create_graph, retain_grad, targets, reachable, any_dtype)
-    for y, gy in starts:
-        backward_pass.start_with(y.node, gy)
+    for node, (_, gy) in zip(nodes, starts, strict=True):
+        backward_pass.start_with(node, gy)
     # One node once, though it may be given as several outputs.
-    backward_pass.run(dict.fromkeys(y.node for y, _ in starts if y.node in reachable))
+    backward_pass.run(dict.fromkeys([node for node in nodes if node in reachable]))
     return backward_pass
 
 
@@ -238,8 +241,11 @@ def _seed(y: Variable, gy: Variable | None, index: int, loss_scale: float | None
     if gy is None:
         return Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
     gy = as_variable(gy)
-    if gy.dtype == y.dtype:
-        check_gradient(y.array, gy.array, f"grad_outputs[{index}]: ")
+    array, gradient = y._initialized(), gy._initialized()
+    # Gradients of another dtype are left to the functions they are given to.
+    is_same = gradient.shape == array.shape and type(gradient) is type(array)
+    if gradient.dtype == array.dtype and not is_same:
+        check_gradient(array, gradient, f"grad_outputs[{index}]: ")
     return gy
 
 
@@ -285,9 +291,6 @@ def _nodes_between(
         pending.extend(x.creator_node for x in function.inputs or ())
     reachable = set(targets)
     for function in sorted(functions, key=lambda f: f.rank):
-        if any(x in reachable for x in function.inputs or ()):
-            for reference in function.outputs or ():
-                node = reference()
-                if node is not None:
-                    reachable.add(node)
+        if any([x in reachable for x in function.inputs or ()]):
+            reachable.update([node for r in function.outputs or () if (node := r()) is not None])
     return reachable

@@ -119,6 +119,8 @@ class NodeTraits:
         """Returns a copy for a node that has hooks of its own."""
         traits = copy(self)
         traits.has_hooks = True
+        traits.passed_types = None
+        traits.is_check_remembered = False
         return traits
 
     def remember_checked(self, signature: Hashable) -> None:

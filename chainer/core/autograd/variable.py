@@ -26,7 +26,7 @@ from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
 from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_copy
 from chainer.core.autograd.variable_moves import VariableMoves
-from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.autograd.variable_node import GRAD_WAS_SET, VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
 from chainer.core.lazy import resolve
 
@@ -338,7 +338,7 @@ class Variable(VariableMoves):
     def _mark_grad_set(self) -> None:
         """Tells backpropagation that the gradient of a function's output is to be cleared."""
         if self._graph_node is not None:
-            self._graph_node._grad_was_set = True
+            self._graph_node._marks |= GRAD_WAS_SET
 
     def _check_gradient(self, grad: Array) -> None:
         if self._array is not None:

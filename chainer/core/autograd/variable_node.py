@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from chainer.core.typing import Array, DType, Shape
 
 
+#: Marks of a node, which are added up. Nearly all nodes of functions have none, so that
+#: backpropagation has one number to look at.
+#: A backward pass that reaches this node must check that its creator has not been scheduled because
+#: of another of its outputs.
+CHECK_SCHEDULED = 1
+#: The gradient of a function's output was set, so that backpropagation clears it.
+GRAD_WAS_SET = 2
+#: The variable requires no gradient.
+NO_GRADIENT = 4
+
 #: Signature of a variable without array.
 _UNKNOWN = (None, None)
 
@@ -55,11 +65,9 @@ class VariableNode:
     __slots__ = (
         "__dict__",
         "__weakref__",
-        "_check_scheduled",
         "_creator_node",
-        "_grad_was_set",
+        "_marks",
         "_rank",
-        "_requires_grad",
         "_type",
         "_variable",
         "data",
@@ -80,18 +88,14 @@ class VariableNode:
         self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
         self._creator_node: FunctionNode | None = None
         self._rank = 0
-        self._requires_grad: bool = variable._requires_grad
+        # Asked of the node, because a slot is read faster than an attribute of function nodes,
+        # whose classes differ.
+        self._marks = 0 if variable._requires_grad else NO_GRADIENT
         self.data: Array = None
         self.name = name
         # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
         # of the signature by which passed type checks are remembered.
         self._type: tuple[Any, Any] = _UNKNOWN if array is None else (array.dtype, array.shape)
-        # Whether a backward pass that reaches this node must check that the creator has not been
-        # scheduled because of another of its outputs. Backpropagation asks the node, because a slot
-        # is read faster than an attribute of function nodes, whose classes differ.
-        self._check_scheduled = False
-        # Whether the gradient of a function's output was set, so that backpropagation clears it.
-        self._grad_was_set = False
 
     @property
     def dtype(self) -> DType:
@@ -109,7 +113,7 @@ class VariableNode:
 
         For old-style functions the :class:`~chainer.Function`, else the function node itself.
         """
-        node = self._creator_node
+        node = self.creator_node
         if node is None:
             return None
         function = getattr(node, "function", None)
@@ -122,16 +126,21 @@ class VariableNode:
     @property
     def creator_node(self) -> FunctionNode | None:
         """Function node that has this variable as an output. Setting None unchains the node."""
-        return self._creator_node
+        creator = self._creator_node
+        if creator is not None:
+            creator._know_output(self)
+        return creator
 
     @creator_node.setter
     def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
         node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
+            # Its own output, which may be another node, could not be told from this one later.
+            _ = node.outputs
             self._rank = node.rank + 1
-            self._check_scheduled = True  # it may have other outputs
-            self._grad_was_set = True  # perhaps, while this was a leaf
+            # It may have other outputs, and a gradient from the time when this was a leaf.
+            self._marks |= CHECK_SCHEDULED | GRAD_WAS_SET
 
     def set_creator(self, creator: Function | FunctionNode) -> None:
         """Sets the function that created this node; same as ``self.creator = creator``."""
@@ -205,4 +214,4 @@ class VariableNode:
     @property
     def requires_grad(self) -> bool:
         """Whether the gradient will be set in backward calculation."""
-        return self._requires_grad
+        return not self._marks & NO_GRADIENT

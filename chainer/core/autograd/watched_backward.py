@@ -47,21 +47,21 @@ class WatchedPass(BackwardPass):
         self._on_complete = on_complete
         self._uses = count_uses(root)
 
-    def _visit(self, function: FunctionNode) -> VariableNode | None:
+    def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         # Taken before, because a rule may unchain its function.
         inputs, targets = function.inputs or (), function._targets
-        following = super()._visit(function)
+        following = super()._visit(node, function)
         uses = self._uses
         for i in targets:
-            node = inputs[i]
-            left = uses.get(node)
+            leaf = inputs[i]
+            left = uses.get(leaf)
             if left is None:
                 continue
             if left > 1:
-                uses[node] = left - 1
+                uses[leaf] = left - 1
                 continue
-            del uses[node]
-            self._tell(node)
+            del uses[leaf]
+            self._tell(leaf)
         return following
 
     def _tell(self, node: VariableNode) -> None:

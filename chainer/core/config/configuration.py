@@ -72,6 +72,7 @@ class ThreadState:
         hooks: The function hooks installed in this thread, by name.
         enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
+        is_common: Whether types are checked, and neither debug mode nor ``lazy_grad_sum`` is on.
         policy: The effective :class:`KernelPolicy`.
         light_type_check: Whether a ``check_type_forward`` runs on plain values at the moment.
         recorder: The recorder of the step that is being recorded in this thread; None otherwise.
@@ -84,6 +85,7 @@ class ThreadState:
         "debug",
         "enable_backprop",
         "hooks",
+        "is_common",
         "lazy_grad_sum",
         "light_type_check",
         "policy",
@@ -111,6 +113,7 @@ class ThreadState:
         self.type_check: bool = get("type_check", True)
         self.debug: bool = get("debug", False)
         self.lazy_grad_sum: bool = get("lazy_grad_sum", False)
+        self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)
         self.policy: KernelPolicy = current_policy(get)
 
 

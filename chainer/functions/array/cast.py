@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Arrays, DTypeLike, VariableLike
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
@@ -53,6 +53,6 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     """
     # With backpropagation even a cast to the same dtype makes a node, so that each result is a
     # Variable of its own, and chainer.grad can tell the results of two casts apart.
-    if not config.enable_backprop and as_variable(x).dtype == typ:
+    if not threads.state.enable_backprop and as_variable(x).dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]
