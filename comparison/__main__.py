@@ -95,7 +95,7 @@ def _compare_dtypes(peer: str, storing: bool) -> int:
 
 
 def _report(calls: int, differences: Iterable[Difference]) -> int:
-    """Prints the differences that are not intended and the numbers of all, and returns the status."""
+    """Prints the differences that are not intended and the numbers of all; returns the status."""
     counts: Counter[str | None] = Counter()
     for difference in differences:
         name = intended_name(difference)

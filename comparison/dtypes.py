@@ -80,7 +80,7 @@ def array_at(place):
 def mixtures(call):
     """Yields the mixtures of a call: letters of the dtypes and of the kinds of its arrays.
 
-    The kinds are ``"v"`` for what the call takes, a Variable in general, and ``"r"`` for a raw array.
+    The kinds are ``"v"`` for what the call takes, in general a Variable, and ``"r"`` for an array.
     """
     places = arrays_of([call.args, call.kwargs])
     given = [array_at(place).dtype.char for place in places]
@@ -147,7 +147,7 @@ def mixed(call, dtypes, kinds):
 
 
 def outcome(chainer, call):
-    """Returns the kinds and dtypes that a call gives, stage by stage, or the classes of its error."""
+    """Returns kinds and dtypes that a call gives, stage by stage, or the classes of its error."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         np.random.seed(0)
@@ -221,4 +221,3 @@ def main(arguments):
             number: outcomes(chainer, name, number) for number in chosen_numbers(chainer, name)
         }
     json.dump(table, sys.stdout, sort_keys=True)
-
