@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.activation.softplus import softplus
+from chainer.functions.array.cast import in_dtype
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import average
 from chainer.functions.math.exponential import exp
@@ -103,7 +104,7 @@ def gaussian_nll(
     raw = not any(isinstance(each, Variable) for each in (x, mean, ln_var))
     ln_var = as_variable(ln_var)
     if raw:  # dtypes may be mixed; that of ln_var counts
-        difference = as_variable((x - mean).astype(ln_var.dtype, copy=False))
+        difference = as_variable(in_dtype(x - mean, ln_var.dtype))
     else:
         # A raw array takes the dtype of the Variable beside it, so it must not become one before.
         difference = x - mean if isinstance(x, Variable) else as_variable(mean) - x
