@@ -26,7 +26,9 @@ else:  # importing importlib.abc takes 15 ms
 ALIASES: dict[str, str] = {
     # Private, but client libraries read ``chainer._backend.Device``.
     "chainer._backend": "chainer.core.arrays.device",
+    "chainer._backprop": "chainer.core.autograd.grad",
     "chainer._backprop_utils": "chainer.core.autograd.backprop_utils",
+    "chainer._environment_check": "chainer.core.environment_check",
     "chainer._runtime_info": "chainer.core.runtime_info",
     "chainer._version": "chainer.core.version",
     "chainer.array": "chainer.functions.array",
@@ -42,6 +44,7 @@ ALIASES: dict[str, str] = {
     "chainer.core.utils.nondeterministic": "chainer.core.utils._nondeterministic",
     "chainer.cuda": "chainer.backends.cuda",
     "chainer.dataset": "chainer.training.dataset",
+    "chainer.dataset.tabular.from_data": "chainer.training.dataset.tabular.data_sources",
     "chainer.datasets": "chainer.training.datasets",
     "chainer.device": "chainer.core.arrays.device",
     "chainer.device_resident": "chainer.core.arrays.device_resident",
@@ -86,6 +89,9 @@ ALIASES: dict[str, str] = {
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",
     "chainer.serializers": "chainer.links.serializers",
+    "chainer.testing._bundle": "chainer.testing.bundle",
+    "chainer.testing._distribution_test": "chainer.testing.distribution_test",
+    "chainer.training._updater": "chainer.training.updater",
     "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",

@@ -1,9 +1,11 @@
 """Makes random calls in release 7.8.1 and in this one, and prints the differences.
 
     python -m comparison --peer .peers/chainer7/bin/python
+    python -m comparison --peer .peers/chainer7/bin/python --dtypes
     python -m comparison --peer .peers/chainer7/bin/python --store
 
-``--store`` writes the answers of release 7.8.1 that the tests compare with, when the calls change.
+``--dtypes`` calls every function with mixtures of dtypes instead. ``--store`` writes the answers of
+release 7.8.1 that the tests compare with, when the calls change.
 """
 
 from __future__ import annotations
@@ -14,13 +16,16 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import chainer
 from comparison.calls import names
-from comparison.compare import compare_answers
+from comparison.compare import Difference, compare_answers
+from comparison.dtypes import compare_outcomes
 from comparison.intended import intended_name
-from comparison.stored import store
+from comparison.stored import store, store_dtypes
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,8 +36,8 @@ import sys
 if sys.version_info < (3, 11):
     import chainer
 sys.path.insert(0, sys.argv[1])
-from comparison.worker import main
-main(sys.argv[2:])
+import importlib
+importlib.import_module(sys.argv[2]).main(sys.argv[3:])
 """
 
 #: Calls of each function whose answers are stored.
@@ -56,21 +61,48 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first call")
     parser.add_argument("--calls", type=int, default=4000, help="number of calls")
     parser.add_argument("--store", action="store_true", help="store answers for the tests")
+    parser.add_argument("--dtypes", action="store_true", help="mixtures of dtypes")
     options = parser.parse_args(arguments)
+    if options.dtypes:
+        return _compare_dtypes(options.peer, options.store)
     if options.store:
         store(answers_of(options.peer, 0, STORED_ROUNDS * len(names())))
         return 0
     last = options.first + options.calls
     theirs = answers_of(options.peer, options.first, last)
     ours = answers_of(sys.executable, options.first, last)
+    return _report(
+        len(theirs),
+        (
+            difference
+            for number, (a, b) in enumerate(zip(theirs, ours, strict=True), options.first)
+            for difference in compare_answers(number, a, b)
+        ),
+    )
+
+
+def _compare_dtypes(peer: str, storing: bool) -> int:
+    theirs = json.loads(_output_of(peer, "comparison.dtypes"))
+    if storing:
+        store_dtypes(theirs)
+        return 0
+    found = [
+        difference
+        for name, calls in theirs.items()
+        for difference in compare_outcomes(chainer, name, calls)
+    ]
+    return _report(sum(len(mixed) for calls in theirs.values() for mixed in calls.values()), found)
+
+
+def _report(calls: int, differences: Iterable[Difference]) -> int:
+    """Prints the differences that are not intended and the numbers of all; returns the status."""
     counts: Counter[str | None] = Counter()
-    for number, (a, b) in enumerate(zip(theirs, ours, strict=True), options.first):
-        for difference in compare_answers(number, a, b):
-            name = intended_name(difference)
-            counts[name] += 1
-            if name is None:
-                print(difference)
-    print(f"{len(theirs)} calls")
+    for difference in differences:
+        name = intended_name(difference)
+        counts[name] += 1
+        if name is None:
+            print(difference)
+    print(f"{calls} calls")
     for name, count in counts.most_common():
         print(f"{count:6} {name or 'NOT INTENDED'}")
     return 1 if counts[None] else 0
@@ -84,16 +116,20 @@ def answers_of(python: str, first: int, last: int) -> list[dict[str, Any]]:
         first: Number of the first call.
         last: Number after that of the last call.
     """
+    output = _output_of(python, "comparison.worker", str(first), str(last))
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def _output_of(python: str, module: str, *arguments: str) -> str:
     environment = dict(os.environ, PYTHONPATH="", OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-    output = subprocess.run(
-        [python, "-c", _START, str(ROOT), str(first), str(last)],
+    return subprocess.run(
+        [python, "-c", _START, str(ROOT), module, *arguments],
         env=environment,
         cwd="/",
         check=True,
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
-    return [json.loads(line) for line in output.splitlines()]
 
 
 if __name__ == "__main__":

@@ -110,11 +110,13 @@ INTENDED = (
     Intended(
         "gradients in the dtype of the input",
         "einsum|arctan2|scatter_add|(fixed_batch|group)_normalization|sparse_matmul"
-        "|fixed_batch_renormalization|softmax_cross_entropy",
+        "|fixed_batch_renormalization|softmax_cross_entropy"
+        "|dropout|gaussian|transpose_sequence|zoneout",
         "gradient|second",
         "dtype",
     ),
     Intended("mixed dtypes in backward", ".*normalization", "gradient", "accepts", _INTERNAL),
+    Intended("mixed dtypes in backward", "gaussian", "gradient", "accepts", "lhs.dtype"),
     Intended("as_strided of one element", "as_strided", "gradient", "accepts", "IndexError"),
     Intended("empty arrays", ".*", "forward|gradient", "accepts", "cannot reshape array of size 0"),
     Intended("empty arrays", ".*", "forward", "accepts", "size > 0|shape.0. > 0|has no identity"),
@@ -139,8 +141,9 @@ INTENDED = (
     Intended("half precision", "black_out", "forward", "value", "float16"),
     Intended("more dtypes", "flip.*|moveaxis", "forward", "accepts", "kind == f"),
     Intended("more dtypes", "batch_renormalization", "forward", "accepts", "casting"),
-    Intended("more dtypes", "roi_average_align_2d", "forward", "accepts", "int32"),
-    Intended("more dtypes", "lambda x, y: x \\* y", "forward", "accepts", "kind == f"),
+    Intended("more dtypes", "roi_.*", "forward", "accepts", "numpy.(int|float)32"),
+    Intended("more dtypes", "lambda x, y: x (\\*|//) y|scale", "forward", "accepts", "kind == f"),
+    Intended("more dtypes", "deformable_.*", "forward", "accepts", "float32 != float16"),
     Intended(
         "arrays without axes",
         stages="forward|gradient",
@@ -166,7 +169,7 @@ INTENDED = (
         "forward",
         "refuses|error",
         "",
-        "must have the shape and dtype",
+        "must have a shape that is broadcast",
     ),
     Intended("masks and noise", "simplified_dropconnect", "forward", "accepts", "W.shape"),
     Intended("second gradients of local convolution", "local_convolution_2d", "second", "refuses"),

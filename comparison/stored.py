@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
+PATH_OF_DTYPES = Path(__file__).parent / "dtypes_of_7_8_1.json.gz"
 
 
 def store(answers: Sequence[dict[str, Any]]) -> None:
@@ -21,6 +22,17 @@ def store(answers: Sequence[dict[str, Any]]) -> None:
 def load() -> list[dict[str, Any]]:
     """Returns the stored answers; their positions are the numbers of the calls."""
     return [json.loads(line) for line in gzip.decompress(PATH.read_bytes()).splitlines()]
+
+
+def store_dtypes(table: dict[str, Any]) -> None:
+    """Writes the outcomes of mixtures of dtypes."""
+    text = json.dumps(table, separators=(",", ":"), sort_keys=True)
+    PATH_OF_DTYPES.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load_dtypes() -> dict[str, Any]:
+    """Returns for each function the number of its call and the outcomes of its mixtures."""
+    return json.loads(gzip.decompress(PATH_OF_DTYPES.read_bytes()))
 
 
 def _shortened(answer: Any) -> Any:

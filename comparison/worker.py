@@ -35,7 +35,7 @@ def make_answer(chainer, number):
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         np.random.seed(0)
-        answer = _stages(chainer, make_call(number))
+        answer = stages(chainer, make_call(number))
     # Warnings of NumPy depend on its release, and release 8 alone tells of misuse.
     ours = {"MisuseWarning", "RuntimeWarning", "VisibleDeprecationWarning"}
     found = {w.category.__name__ for w in caught} - ours
@@ -44,7 +44,14 @@ def make_answer(chainer, number):
     return answer
 
 
-def _stages(chainer, call):
+def stages(chainer, call, second=True):
+    """Returns the results of a call, and its gradients, stage by stage.
+
+    Args:
+        chainer: The library.
+        call (Call): The call.
+        second: Whether to compute gradients of gradients.
+    """
     F = chainer.functions
     namespace = {"chainer": chainer, "F": F, "np": np}
     variables, changing = [], []
@@ -89,6 +96,8 @@ def _stages(chainer, call):
         answer["gradient"] = [encoded(g) for g in chainer.grad(ys, xs, gys)]
     except Exception as error:
         answer["gradient"] = error_names(error)
+        return answer
+    if not second:
         return answer
     try:
         gxs = chainer.grad(ys, xs, gys, enable_double_backprop=True)

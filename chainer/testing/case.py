@@ -19,7 +19,7 @@ from chainer.core.config.configuration import using_config
 from chainer.testing import random
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.backend import BackendConfig, skip_unless_available
-from chainer.testing.errors import TestCaseError
+from chainer.testing.errors import TestCaseError, WrongTestCase
 
 #: Accepted errors of forward, backward and double backward computation, by dtype.
 _FORWARD = {"float16": (5e-3, 5e-3)}
@@ -139,7 +139,7 @@ class VariantTests:
         """Returns copies on a device, in the memory layout under test."""
         strided = self.contiguous is None
         if not strided and self.contiguous != "C":
-            raise ValueError(f"contiguous must be None or 'C', got {self.contiguous!r}")
+            raise WrongTestCase(f"contiguous must be None or 'C', got {self.contiguous!r}")
         return tuple(
             None if array is None else to_layout(array, device, strided) for array in arrays
         )

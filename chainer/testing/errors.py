@@ -46,14 +46,24 @@ class TestCaseError(AssertionError):
 
         Args:
             message (str): Text of the error.
-            error_types: Classes of the exceptions. Errors of this class pass unchanged.
+            error_types: Classes of the exceptions. Errors of this class, and those about the test
+                case, pass unchanged.
         """
         try:
             yield
-        except cls:
+        except (cls, WrongTestCase):
             raise
         except error_types as error:
             cls.fail(message, error)
+
+
+class WrongTestCase(AssertionError, ValueError, TypeError):
+    """Raised when a test case itself has a wrong attribute, or returns something of a wrong type.
+
+    It belongs to the class that release 7 raises, and to those of the mistake.
+    """
+
+    __test__ = False
 
 
 class FunctionTestError(TestCaseError):

@@ -21,7 +21,7 @@ from chainer.testing.case_gradients import (
     checked_gradients,
     run_backward,
 )
-from chainer.testing.errors import LinkTestError, TestCaseError
+from chainer.testing.errors import LinkTestError, TestCaseError, WrongTestCase
 from chainer.testing.initializer_argument import InitializerArgument, check_initializer
 from chainer.testing.serializer import save_and_load_npz
 
@@ -275,7 +275,9 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
             link.to_device("@numpy")
             expected = self.forward_expected(link, tuple(x.copy() for x in inputs))
             if not isinstance(expected, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(f"`forward_expected()` must return a tuple, not {type(expected)}.")
+                raise WrongTestCase(
+                    f"`forward_expected()` must return a tuple, not {type(expected)}."
+                )
             self.check_forward_outputs(
                 tuple(y.array for y in outputs), tuple(numpy.asarray(y) for y in expected)
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import re
 import sys
 import types
 import unittest
@@ -82,12 +83,14 @@ def from_pytest_parameterize(names: str, values: Iterable[Any]) -> list[dict[str
         list of dict: The sets of parameters.
 
     Raises:
-        AssertionError: If a set does not have a value for each name.
+        AssertionError: If a set does not have a value for each name, or ``values`` is not a list.
 
     Example:
         >>> chainer.testing.from_pytest_parameterize('a,b', [(1, 2), (3, 4)])
         [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
     """
+    if not isinstance(names, str) or not isinstance(values, Iterable):  # pyright: ignore
+        raise AssertionError(f"{names!r} must be a text of names, {values!r} a list of values")
     split = names.split(",")
     if len(split) == 1:
         return [{names: value} for value in values]
@@ -251,17 +254,18 @@ def _make_case(cls: type, index: int, param: Parameters) -> type:
 
 
 def _value_text(value: Any) -> str:
-    named = isinstance(value, (type, types.FunctionType, types.ModuleType))
-    return _shortened(value.__name__ if named else repr(value), _LONGEST_VALUE)
+    # Classes, functions of Python and of libraries, modules.
+    name = getattr(value, "__name__", None)
+    return _shortened(name if isinstance(name, str) else repr(value), _LONGEST_VALUE)
 
 
 def _shortened(text: str, longest: int) -> str:
     """Returns a text whose middle is replaced by dots if it is too long, and without new lines."""
-    text = " ".join(text.split())
+    text = re.sub(r"\s*\n\s*", " ", text)
     if len(text) <= longest:
         return text
     kept = longest - len("...")
-    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+    return f"{text[: kept // 2]}...{text[len(text) - (kept - kept // 2) :]}"
 
 
 def _with_note(method: Callable[..., Any], note: str) -> Callable[..., Any]:
@@ -270,6 +274,9 @@ def _with_note(method: Callable[..., Any], note: str) -> Callable[..., Any]:
         try:
             return method(*args, **kwargs)
         except Exception as error:
+            if type(error).__name__ == "OutOfMemoryError":
+                # That of CuPy: test runners know the class of Python.
+                raise MemoryError(f"{note}\n(caused by)\n{error}") from error
             if note not in getattr(error, "__notes__", ()):
                 error.add_note(note)
             raise

@@ -2,7 +2,9 @@
 
 from chainer import (
     _backend as _backend,
+    _backprop as _backprop,
     _backprop_utils as _backprop_utils,
+    _environment_check as _environment_check,
     _runtime_info as _runtime_info,
     _version as _version,
     backends as backends,

@@ -14,6 +14,7 @@ import io
 import json
 import sys
 import threading
+import unittest
 import warnings
 
 import numpy as np
@@ -78,6 +79,72 @@ def printed(function):
     out = io.StringIO()
     function(out)
     return out.getvalue()
+
+
+def configure(dtype):
+    """Sets the configured dtype until the probe ends."""
+    chainer.using_config("dtype", dtype).__enter__()
+
+
+def dtypes_of(link, *inputs):
+    """Calls a link; returns the dtypes of outputs, parameters and statistics."""
+    y = link(*inputs)
+    outputs = [v for each in (y if isinstance(y, tuple) else (y,)) for v in flat(each)]
+    statistics = [
+        (name, getattr(each, name).dtype.name)
+        for each in link.links()
+        for name in sorted(each._persistent)
+        if hasattr(getattr(each, name), "dtype")
+    ]
+    params = [(name, param.dtype.name) for name, param in link.namedparams()]
+    return [v.dtype.name for v in outputs], params, statistics
+
+
+def flat(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def define(text):
+    """Executes a definition at module level, where decorators of test cases look."""
+    exec(text, globals())
+
+
+class Outcomes(unittest.TestResult):
+    """Collects the outcome of each test: ``"ok"``, ``"skip"`` or the class of its exception."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def add(self, outcome):
+        self.found.append(outcome)
+
+    def addSuccess(self, test):
+        self.add("ok")
+
+    def addSkip(self, test, reason):
+        self.add("skip")
+
+    def addError(self, test, err):
+        # A class of ours that was derived from several is the same as the first of them.
+        several = err[0].__name__ == "WrongTestCase"
+        self.add(err[0].__bases__[0].__name__ if several else err[0].__name__)
+
+    addFailure = addError
+
+
+def run_tests(prefix):
+    """Runs the test cases of this module whose names begin so; returns their outcomes."""
+    found = {}
+    for name in sorted(globals()):
+        case = globals()[name]
+        if name.startswith(prefix) and isinstance(case, type):
+            del globals()[name]
+            for test in unittest.TestLoader().loadTestsFromTestCase(case):
+                outcomes = Outcomes()
+                test.run(outcomes)
+                found[name + "." + test._testMethodName] = outcomes.found
+    return found
 
 
 def text_of(value):

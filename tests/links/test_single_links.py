@@ -37,7 +37,8 @@ from tests.links.link_cases import COUNTS, IMAGE, TIMES, X2, floats, ints, seque
         (lambda: L.Deconvolution2D(3, 4, 3, foo=True), TypeError, "unexpected keyword"),
         (lambda: L.LocalConvolution2D(3, 4, 5), TypeError, "needs the size of the filters"),
         (lambda: L.LocalConvolution2D(3, 4, 5, 3, pad=1), TypeError, "unexpected keyword"),
-        (lambda: L.MLPConvolution2D(3, (4,), 3, 1, 1, F.relu, 1), TypeError, "wscale is not"),
+        (lambda: L.MLPConvolution2D(3, (4,), 3, 1, 1, 0.5), TypeError, "wscale is not"),
+        (lambda: L.MLPConvolution2D(3, (4,), 3, 1, 1, F.relu, 0, 0, 0), TypeError, "wscale is not"),
         (lambda: L.MLPConvolution2D(3, (4,), 3, wscale=1), ValueError, "wscale is not"),
         (lambda: L.MLPConvolution2D(3, 4, 3), ValueError, "out_channels must be a tuple"),
         (lambda: L.InceptionBN(3, 0, 3, 4, 2, 3, "x"), ValueError, "pooltype must be 'max' or"),
@@ -590,3 +591,11 @@ class TestClassifier:
             L.Classifier(L.Linear(2), label_key=2)(X2, X2)
         with pytest.raises(ValueError, match='Label key "t" is not found'):
             L.Classifier(L.Linear(2), label_key="t")(X2, y=X2)
+
+
+def test_initializers_of_mlp_convolution_by_position():
+    """The documentation of release 4 lists them as positional arguments."""
+    link = L.MLPConvolution2D(3, (4, 2), 3, 1, 0, F.relu, chainer.initializers.Constant(2), 3)
+    for layer in link:
+        assert (layer.W.array == 2).all()
+        assert (layer.b.array == 3).all()

@@ -275,7 +275,7 @@ class TestInitializers:
 
         assert "Parameter 'b'" in problem(Case, "test_initializers")
 
-    @pytest.mark.parametrize("lists", [([1],), ([1], [2], [3])])
+    @pytest.mark.parametrize("lists", [([1], [2], [3])])
     def test_number_of_lists(self, lists):
         case = type("Case", (InitializersCase,), {"get_initializers": lambda self: lists})
         assert f"got {len(lists)} lists, 2 names and 2 initializers" in problem(

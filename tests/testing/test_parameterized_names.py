@@ -73,10 +73,8 @@ def test_names_of_classes():
     )(Case)
     first, second = bundle
     shown = repr(long)
-    text = f"{shown[:49]}...{shown[-48:]}"
-    assert first.__name__ == (
-        f"Case_param_0_{{dtype=float32, f=<built-in function len>, long={text}, m=types}}"
-    )
+    text = f"{shown[:48]}...{shown[-49:]}"
+    assert first.__name__ == (f"Case_param_0_{{dtype=float32, f=len, long={text}, m=types}}")
     assert second.__name__ == r"Case_param_1_{a='1\n2', b=2}"
     assert str(second("test_a")).endswith("  parameter: {'b': 2, 'a': '1\\n2'}")
     (case, _) = bundle.cases

@@ -176,7 +176,9 @@ class TestTrainers:
             assert extensions.DumpGraph("loss", out_name="g") is not None
             assert triggers.EarlyStoppingTrigger(patients=5).patience == 5
         assert extensions.LogReport(filename="b")._filename == "b"
-        assert extensions.dump_graph is extensions.DumpGraph
+        for name in ("out_name", "filename"):
+            assert type(extensions.dump_graph("loss", **{name: "g"})) is extensions.DumpGraph
+        assert extensions.dump_graph.default_name == extensions.DumpGraph.default_name
         with pytest.raises(TypeError):
             triggers.EarlyStoppingTrigger(patients=5, patience=4)
 

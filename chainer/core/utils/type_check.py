@@ -201,9 +201,9 @@ def _reflected(
 
 def _comparison(
     symbol: str, function: Callable[[Any, Any], bool], inverse: str
-) -> Callable[[Any, Any], BoolExpression]:
-    def build(self: Operand, other: Operand) -> BoolExpression:
-        return BoolExpression(self, other, symbol, function, inverse)
+) -> Callable[[Any, Any], BoolBinaryOperator]:
+    def build(self: Operand, other: Operand) -> BoolBinaryOperator:
+        return BoolBinaryOperator(self, other, symbol, inverse, function)
 
     build.__name__ = f"__{function.__name__.strip('_')}__"
     return build
@@ -237,12 +237,12 @@ class Expr:
 
     def eval(self) -> Any:
         """Evaluates the tree and returns its value."""
-        raise TypeError(f"{type(self).__name__} does not define eval()")
+        raise NotImplementedError(f"{type(self).__name__} does not define eval()")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # protocols (copy, pickle, array interfaces) look these up
             raise AttributeError(name)
-        return GetAttribute(self, name)
+        return GetAttr(self, name)
 
     def __getitem__(self, key: Operand) -> Expr:
         return GetItem(self, key)
@@ -301,7 +301,37 @@ class Expr:
         return UnaryOperator(_UNARY, self, "~", _operator.invert)
 
 
-class Variable(Expr):
+class Testable:
+    """Base class of what :func:`expect` accepts."""
+
+    def expect(self) -> None:
+        """Raises :class:`InvalidType` unless the condition holds; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} does not define expect()")
+
+
+class Atom(Expr):
+    """Expression that never needs parentheses."""
+
+    def __init__(self, priority: int = _ATOM) -> None:
+        super().__init__(priority)
+
+
+class Constant(Atom):
+    """A value, shown as itself."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+    def eval(self) -> Any:
+        """Returns the value."""
+        return self.value
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+class Variable(Atom):
     """An expression for a given value, shown under a given name.
 
     Args:
@@ -310,7 +340,7 @@ class Variable(Expr):
     """
 
     def __init__(self, value: Any, name: str) -> None:
-        super().__init__(_ATOM)
+        super().__init__()
         self.value = value
         self.name = name
 
@@ -337,7 +367,7 @@ class _Product(Variable):
 prod = _Product(numpy.prod, "prod")
 
 
-class GetAttribute(Expr):
+class GetAttr(Atom):
     """Attribute access, ``obj.name``."""
 
     def __init__(self, obj: Operand, name: str) -> None:
@@ -354,7 +384,7 @@ class GetAttribute(Expr):
         return f"{_text(self.obj, self.priority)}.{self.name}"
 
 
-class GetItem(Expr):
+class GetItem(Atom):
     """Item access, ``obj[index]``, slices included."""
 
     def __init__(self, obj: Operand, index: Operand) -> None:
@@ -405,7 +435,7 @@ def _argument_text(argument: Operand) -> str:
     return str(argument) if isinstance(argument, Expr) else repr(argument)
 
 
-class Call(Expr):
+class Call(Atom):
     """Function call, ``function(*args)``."""
 
     def __init__(self, function: Operand, args: tuple[Operand, ...]) -> None:
@@ -471,16 +501,16 @@ class BinaryOperator(Expr):
         return f"{lhs} {self.symbol} {rhs}"
 
 
-class BoolExpression(BinaryOperator):
-    """Comparison of two values: the expressions that :func:`expect` accepts."""
+class BoolBinaryOperator(BinaryOperator, Testable):
+    """Comparison of two values."""
 
     def __init__(
         self,
         lhs: Operand,
         rhs: Operand,
         symbol: str,
-        function: Callable[[Any, Any], Any],
         inverse: str,
+        function: Callable[[Any, Any], Any],
     ) -> None:
         super().__init__(_COMPARE, lhs, rhs, symbol, function)
         self.inverse = inverse
@@ -536,7 +566,7 @@ def expect(*bool_exprs: Operand) -> None:
     """
     state = threads.state
     for expression in bool_exprs:
-        if isinstance(expression, BoolExpression):
+        if isinstance(expression, Testable):
             expression.expect()
         elif state.light_type_check:
             # The text does not matter: the check runs again on expressions, to make one.

@@ -56,3 +56,12 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     if not threads.state.enable_backprop and as_variable(x).dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]
+
+
+def in_dtype(x: VariableLike, dtype: numpy.dtype) -> VariableLike:
+    """Returns an argument itself if it has the dtype or holds integers, and a cast otherwise.
+
+    It serves functions that accept mixtures of floating-point dtypes and have a rule for equal
+    dtypes only. Their checks of types refuse integers.
+    """
+    return x if x.dtype == dtype or x.dtype.kind in "biu" else cast(x, dtype)

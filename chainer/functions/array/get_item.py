@@ -100,3 +100,7 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
     if not isinstance(slices, (int, slice)):
         slices = normalize_index(slices)
     return GetItem(slices).apply((x,))[0]
+
+
+def install_variable_get_item() -> None:
+    """Does nothing: the operators of Variable come from the registry of its methods."""

@@ -9,6 +9,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.functions.array.cast import in_dtype
 from chainer.functions.rules import LinearMap
 
 
@@ -66,10 +67,12 @@ def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
             length.
 
     Returns:
-        tuple of Variable: For each time step, the elements of the sequences that reach it.
+        tuple of Variable: For each time step, the elements of the sequences that reach it, in the
+        dtype of the first sequence.
 
     Raises:
-        InvalidType: If the lengths increase, or dtypes or other shapes differ.
+        InvalidType: If the lengths increase, or other shapes differ, or dtypes that are not all
+            of floating-point numbers.
 
     Example:
         >>> F.transpose_sequence([np.array([1, 2, 3]), np.array([4, 5]), np.array([6])])
@@ -77,4 +80,6 @@ def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
     """
     if not xs:
         return ()
+    if len({x.dtype for x in xs}) > 1 and all(x.dtype.kind == "f" for x in xs):
+        xs = [in_dtype(x, xs[0].dtype) for x in xs]
     return TransposeSequence().apply(xs)

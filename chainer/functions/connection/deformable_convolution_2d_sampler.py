@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayModule, IntPair, VariableLike
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import as_sizes
+from chainer.core.utils.type_check import InvalidType
 from chainer.functions._errors import InvalidValue
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
@@ -71,6 +72,8 @@ def deformable_convolution_2d_sampler(
     for name, variable in (("x", x), ("offset", offset), ("W", W)):
         if variable.ndim != 4:
             raise ValueError(f"{name} must have 4 dimensions, got shape {variable.shape}")
+        if variable.dtype.kind in "biu":
+            raise InvalidType(f"{name}.dtype.kind == f", f"{variable.dtype.kind} != f")
     out_channels, channels, kh, kw = W.shape
     n, elements, oh, ow = offset.shape
     if elements != 2 * kh * kw:

@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.activation.softplus import softplus
+from chainer.functions.array.cast import in_dtype
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import average
 from chainer.functions.math.exponential import exp
@@ -100,8 +101,12 @@ def gaussian_nll(
         variable(0.91893853)
     """
     check_reduce(reduce, "sum", "mean", "no")
+    raw = not any(isinstance(each, Variable) for each in (x, mean, ln_var))
     ln_var = as_variable(ln_var)
-    # A raw array takes the dtype of the Variable beside it, so it must not become one before.
-    difference = x - mean if isinstance(x, Variable) else as_variable(mean) - x
+    if raw:  # dtypes may be mixed; that of ln_var counts
+        difference = as_variable(in_dtype(x - mean, ln_var.dtype))
+    else:
+        # A raw array takes the dtype of the Variable beside it, so it must not become one before.
+        difference = x - mean if isinstance(x, Variable) else as_variable(mean) - x
     loss = difference * difference * exp(-ln_var) + ln_var + math.log(2 * math.pi)
     return _reduced(loss * 0.5, reduce)

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
+from chainer.functions.noise._given import fit
 from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
 
@@ -72,8 +73,8 @@ def dropout(
         x (~chainer.Variable or array): Input of any shape, floating point.
         ratio (float): Dropout ratio, ``0.0 <= ratio < 1.0``.
         mask (array or None): The mask to be used. If None, a mask is generated randomly according
-            to ``ratio``, which is ignored otherwise. Shape, dtype and device must be those of
-            ``x``.
+            to ``ratio``, which is ignored otherwise. It is on the device of ``x`` and broadcast to
+            its shape. If the dtypes differ, the output has the one that NumPy promotes both to.
         return_mask (bool): If True, the mask used is returned together with the output variable.
             It can be passed as ``mask`` later.
 
@@ -83,7 +84,7 @@ def dropout(
 
     Raises:
         InvalidType: If ``x`` is not of floating point numbers.
-        ValueError: If ``ratio`` is out of range, if shape or dtype of ``mask`` differ from those of
+        ValueError: If ``ratio`` is out of range, if ``mask`` cannot be broadcast to the shape of
             ``x``, or for the removed argument ``train``.
 
     See the paper by G. Hinton: `Improving neural networks by preventing co-adaptation of feature
@@ -101,9 +102,13 @@ def dropout(
         True
     """
     if config.train:
-        node = Dropout(ratio, mask.array if isinstance(mask, Variable) else mask)
+        given = mask.array if isinstance(mask, Variable) else mask
+        fitted = given
+        if given is not None:
+            fitted, x = fit("mask", given, x)
+        node = Dropout(ratio, fitted)
         y = node.apply((x,))[0]
-        return (y, node.mask) if return_mask else y
+        return (y, node.mask if given is None else given) if return_mask else y
     # While testing there is nothing to drop, because training scaled what was left.
     y = as_variable(x)
     return (y, None) if return_mask else y

@@ -6,6 +6,8 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.functions.array.cast import in_dtype
+from chainer.functions.noise._given import fit
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_two_equal_floats
 
 
@@ -83,7 +85,8 @@ def gaussian(
         mean (~chainer.Variable or array): Mean :math:`\mu`, floating point, any shape.
         ln_var (~chainer.Variable or array): Logarithm of the variance, shape and dtype of ``mean``.
         eps (array or None): The sample of the standard distribution to use. If None, it is
-            generated randomly. Shape, dtype and device must be those of ``ln_var``.
+            generated randomly. It is on the device of ``ln_var`` and broadcast to its shape. If the
+            dtypes differ, the output has the one that NumPy promotes both to.
         return_eps (bool): If True, ``eps`` is returned together with the output variable. It can be
             passed as ``eps`` later.
 
@@ -92,13 +95,19 @@ def gaussian(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If shape or dtype of ``eps`` differ from those of ``ln_var``.
+        ValueError: If ``eps`` cannot be broadcast to the shape of ``ln_var``.
 
     Example:
         >>> mean, ln_var = np.ones((1, 2), np.float32), np.zeros((1, 2), np.float32)
         >>> F.gaussian(mean, ln_var, eps=np.array([[2, -3]], np.float32)).array
         array([[ 3., -2.]], dtype=float32)
     """
-    node = Gaussian(eps.array if isinstance(eps, Variable) else eps)
+    given = eps.array if isinstance(eps, Variable) else eps
+    fitted = given
+    # Where the dtypes of the two inputs differ, the check of types refuses them.
+    if given is not None and mean.dtype == ln_var.dtype:
+        fitted, ln_var = fit("eps", given, ln_var)
+        mean = in_dtype(mean, ln_var.dtype)
+    node = Gaussian(fitted)
     y = node.apply((mean, ln_var))[0]
-    return (y, node.eps) if return_eps else y
+    return (y, node.eps if given is None else given) if return_eps else y

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
+from chainer.functions.array.cast import in_dtype
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_two_equal_floats
 
 
@@ -57,12 +60,13 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
     (``chainer.config.train`` is False) it does nothing and just returns ``x``.
 
     Args:
-        h (~chainer.Variable or array): Previous variable, shape and dtype of ``x``.
+        h (~chainer.Variable or array): Previous variable, in the shape of ``x``.
         x (~chainer.Variable or array): Input variable, floating point.
         ratio (float): Zoneout ratio, ``0.0 <= ratio <= 1.0``.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output variable, in the dtype to which those of ``h`` and ``x`` are
+        promoted.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
@@ -77,5 +81,8 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
         True
     """
     if config.train:
+        if h.dtype != x.dtype and h.dtype.kind == x.dtype.kind == "f":
+            dtype = numpy.result_type(h.dtype, x.dtype)
+            h, x = in_dtype(h, dtype), in_dtype(x, dtype)
         return Zoneout(ratio).apply((h, x))[0]
     return as_variable(x)

@@ -13,6 +13,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
 from chainer.functions._errors import InvalidValue, expect_as
+from chainer.functions.array.cast import in_dtype
 from chainer.functions.rnn._n_step_composition import compose_n_step
 from chainer.functions.rules import ComposedFunction
 
@@ -244,6 +245,9 @@ def apply_n_step(
         return (*[as_variable(state) for state in states], ())
     node = node_class(n_layers, dropout_ratio if config.train else 0.0)
     inputs: list[VariableLike] = [*states]
+    if node_class.mode in ("tanh", "relu"):
+        # As in linear, the weights may be of any dtype. Those of gates are joined, and may not.
+        ws = [[in_dtype(w, xs[0].dtype) for w in group] for group in ws]
     for lists in (ws, bs):
         for group in lists:
             inputs.extend(group)

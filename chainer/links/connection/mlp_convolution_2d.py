@@ -58,12 +58,15 @@ class MLPConvolution2D(ChainList):
         stride: IntPair = 1,
         pad: IntPair = 0,
         activation: Callable[[Variable], Variable] = relu,
-        *args: object,
         conv_init: InitializerLike = None,
         bias_init: InitializerLike = None,
+        *args: object,
     ) -> None:
-        if args:  # version 1 had the argument at this place
-            raise TypeError(_WSCALE_REMOVED)
+        if args:
+            raise TypeError(f"there are {len(args)} arguments after bias_init. {_WSCALE_REMOVED}")
+        if not callable(activation) and activation is not None:
+            # Version 1 had a number, wscale, at this place.
+            raise TypeError(f"activation must be callable, got {activation!r}. {_WSCALE_REMOVED}")
         in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
         if not isinstance(out_channels, Sequence) or not out_channels:
             raise ValueError(

@@ -29,8 +29,7 @@ class DumpGraph(Extension):
     """Trainer extension to dump a computational graph.
 
     The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as
-    images beside it. It only dumps a graph at the first iteration. ``dump_graph`` is another name
-    of this class.
+    images beside it. It only dumps a graph at the first iteration.
 
     .. note::
         Reported variables do not keep their graph by default. The initializer of this extension
@@ -164,5 +163,36 @@ class DumpGraph(Extension):
         load_optional(serializer, "_original_flag", bool(self._original_flag))
 
 
-#: Name of the class in release 4, where it is a function.
-dump_graph = DumpGraph
+def dump_graph(
+    root_name: str,
+    out_name: str = "cg.dot",
+    variable_style: dict[str, Any] | None = None,
+    function_style: dict[str, Any] | None = None,
+    **kwargs: Any,
+) -> DumpGraph:
+    """Returns a trainer extension to dump a computational graph.
+
+    It is the function of release 4, and makes a :class:`DumpGraph`.
+
+    Args:
+        root_name (str): Name of the root of the computational graph in the observation.
+        out_name (str): Output file name. Release 7 calls this argument ``filename``, which works
+            as a keyword.
+        variable_style (dict): Dot node style for variables.
+        function_style (dict): Dot node style for functions.
+        **kwargs: ``filename``, and ``formats`` of :class:`DumpGraph`.
+
+    Returns:
+        DumpGraph: The extension.
+
+    Raises:
+        TypeError: For other keyword arguments.
+    """
+    kwargs.setdefault("filename", out_name)
+    return DumpGraph(
+        root_name, variable_style=variable_style, function_style=function_style, **kwargs
+    )
+
+
+# Names that programs for release 7, where this is the class, read from it.
+dump_graph.default_name = DumpGraph.default_name  # pyright: ignore[reportFunctionMemberAccess]

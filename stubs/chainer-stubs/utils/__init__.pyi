@@ -9,6 +9,7 @@ from chainer.core.utils import (
     cache as cache,
     conv as conv,
     conv_nd as conv_nd,
+    conv_nd_kernel as conv_nd_kernel,
     documentation as documentation,
     error as error,
     imgproc as imgproc,

@@ -239,3 +239,40 @@ class TestInvalidType:
         error = pickle.loads(pickle.dumps(InvalidType("a", "b", msg="where")))
         assert (error.expect, error.actual) == ("a", "b")
         assert str(error) == "where"
+
+
+class TestClassesOfExpressions:
+    """The classes of release 7.8.1, with its arguments."""
+
+    def test_kinds(self):
+        x = type_check.Variable(np.ones((2, 3)), "x")
+        kinds = [x == 3, x + 3, -x, x.shape, x[0], x(1), type_check.Constant(1)]
+        names = "BoolBinaryOperator BinaryOperator UnaryOperator GetAttr GetItem Call Constant"
+        assert [type(kind).__name__ for kind in kinds] == names.split()
+        assert [isinstance(kind, type_check.Atom) for kind in kinds] == [False] * 3 + [True] * 4
+        assert [isinstance(kind, type_check.Testable) for kind in kinds] == [True] + [False] * 6
+
+    def test_construction(self):
+        x, y = type_check.Variable(3, "x"), type_check.Variable(4, "y")
+        equal = type_check.BoolBinaryOperator(x, y, "==", "!=", lambda a, b: a == b)
+        with pytest.raises(type_check.InvalidType, match="Expect: x == y\nActual: 3 != 4"):
+            type_check.expect(equal)
+        add = type_check.BinaryOperator(7, x, y, "+", lambda a, b: a + b)
+        assert (add.eval(), str(add)) == (7, "x + y")
+        assert type_check.GetAttr(type_check.Variable(3j, "x"), "imag").eval() == 3
+        constant = type_check.Constant("a")
+        assert (constant.eval(), str(constant)) == ("a", "'a'")
+
+    def test_conditions_of_programs(self):
+        class Never(type_check.Testable):
+            def expect(self):
+                raise type_check.InvalidType("something", "nothing")
+
+        with pytest.raises(type_check.InvalidType, match="something"):
+            type_check.expect(Never())
+
+    def test_base_classes_compute_nothing(self):
+        with pytest.raises(NotImplementedError):
+            type_check.Testable().expect()
+        with pytest.raises(NotImplementedError):
+            type_check.Expr(8).eval()

@@ -24,10 +24,36 @@ def test_mask_can_be_used_again():
     y, mask = F.dropout(X, return_mask=True)
     np.testing.assert_array_equal(F.dropout(X, mask=mask).array, y.array)
     np.testing.assert_array_equal(F.dropout(X, mask=chainer.Variable(mask)).array, y.array)
-    with pytest.raises(ValueError, match="mask must have the shape and dtype of x"):
+    with pytest.raises(ValueError, match=r"mask must have a shape that is broadcast to \(3, 4\)"):
         F.dropout(X, mask=mask[:2])
-    with pytest.raises(ValueError, match="float64"):
-        F.dropout(X, mask=mask.astype("d"))
+    with pytest.raises(ValueError, match=r"mask must have a shape.*got \(2, 3, 4\)"):
+        F.dropout(X, mask=np.ones((2, 3, 4), "f"))
+
+
+@pytest.mark.parametrize("dtype", ["?", "d", "e", "i"])
+def test_mask_of_another_dtype_and_shape(dtype):
+    """Masks of whole channels, and masks that NumPy made, as in release 7.8.1."""
+    mask = np.array([[1], [0], [1]], dtype)
+    x = chainer.Variable(X)
+    y, same = F.dropout(x, mask=mask, return_mask=True)
+    assert same is mask
+    np.testing.assert_array_equal(y.array, X * mask)
+    assert y.dtype == (X * mask).dtype
+    (gx,) = chainer.grad([y], [x], [chainer.Variable(y.array)])
+    np.testing.assert_array_equal(gx.array, X * mask)
+    assert gx.dtype == X.dtype
+
+
+def test_noise_of_another_dtype_and_shape():
+    mean, ln_var = chainer.Variable(X), chainer.Variable(np.log(X))
+    eps = np.array([0.5, -1, 2, 0])
+    y, same = F.gaussian(mean, ln_var, eps=eps, return_eps=True)
+    assert same is eps
+    assert y.dtype == np.float64
+    np.testing.assert_allclose(y.array, X + np.sqrt(X) * eps, rtol=1e-6)
+    gradients = chainer.grad([y], [mean, ln_var])
+    np.testing.assert_allclose(gradients[1].array, np.sqrt(X) * eps / 2, rtol=1e-6)
+    assert [g.dtype for g in gradients] == [X.dtype, X.dtype]
 
 
 def test_dropout_when_testing():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from chainer.core.arrays import backend
+from chainer.core.utils._callable_module import make_callable
 from chainer.training.dataset.tabular.indexing import (
     KeyIndexes,
     Rows,
@@ -183,3 +184,7 @@ def _unsupported(data: DataLike, key: str | tuple[str, ...] | None = None) -> Ty
         expected = "a function"
     where = "data" if key is None else f"data of {key!r}"
     return TypeError(f"{where} must be {expected}, got {type(data).__name__}")
+
+
+# Release 7 has the function in a module of the same name.
+make_callable(__name__, from_data)
