@@ -254,6 +254,9 @@ class NumpyRecorder(Recorder):
         """See :meth:`Recorder.program`."""
         refer = self.tape.buffers.refer
         self._program = NumpyProgram(self, [refer(bare(y)) for y in outputs])
+        # What only the recording needed: calls, copies of arguments, gradients of the call before.
+        self.tape.release()
+        self.arguments, self._originals, self._used = [], [], None
         return self._program
 
     def is_recorded(self, array: object) -> bool:
