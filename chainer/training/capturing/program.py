@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter, getitem, is_, itemgetter
 from typing import Any
 
+import numpy
+
+from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import Program
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.results import CapturedVariable
 from chainer.training.capturing.structure import Leaf, unflatten
-from chainer.training.capturing.targets import Slot
+from chainer.training.capturing.targets import SIMPLE, Slot
 
 
 class Guards:
@@ -44,6 +48,41 @@ class Guards:
         self._carried = carried
         self._settings = settings
         self._expected_settings = settings()
+        # Lists for holds(), which has to be quick: models may have hundreds of links.
+        self._objects = [p for p, *_ in parameters]
+        self._object_arrays = [array for _, array, *_ in parameters]
+        self._object_rules = [rule for *_, rule, _ in parameters]
+        self._requirements = [requires_grad for _, _, requires_grad, *_ in parameters]
+        self._members = [members for members, _, _ in arrays]
+        self._names = [name for _, name, _ in arrays]
+        self._member_arrays = [array for _, _, array in arrays]
+        self._containers = [container for container, _ in sizes]
+        self._lengths = [size for _, size in sizes]
+        by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for slot, value in values:
+            by_owner.setdefault(id(slot.members), (slot.members, {}))[1][slot.name] = value
+        # A getter of several entries returns a tuple, that of one entry its value.
+        self._getters = [(itemgetter(*found), members) for members, found in by_owner.values()]
+        self._expected = [
+            tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
+            for _, found in by_owner.values()
+        ]
+
+    def holds(self) -> bool:
+        """Returns whether nothing has changed; what has changed if not, :meth:`broken` tells."""
+        try:
+            return (
+                all(map(is_, map(_get_array, self._objects), self._object_arrays))
+                and all(map(is_, map(_get_rule, self._objects), self._object_rules))
+                and all(map(is_, map(_get_requirement, self._objects), self._requirements))
+                and list(map(len, self._containers)) == self._lengths
+                and all(map(is_, map(getitem, self._members, self._names), self._member_arrays))
+                and [getter(members) for getter, members in self._getters] == self._expected
+                and all([_agrees(*carried) for carried in self._carried])
+                and self._settings() == self._expected_settings
+            )
+        except (KeyError, TypeError, ValueError, NotImplementedError):
+            return False  # something was deleted, or a number is an array or a Variable now
 
     def broken(self) -> str | None:
         """Returns what has changed; None if the program may run."""
@@ -59,24 +98,34 @@ class Guards:
                 return f"the array {name!r} was replaced"
         for slot, value in self._values:
             now = slot.members.get(slot.name, _MISSING)
-            if now is not value and now != value:
+            if now is not value and (not isinstance(now, _PLAIN) or now != value):
                 return f"{slot} was {value!r} and is {now!r}"
         for container, size in self._sizes:
             if len(container) != size:
                 return "attributes or parameters were added or removed"
         for slot, signature, is_variable in self._carried:
-            now = slot.get()
-            if isinstance(now, Variable) is not is_variable:
-                return f"{slot} is {type(now).__name__} now"
-            array = now.array if isinstance(now, Variable) else now
-            if (array.shape, array.dtype) != signature:
-                return f"{slot} has another shape or dtype"
+            if not _agrees(slot, signature, is_variable):
+                return f"{slot} is of another kind, shape or dtype"
         if self._settings() != self._expected_settings:
             return "hooks of an optimizer, or their settings, have changed"
         return None
 
 
 _MISSING = object()
+_PLAIN = (*SIMPLE, numpy.generic)
+
+_get_array = attrgetter("_array")
+_get_rule = attrgetter("update_rule")
+_get_requirement = attrgetter("_requires_grad")
+
+
+def _agrees(slot: Slot, signature: Any, is_variable: bool) -> bool:
+    """Returns whether a place holds a Variable or an array as expected, of the same signature."""
+    now = slot.get()
+    if isinstance(now, Variable) is not is_variable:
+        return False
+    array = now.array if is_variable else now
+    return is_array(array) and (array.shape, array.dtype) == signature
 
 
 class Recording:
