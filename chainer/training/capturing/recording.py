@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy
+
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
+from chainer.links.link import Link
 from chainer.training.capturing.program import Guards, Recording
 from chainer.training.capturing.structure import Leaf, flatten, unflatten
 from chainer.training.capturing.targets import (
@@ -100,7 +105,7 @@ class StepRecording:
         observation = {} if reporter is None else dict(reporter.observation)
         self._exchange_arrays()
         args, kwargs = unflatten(structure, argument)
-        numbers = _Numbers(recorder, self._parameters)
+        numbers = self._numbers = _Numbers(recorder, self._parameters)
         state = threads.state
         with numbers:
             state.recorder = recorder
@@ -349,22 +354,52 @@ class StepRecording:
             if hyperparam is not None:
                 # A rule that gets hyperparameters of its own no longer shares its numbers.
                 sizes.append((vars(hyperparam), len(vars(hyperparam))))
-        arrays = [(slot.members, slot.name, array) for slot, array, _ in self._state]
+        objects = [(slot.members, slot.name, array) for slot, array, _ in self._state]
+        for owner in (*self._optimizers, *self._rules):
+            members = vars(owner)
+            objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
+        for link in self._links:
+            for slot, value in _other_attributes(link):
+                if isinstance(value, Parameter):
+                    objects.append((slot.members, slot.name, value))
+                else:
+                    values.append((slot, value))
         parameters = [
             (p, p._array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
             for p in self._parameters
         ]
-        for link in self._links:
-            for container in (vars(link), link._params, getattr(link, "_children", ())):
-                sizes.append((container, len(container)))
+        sizes += [(vars(link), len(vars(link))) for link in self._links]
         optimizers, rules = self._optimizers, self._rules
         carried = [
             (slot, _signature_of(value), isinstance(value, Variable))
             for slot, value, _ in self._carried
         ]
         return Guards(
-            arrays, parameters, values, sizes, carried, lambda: hook_settings(optimizers, rules)
+            objects,
+            parameters,
+            values,
+            sizes,
+            carried,
+            self._numbers.groups(),
+            lambda: hook_settings(optimizers, rules),
         )
+
+
+#: Attributes of optimizers and rules that hold what a program reads and writes.
+_REPLACEABLE = ("target", "hyperparam", "state")
+
+
+def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
+    """Yields attributes of a link that are neither plain values nor arrays, such as functions.
+
+    Of containers, copies are yielded: a step may depend on what is in them.
+    """
+    for name, value in vars(link).items():
+        is_result = isinstance(value, Variable) and not isinstance(value, Parameter)
+        if not (is_result or isinstance(value, (*SIMPLE, numpy.generic)) or is_array(value)):
+            if isinstance(value, (list, dict, set)):
+                value = copy.copy(value)
+            yield Slot(type(link).__name__, vars(link), name), value
 
 
 def _signature_of(value: Any) -> Any:
@@ -389,6 +424,11 @@ class _Numbers:
             (p, p.update_rule) for p in parameters if isinstance(p.update_rule, KernelUpdateRule)
         ]
         self._shared: dict[Any, Any] = {}
+        self._groups: dict[Any, dict[int, KernelUpdateRule]] = {}
+
+    def groups(self) -> list[list[KernelUpdateRule]]:
+        """Returns the rules that share numbers, as they have the same count of updates."""
+        return [list(rules.values()) for rules in self._groups.values() if len(rules) > 1]
 
     def __enter__(self) -> None:
         for parameter, rule in self._rules:
@@ -404,6 +444,7 @@ class _Numbers:
             kernel, arrays, arguments = call(rule, param)
             has_own = len(vars(rule.hyperparam)) > 1
             group = (type(rule), id(rule if has_own else rule.hyperparam.parent), rule.t)
+            self._groups.setdefault(group, {})[id(rule)] = rule
             numbered: dict[str, Any] = {}
             for name, value in arguments.items():
                 if isinstance(value, tuple) and hasattr(value, "_replace"):

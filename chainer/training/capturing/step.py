@@ -113,6 +113,9 @@ class CapturedStep:
         args: Any,
         kwargs: Any,
     ) -> Any:
+        if any([link._local_link_hooks for link in self._targets.links()]):
+            # A hook that watches its link has to see each call.
+            return self._function(*args, **kwargs)
         self._programs += 1
         if self._programs > LARGEST_NUMBER_OF_PROGRAMS:
             what = f"; last: {self._last_guard}" if self._last_guard else ""
