@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from operator import attrgetter, getitem, is_, itemgetter
 from typing import Any
@@ -104,7 +105,7 @@ class Guards:
         for slot, value in self._values:
             now = slot.members.get(slot.name, _MISSING)
             if now is not value and not _are_equal(now, value):
-                return f"{slot} was {value!r} and is {now!r}"
+                return f"{slot} was {reprlib.repr(value)} and is {reprlib.repr(now)}"
         for slot, signature, is_variable in self._carried:
             if not _agrees(slot, signature, is_variable):
                 return f"{slot} is of another kind, shape or dtype"

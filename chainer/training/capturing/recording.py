@@ -298,24 +298,36 @@ class StepRecording:
 
     def _store_gradients(self, recording: Recording, outputs: list[Any]) -> None:
         recorder = self._recorder
+        read: dict[str, Any] = {}
         for parameter, grad, taped in zip(
             self._parameters, self._gradients, self._taped_gradients, strict=True
         ):
             now = parameter.grad
             if taped is not None and recorder.reads(taped):
-                raise NotRecordableError(
-                    f"gradients are added to those of the call before (parameter "
-                    f"{parameter.name!r}): call cleargrads() within the step"
-                )
+                read[str(parameter.name)] = taped
             if now is taped:
                 parameter._gradient = grad
-            elif now is None or not self._keep_grads:
+            elif now is None or not (self._keep_grads or self._is_left(parameter)):
                 parameter._gradient = None
                 recording.cleared.append(parameter)
             else:
                 outputs.append(now)
                 recording.gradients.append(parameter)
                 parameter._gradient = recorder.plain(now)
+        # Steps of two models, such as adversaries, add to gradients that they clear before use.
+        if read and recorder.depends_on(list(read.values()), outputs):
+            raise NotRecordableError(
+                f"gradients are added to those of the call before (parameters "
+                f"{', '.join(sorted(read))}): call cleargrads() within the step"
+            )
+
+    def _is_left(self, parameter: Parameter) -> bool:
+        """Returns whether the step leaves the gradient of a parameter to an update after it."""
+        rule = parameter.update_rule
+        if rule is None:
+            return True
+        _, old = self._values.get((id(rule), "t"), (None, None))
+        return rule.enabled and rule.t == old
 
     def _count(self, recording: Recording) -> None:
         """Finds the numbers of optimizers and rules that grew; refuses other changes."""
@@ -327,6 +339,8 @@ class StepRecording:
         ]
         for key, (slot, value) in after.items():
             old = self._values[key][1] if key in self._values else None
+            if key[0] in owners and key[1] == "t" and value == old:
+                continue  # counts of updates, which other steps make
             if value is old or value == old or value != value:
                 self._constant_values.append((slot, value))
             elif key[0] in owners and type(value) is int and type(old) is int and value > old:
@@ -386,7 +400,7 @@ class StepRecording:
 
 
 #: Attributes of optimizers and rules that hold what a program reads and writes.
-_REPLACEABLE = ("target", "hyperparam", "state")
+_REPLACEABLE = ("target", "hyperparam", "_state")
 
 
 def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:

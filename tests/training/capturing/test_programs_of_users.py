@@ -634,6 +634,195 @@ def moved_to_another_dtype(capture):
     yield state(p.optimizer)
 
 
+def update_outside_of_the_step(capture):
+    """Forward and backward are captured; gradients are there for an update as written."""
+    p = Program(capture)
+
+    def differentiate(x, t):
+        loss = p.model(x, t)
+        p.model.cleargrads()
+        loss.backward()
+        return loss
+
+    step = p.captured(differentiate)
+    for x, t in batches():
+        yield step(x, t)
+        p.optimizer.update()
+    yield state(p.optimizer)
+
+
+def gradients_without_an_optimizer(capture):
+    model = Program(capture).model
+
+    def differentiate(x, t):
+        loss = model(x, t)
+        model.cleargrads()
+        loss.backward()
+        return loss
+
+    step = capture(differentiate, model)
+    for x, t in batches():
+        yield step(x, t)
+        for param in model.params():
+            param.array -= 0.1 * param.grad
+    yield state(model)
+
+
+def parameter_is_another_object(capture):
+    p = Program(capture)
+    step = p.captured()
+    for i, (x, t) in enumerate(batches(14)):
+        if i == 6:
+            with p.model.predictor.init_scope():
+                p.model.predictor.l2.W = chainer.Parameter(np.ones((3, 5), "f"))
+            p.optimizer.setup(p.model)
+        yield step(x, t)
+    yield state(p.optimizer)
+
+
+def link_hook_of_one_link(capture):
+    """A hook that counts has to see each call while it is there."""
+    p = Program(capture)
+    seen = []
+
+    class Hook(chainer.LinkHook):
+        name = "counting"
+
+        def forward_postprocess(self, args):
+            seen.append(1)
+
+    step = p.captured()
+    for i, (x, t) in enumerate(batches(16)):
+        if i == 6:
+            p.model.predictor.l1.add_hook(Hook())
+        if i == 11:
+            p.model.predictor.l1.delete_hook("counting")
+        yield step(x, t)
+    yield [("calls", np.array(len(seen)))]
+    yield state(p.optimizer)
+
+
+def spectral_normalization(capture):
+    def make():
+        link = Net()
+        link.l1.add_hook(chainer.link_hooks.SpectralNormalization())
+        return link
+
+    p = Program(capture, model=make)
+    step = p.captured()
+    for x, t in batches():
+        yield step(x, t)
+    yield state(p.optimizer)
+
+
+def list_of_an_attribute_is_changed(capture):
+    p = Program(capture)
+    p.model.predictor.scales = [1.0, 2.0]
+
+    def step(x, t):
+        return p.step(x * np.float32(p.model.predictor.scales[1]), t)
+
+    step = p.captured(step)
+    for i, (x, t) in enumerate(batches()):
+        if i == 6:
+            p.model.predictor.scales[1] = 3.0
+        yield step(x, t)
+    yield state(p.optimizer)
+
+
+def results_are_kept_in_an_attribute(capture):
+    """A list that the program itself fills, beside the step."""
+    p = Program(capture)
+    p.model.history = []
+    step = p.captured()
+    for x, t in batches(16):
+        p.model.history.append(step(x, t))
+    yield p.model.history
+    yield state(p.optimizer)
+
+
+def function_hook_for_some_steps(capture):
+    p = Program(capture)
+    step = p.captured()
+    for i, (x, t) in enumerate(batches()):
+        if i == 6:
+            with chainer.function_hooks.TimerHook() as hook:
+                yield step(x, t)
+            yield [("calls", np.array(len(hook.call_history)))]
+        else:
+            yield step(x, t)
+    yield state(p.optimizer)
+
+
+def stateful_lstm(capture):
+    """The state is reset now and then, and the batch shrinks."""
+
+    class Words(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.lstm, self.out = L.LSTM(6, 5), L.Linear(5, 3)
+
+        def forward(self, x):
+            return self.out(self.lstm(x))
+
+    p = Program(capture, model=Words)
+
+    def step(x, t):
+        loss = p.model(x, t)
+        p.model.cleargrads()
+        loss.backward()
+        loss.unchain_backward()
+        p.optimizer.update()
+        return loss
+
+    step = p.captured(step)
+    for i, (x, t) in enumerate(batches(20)):
+        if i % 5 == 0:
+            p.model.predictor.lstm.reset_state()
+        if i == 12:
+            p.model.predictor.lstm.h.array[...] = 0
+        yield step(x[:3] if i >= 15 else x, t[:3] if i >= 15 else t)
+    yield state(p.optimizer)
+
+
+def numpy_in_the_step(capture):
+    """Plain NumPy on arrays of the step: sums, indexes, in-place changes of new arrays."""
+    p = Program(capture)
+
+    def step(x, t):
+        weights = np.ones((3,), np.float32)
+        weights[1] = 2
+        noise = np.zeros_like(x)
+        noise[:, 0] += 1
+        x = np.concatenate([x[:, :3], (x + noise)[:, 3:]], axis=1) - x.mean(axis=0)
+        x = np.where(x > 0.5, x, np.float32(0))
+        loss = F.softmax_cross_entropy(p.model.predictor(x), t, class_weight=weights)
+        p.model.cleargrads()
+        loss.backward()
+        p.optimizer.update()
+        return loss
+
+    step = p.captured(step)
+    for x, t in batches():
+        yield step(x, t)
+    yield state(p.optimizer)
+
+
+def sorted_batch(capture):
+    """The order of the batch depends on values."""
+    p = Program(capture)
+
+    def step(x, t):
+        order = np.argsort(x[:, 0])
+        return p.step(x[order], t[order])
+
+    step = p.captured(step)
+    for x, t in batches():
+        yield step(x, t)
+    yield state(p.optimizer)
+
+
 PROGRAMS = [
     v
     for v in list(globals().values())
