@@ -108,6 +108,10 @@ class CapturedStep:
             self._last_guard = broken
         return None
 
+    def _has_hooks(self) -> bool:
+        """Returns whether a link has hooks of its own."""
+        return any([link._local_link_hooks for link in self._targets.links()])
+
     def _record(
         self,
         entry: _Entry,
@@ -117,7 +121,7 @@ class CapturedStep:
         args: Any,
         kwargs: Any,
     ) -> Any:
-        if any([link._local_link_hooks for link in self._targets.links()]):
+        if self._has_hooks():
             # A hook that watches its link has to see each call.
             return self._function(*args, **kwargs)
         rules = rules_of(self._targets.parameters())
@@ -279,6 +283,8 @@ class CapturedStep:
         lines = [f"captured step {_name_of(self._function)}"]
         if self._reason is not None:
             return "\n".join([*lines, f"  runs as it is written: {self._reason}"])
+        if self._has_hooks():
+            lines.append("  runs as it is written while links have hooks of their own")
         for number, (key, entry) in enumerate(self._entries.items(), 1):
             shapes = _shapes_in(key)
             lines.append(f"  signature {number}: {', '.join(shapes) or 'no arrays'}")
