@@ -273,6 +273,17 @@ class Recorder:
         """
         raise NotImplementedError(f"{type(self).__name__} must define reads()")
 
+    def depends_on(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> bool:
+        """Returns whether what the recorded run computed depends on the values of arrays.
+
+        By default, whether it read one of them.
+
+        Args:
+            arrays: Arrays that :meth:`state` returned.
+            outputs: What will be given to :meth:`program`.
+        """
+        return any([self.reads(array) for array in arrays])
+
     def forget(self, argument: Array) -> bool:
         """Leaves an argument out of the program if the recorded run did not use it.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
+from operator import attrgetter, getitem, is_, itemgetter
 from typing import Any
 
+from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import Program
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
@@ -18,32 +21,71 @@ class Guards:
     """What must be as it was when a step was recorded.
 
     Args:
-        arrays: Places of arrays, with the arrays.
+        objects: Places of arrays, parameters and other objects, which have to stay the same.
         parameters: Parameters with array, ``requires_grad``, update rule, and whether that is
             enabled.
-        values: Places of plain values, with the values.
+        values: Places of plain values, functions and containers, with what is equal to them.
         sizes: Containers with the number of their entries.
         carried: Places of arrays that are passed from call to call, with shape and dtype, and
             whether a Variable holds them.
+        groups: Update rules that share numbers, and need the same count of updates for that.
         settings: Returns the hooks and their numbers.
     """
 
     def __init__(
         self,
-        arrays: list[tuple[dict[str, Any], str, Any]],
+        objects: list[tuple[dict[str, Any], str, Any]],
         parameters: list[tuple[Parameter, Any, bool, Any, bool]],
         values: list[tuple[Slot, Any]],
         sizes: list[tuple[Any, int]],
         carried: list[tuple[Slot, Any, bool]],
+        groups: list[list[Any]],
         settings: Callable[[], Any],
     ) -> None:
-        self._arrays = arrays
+        self._objects = objects
         self._parameters = parameters
         self._values = values
         self._sizes = sizes
         self._carried = carried
+        self._groups = groups
         self._settings = settings
         self._expected_settings = settings()
+        # Lists for holds(), which has to be quick: models may have hundreds of links.
+        self._alone = [p for p, *_ in parameters]
+        self._arrays = [array for _, array, *_ in parameters]
+        self._rules = [rule for *_, rule, _ in parameters]
+        self._requirements = [requires_grad for _, _, requires_grad, *_ in parameters]
+        self._places = [members for members, _, _ in objects]
+        self._names = [name for _, name, _ in objects]
+        self._things = [value for _, _, value in objects]
+        self._containers = [container for container, _ in sizes]
+        self._lengths = [size for _, size in sizes]
+        by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for slot, value in values:
+            by_owner.setdefault(id(slot.members), (slot.members, {}))[1][slot.name] = value
+        # A getter of several entries returns a tuple, that of one entry its value.
+        self._getters = [(itemgetter(*found), members) for members, found in by_owner.values()]
+        self._expected = [
+            tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
+            for _, found in by_owner.values()
+        ]
+
+    def holds(self) -> bool:
+        """Returns whether nothing has changed; what has changed if not, :meth:`broken` tells."""
+        try:
+            return (
+                all(map(is_, map(_get_array, self._alone), self._arrays))
+                and all(map(is_, map(_get_rule, self._alone), self._rules))
+                and all(map(is_, map(_get_requirement, self._alone), self._requirements))
+                and list(map(len, self._containers)) == self._lengths
+                and all(map(is_, map(getitem, self._places, self._names), self._things))
+                and [getter(members) for getter, members in self._getters] == self._expected
+                and all([_agrees(*carried) for carried in self._carried])
+                and all([len(set(map(_get_count, rules))) == 1 for rules in self._groups])
+                and self._settings() == self._expected_settings
+            )
+        except (KeyError, TypeError, ValueError, NotImplementedError):
+            return False  # something was deleted, or a number is an array or a Variable now
 
     def broken(self) -> str | None:
         """Returns what has changed; None if the program may run."""
@@ -54,29 +96,49 @@ class Guards:
                 return f"requires_grad of parameter {parameter.name!r} has changed"
             if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
                 return f"the update rule of parameter {parameter.name!r} has changed"
-        for members, name, array in self._arrays:
-            if members.get(name) is not array:
-                return f"the array {name!r} was replaced"
-        for slot, value in self._values:
-            now = slot.members.get(slot.name, _MISSING)
-            if now is not value and now != value:
-                return f"{slot} was {value!r} and is {now!r}"
         for container, size in self._sizes:
             if len(container) != size:
                 return "attributes or parameters were added or removed"
+        for members, name, value in self._objects:
+            if members.get(name) is not value:
+                return f"{name!r} was replaced"
+        for slot, value in self._values:
+            now = slot.members.get(slot.name, _MISSING)
+            if now is not value and not _are_equal(now, value):
+                return f"{slot} was {reprlib.repr(value)} and is {reprlib.repr(now)}"
         for slot, signature, is_variable in self._carried:
-            now = slot.get()
-            if isinstance(now, Variable) is not is_variable:
-                return f"{slot} is {type(now).__name__} now"
-            array = now.array if isinstance(now, Variable) else now
-            if (array.shape, array.dtype) != signature:
-                return f"{slot} has another shape or dtype"
+            if not _agrees(slot, signature, is_variable):
+                return f"{slot} is of another kind, shape or dtype"
+        for rules in self._groups:
+            if len(set(map(_get_count, rules))) > 1:
+                return "parameters have been updated at different steps"
         if self._settings() != self._expected_settings:
             return "hooks of an optimizer, or their settings, have changed"
         return None
 
 
 _MISSING = object()
+
+_get_count = attrgetter("t")
+_get_array = attrgetter("_array")
+_get_rule = attrgetter("update_rule")
+_get_requirement = attrgetter("_requires_grad")
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    try:
+        return bool(first == second)
+    except (TypeError, ValueError, NotImplementedError):
+        return False  # such as an array in place of a number
+
+
+def _agrees(slot: Slot, signature: Any, is_variable: bool) -> bool:
+    """Returns whether a place holds a Variable or an array as expected, of the same signature."""
+    now = slot.get()
+    if isinstance(now, Variable) is not is_variable:
+        return False
+    array = now.array if is_variable else now
+    return is_array(array) and (array.shape, array.dtype) == signature
 
 
 class Recording:

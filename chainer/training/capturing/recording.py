@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import copy
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy
 
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
+from chainer.links.link import Link
 from chainer.training.capturing.program import Guards, Recording
 from chainer.training.capturing.structure import Leaf, flatten, unflatten
 from chainer.training.capturing.targets import (
@@ -23,12 +27,10 @@ from chainer.training.capturing.targets import (
     rules_of,
     variable_slots,
 )
-from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.capturing.varying_numbers import Numbers
 from chainer.training.update_rule import UpdateRule
 
-#: Arguments of kernels that may change from step to step, and what they are computed from. Others
-#: are part of the program, which is recorded anew when they change.
-_VARYING = frozenset(("lr", "alpha_t", "bounds", "correction", "rho"))
+#: Hyperparameters that kernels get as numbers. Others are part of the program.
 _VARYING_HYPERPARAMETERS = frozenset(("lr", "alpha"))
 
 
@@ -100,7 +102,7 @@ class StepRecording:
         observation = {} if reporter is None else dict(reporter.observation)
         self._exchange_arrays()
         args, kwargs = unflatten(structure, argument)
-        numbers = _Numbers(recorder, self._parameters)
+        numbers = self._numbers = Numbers(recorder, self._parameters)
         state = threads.state
         with numbers:
             state.recorder = recorder
@@ -293,24 +295,36 @@ class StepRecording:
 
     def _store_gradients(self, recording: Recording, outputs: list[Any]) -> None:
         recorder = self._recorder
+        read: dict[str, Any] = {}
         for parameter, grad, taped in zip(
             self._parameters, self._gradients, self._taped_gradients, strict=True
         ):
             now = parameter.grad
             if taped is not None and recorder.reads(taped):
-                raise NotRecordableError(
-                    f"gradients are added to those of the call before (parameter "
-                    f"{parameter.name!r}): call cleargrads() within the step"
-                )
+                read[str(parameter.name)] = taped
             if now is taped:
                 parameter._gradient = grad
-            elif now is None or not self._keep_grads:
+            elif now is None or not (self._keep_grads or self._is_left(parameter)):
                 parameter._gradient = None
                 recording.cleared.append(parameter)
             else:
                 outputs.append(now)
                 recording.gradients.append(parameter)
                 parameter._gradient = recorder.plain(now)
+        # Steps of two models, such as adversaries, add to gradients that they clear before use.
+        if read and recorder.depends_on(list(read.values()), outputs):
+            raise NotRecordableError(
+                f"gradients are added to those of the call before (parameters "
+                f"{', '.join(sorted(read))}): call cleargrads() within the step"
+            )
+
+    def _is_left(self, parameter: Parameter) -> bool:
+        """Returns whether the step leaves the gradient of a parameter to an update after it."""
+        rule = parameter.update_rule
+        if rule is None:
+            return True
+        _, old = self._values.get((id(rule), "t"), (None, None))
+        return rule.enabled and rule.t == old
 
     def _count(self, recording: Recording) -> None:
         """Finds the numbers of optimizers and rules that grew; refuses other changes."""
@@ -322,6 +336,8 @@ class StepRecording:
         ]
         for key, (slot, value) in after.items():
             old = self._values[key][1] if key in self._values else None
+            if key[0] in owners and key[1] == "t" and value == old:
+                continue  # counts of updates, which other steps make
             if value is old or value == old or value != value:
                 self._constant_values.append((slot, value))
             elif key[0] in owners and type(value) is int and type(old) is int and value > old:
@@ -349,22 +365,52 @@ class StepRecording:
             if hyperparam is not None:
                 # A rule that gets hyperparameters of its own no longer shares its numbers.
                 sizes.append((vars(hyperparam), len(vars(hyperparam))))
-        arrays = [(slot.members, slot.name, array) for slot, array, _ in self._state]
+        objects = [(slot.members, slot.name, array) for slot, array, _ in self._state]
+        for owner in (*self._optimizers, *self._rules):
+            members = vars(owner)
+            objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
+        for link in self._links:
+            for slot, value in _other_attributes(link):
+                if isinstance(value, Parameter):
+                    objects.append((slot.members, slot.name, value))
+                else:
+                    values.append((slot, value))
         parameters = [
             (p, p._array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
             for p in self._parameters
         ]
-        for link in self._links:
-            for container in (vars(link), link._params, getattr(link, "_children", ())):
-                sizes.append((container, len(container)))
+        sizes += [(vars(link), len(vars(link))) for link in self._links]
         optimizers, rules = self._optimizers, self._rules
         carried = [
             (slot, _signature_of(value), isinstance(value, Variable))
             for slot, value, _ in self._carried
         ]
         return Guards(
-            arrays, parameters, values, sizes, carried, lambda: hook_settings(optimizers, rules)
+            objects,
+            parameters,
+            values,
+            sizes,
+            carried,
+            self._numbers.groups(),
+            lambda: hook_settings(optimizers, rules),
         )
+
+
+#: Attributes of optimizers and rules that hold what a program reads and writes.
+_REPLACEABLE = ("target", "hyperparam", "_state")
+
+
+def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
+    """Yields attributes of a link that are neither plain values nor arrays, such as functions.
+
+    Of containers, copies are yielded: a step may depend on what is in them.
+    """
+    for name, value in vars(link).items():
+        is_result = isinstance(value, Variable) and not isinstance(value, Parameter)
+        if not (is_result or isinstance(value, (*SIMPLE, numpy.generic)) or is_array(value)):
+            if isinstance(value, (list, dict, set)):
+                value = copy.copy(value)
+            yield Slot(type(link).__name__, vars(link), name), value
 
 
 def _signature_of(value: Any) -> Any:
@@ -374,73 +420,6 @@ def _signature_of(value: Any) -> Any:
 
 def _is_enabled(rule: UpdateRule | None) -> bool:
     return rule is not None and rule.enabled
-
-
-class _Numbers:
-    """Gives the kernels of update rules numbers that are computed anew at each call.
-
-    Rules of one class and one optimizer that have the same count, and no hyperparameters of their
-    own, share them.
-    """
-
-    def __init__(self, recorder: Recorder, parameters: list[Any]) -> None:
-        self._recorder = recorder
-        self._rules = [
-            (p, p.update_rule) for p in parameters if isinstance(p.update_rule, KernelUpdateRule)
-        ]
-        self._shared: dict[Any, Any] = {}
-
-    def __enter__(self) -> None:
-        for parameter, rule in self._rules:
-            vars(rule)["kernel_call"] = self._numbered(parameter, rule)
-
-    def __exit__(self, *_: object) -> None:
-        for _, rule in self._rules:
-            vars(rule).pop("kernel_call", None)
-
-    def _numbered(self, parameter: Any, rule: KernelUpdateRule) -> Callable[..., Any]:
-        def kernel_call(param: Any) -> Any:
-            call = type(rule).kernel_call
-            kernel, arrays, arguments = call(rule, param)
-            has_own = len(vars(rule.hyperparam)) > 1
-            group = (type(rule), id(rule if has_own else rule.hyperparam.parent), rule.t)
-            numbered: dict[str, Any] = {}
-            for name, value in arguments.items():
-                if isinstance(value, tuple) and hasattr(value, "_replace"):
-                    # Hyperparameters that travel as one named tuple.
-                    named: Any = value
-                    fields = {
-                        field: self._number(group, rule, param, name, field)
-                        for field in named._fields
-                        if field in _VARYING
-                    }
-                    numbered[name] = named._replace(**fields)
-                elif name in _VARYING:
-                    numbered[name] = self._number(group, rule, param, name, None)
-                else:
-                    numbered[name] = value
-            return kernel, arrays, numbered
-
-        return kernel_call
-
-    def _number(self, group: Any, rule: Any, param: Any, name: str, field: str | None) -> Any:
-        """Returns an argument of a kernel as a number; None and each of several numbers as well."""
-
-        def present() -> Any:
-            value = type(rule).kernel_call(rule, param)[2][name]
-            return value if field is None else getattr(value, field)
-
-        key = (group, name, field)
-        if key not in self._shared:
-            value = present()
-            if value is None:
-                self._shared[key] = None
-            elif isinstance(value, tuple):  # the bounds of AdaBound
-                parts = [partial(lambda i: float(present()[i]), i) for i in range(len(value))]
-                self._shared[key] = tuple([self._recorder.number(part) for part in parts])
-            else:
-                self._shared[key] = self._recorder.number(lambda: float(present()))
-        return self._shared[key]
 
 
 _NO_PROGRAM: Any = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from chainer.training.capturing.recording import ReplacedArrayError, StepRecordi
 from chainer.training.capturing.snapshot import Snapshot, are_as_near, are_same, bytes_of_results
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
 from chainer.training.capturing.targets import Targets, rules_of, unshared_states
+from chainer.training.update_rule import UpdateRule
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
 LARGEST_NUMBER_OF_PROGRAMS = 8
@@ -62,6 +64,7 @@ class CapturedStep:
         self._on_failure = on_failure
         self._entries: dict[Hashable, _Entry] = {}
         self._replaced: set[tuple[int, str]] = set()
+        self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
         self._programs = 0
         self._reason: str | None = None
         self._last_guard: str | None = None
@@ -83,6 +86,7 @@ class CapturedStep:
             entry = self._entries[key] = _Entry()
         entry.calls += 1
         if entry.calls == 1:
+            self._seen.update(rules_of(self._targets.parameters()))
             return self._function(*args, **kwargs)
         recording = self._find(entry)
         if recording is None:
@@ -96,11 +100,17 @@ class CapturedStep:
     def _find(self, entry: _Entry) -> Recording | None:
         """Returns the recording that may take the place of the step."""
         for recording in entry.recordings:
+            if recording.guards.holds():
+                return recording
             broken = recording.guards.broken()
             if broken is None:
                 return recording
             self._last_guard = broken
         return None
+
+    def _has_hooks(self) -> bool:
+        """Returns whether a link has hooks of its own."""
+        return any([link._local_link_hooks for link in self._targets.links()])
 
     def _record(
         self,
@@ -111,6 +121,14 @@ class CapturedStep:
         args: Any,
         kwargs: Any,
     ) -> Any:
+        if self._has_hooks():
+            # A hook that watches its link has to see each call.
+            return self._function(*args, **kwargs)
+        rules = rules_of(self._targets.parameters())
+        if any([rule not in self._seen for rule in rules]):
+            # Of new parameters: their first update makes the states.
+            self._seen.update(rules)
+            return self._function(*args, **kwargs)
         self._programs += 1
         if self._programs > LARGEST_NUMBER_OF_PROGRAMS:
             what = f"; last: {self._last_guard}" if self._last_guard else ""
@@ -125,7 +143,7 @@ class CapturedStep:
             backend = _common_backend(found, self._targets)
         except NotRecordableError as error:
             return self._give_up(str(error), args, kwargs)
-        owned = unshared_states(rules_of(self._targets.parameters()))
+        owned = unshared_states(rules)
         before = Snapshot(self._targets, reporter)
         for _ in range(_ATTEMPTS):
             recorder = backend.recorder(backend.device())
@@ -265,6 +283,8 @@ class CapturedStep:
         lines = [f"captured step {_name_of(self._function)}"]
         if self._reason is not None:
             return "\n".join([*lines, f"  runs as it is written: {self._reason}"])
+        if self._has_hooks():
+            lines.append("  runs as it is written while links have hooks of their own")
         for number, (key, entry) in enumerate(self._entries.items(), 1):
             shapes = _shapes_in(key)
             lines.append(f"  signature {number}: {', '.join(shapes) or 'no arrays'}")

@@ -105,6 +105,26 @@ def test_what_does_not_change_is_computed_once():
         np.testing.assert_array_equal(y, [8, 8])
 
 
+def test_results_that_do_not_change():
+    program, _ = record(lambda x: [x.sum(), np.zeros_like(x)], np.ones(3, "f"))
+    for _ in range(2):
+        total, zeros = program([np.full(3, 2, "f")])
+        np.testing.assert_array_equal(total, 6)
+        np.testing.assert_array_equal(zeros, [0, 0, 0])
+        zeros += 1
+
+
+def test_values_are_followed_to_what_they_reach():
+    recorder = NumpyRecorder()
+    old = np.ones(3, "f")
+    state, x = recorder.state(old), recorder.argument(np.ones(3, "f"))
+    unused, y, z = recorder.run(lambda: [state + x, x * 2, (state * 0)[:2]])
+    del unused
+    assert recorder.reads(state)
+    assert not recorder.depends_on([state], [y])
+    assert recorder.depends_on([state], [y, z])
+
+
 def test_empty_arrays():
     program, _ = record(lambda x: [x * 2, x.sum(axis=0)], np.ones((0, 3), "f"))
     doubled, total = program([np.ones((0, 3), "f")])

@@ -124,6 +124,11 @@ class Buffers:
         #: Memory that objects refer to, such as a dataclass that is an argument of a kernel.
         self.in_objects: set[Buffer] = set()
 
+    def release(self) -> None:
+        """Forgets all memory: callbacks of weak references keep this object in a cycle."""
+        self._known.clear()
+        self.in_objects.clear()
+
     def _enter(self, owner: Any, buffer: Buffer) -> Buffer:
         key = id(owner)
         known = self._known

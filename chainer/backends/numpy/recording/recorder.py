@@ -11,12 +11,13 @@ import numpy
 
 from chainer.backends._cpu import CpuDevice
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
-from chainer.backends.numpy.recording.memory import Buffer, Ref, root
+from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, root
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
-from chainer.backends.numpy.recording.simplify import simplified
+from chainer.backends.numpy.recording.simplify import simplified, written
 from chainer.backends.numpy.recording.straight_line import StraightLine, direct_arguments
 from chainer.backends.numpy.recording.tape import (
+    Kind,
     Tape,
     TapeArray,
     TapeNumber,
@@ -254,6 +255,9 @@ class NumpyRecorder(Recorder):
         """See :meth:`Recorder.program`."""
         refer = self.tape.buffers.refer
         self._program = NumpyProgram(self, [refer(bare(y)) for y in outputs])
+        # What only the recording needed: calls, copies of arguments, gradients of the call before.
+        self.tape.release()
+        self.arguments, self._originals, self._used = [], [], None
         return self._program
 
     def is_recorded(self, array: object) -> bool:
@@ -269,6 +273,23 @@ class NumpyRecorder(Recorder):
             self._used = {ref.buffer for call in self.tape.calls for ref in call.references()}
         buffer = self.tape.buffers.of(bare(array))
         return buffer in self._used or buffer in self.tape.buffers.in_objects
+
+    def depends_on(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> bool:
+        """See :meth:`Recorder.depends_on`; follows the values through all calls."""
+        of = self.tape.buffers.of
+        reached = {of(bare(array)) for array in arrays}
+        if reached & self.tape.buffers.in_objects:
+            return True
+        for call in self.tape.calls:
+            if reached.isdisjoint([r.buffer for r in references((call.args, call.kwargs))]):
+                continue
+            targets = {ref.buffer for ref in written(call)}
+            is_held = any([isinstance(leaf, Held) for leaf in leaves(call.out)])
+            lasting = [b for b in targets if b.memory is not None and b not in reached]
+            if call.kind is Kind.UPDATE or is_held or lasting:
+                return True
+            reached |= targets
+        return any([of(bare(y)) in reached for y in outputs])
 
     def forget(self, argument: Array) -> bool:
         """See :meth:`Recorder.forget`."""

@@ -141,11 +141,9 @@ def _without_constants(calls: list[Call], kept: set[Buffer]) -> list[Call]:
         else:
             args = replaced(call.args, lambda r: numpy.empty(r.shape, r.dtype))
             constants[target.buffer] = call.function(*args, **call.kwargs)
-    for call in left:
-        for ref in call.references():
-            memory = constants.get(ref.buffer)
-            if memory is not None:
-                ref.buffer.memory = memory
+    # Other calls and outputs find the array through the buffer.
+    for buffer, memory in constants.items():
+        buffer.memory = memory
     return left
 
 

@@ -116,6 +116,11 @@ class Tape:
         refer = self.buffers.symbols
         self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out)))
 
+    def release(self) -> None:
+        """Forgets calls and memory, once there is a program."""
+        self.calls = []
+        self.buffers.release()
+
 
 class _Current(threading.local):
     tape: Tape | None = None
