@@ -21,7 +21,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import config, threads
 from chainer.core.typing import Array
 from chainer.training.kernel_rule import KernelUpdateRule, PreparedUpdate
 from chainer.training.update_rule import UpdateRule
@@ -201,7 +201,8 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
 
     A hook whose class sets ``can_group`` to True has a method ``call_for_params``. It is called
     instead for the parameters on accelerators, once for each device and dtype, with a list of
-    :data:`Entry`.
+    :data:`Entry`. Where ``chainer.config.kernels`` asks for kernels, and nothing is recorded, it is
+    called for contiguous NumPy arrays, too.
 
     Args:
         hook: The hook.
@@ -209,12 +210,19 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
     """
     # Asked of the class: an attribute of the hook itself may be made up, as those of mocks are.
     can_group = getattr(type(hook), "can_group", False)
+    on_host = can_group and bool(config.kernels) and threads.state.recorder is None
     groups: dict[Hashable, list[Entry]] = {}
     devices: dict[Hashable, Device] = {}
     for param in params:
         rule = param.update_rule
         if not isinstance(rule, UpdateRule):
             hook(rule, param)
+        elif on_host and _is_dense_on_host(param) and not rule.updates_in_float32(param):
+            array = param.array
+            key = array.dtype
+            if key not in groups:
+                groups[key], devices[key] = [], param.device
+            groups[key].append((array, param.grad, param.loss_scale))
         elif not (can_group and _is_on_accelerator(param)):
             rule.call_hook(hook, param)
         else:
@@ -238,3 +246,35 @@ def _is_on_accelerator(param: Parameter) -> bool:
         and param.grad is not None
         and backend_of(array).is_accelerator
     )
+
+
+def _is_dense_on_host(param: Parameter) -> bool:
+    """Whether the array and the gradient are contiguous NumPy arrays of one dtype."""
+    array, grad = param.array, param.grad
+    return (
+        type(array) is numpy.ndarray
+        and type(grad) is numpy.ndarray
+        and param.layout is None
+        and grad.flags.writeable
+        and _are_alike([array, grad])
+    )
+
+
+def dense_gradients(params: Iterable[Parameter]) -> list[Array] | None:
+    """Returns gradients for one call of a kernel, or None where it would gain nothing.
+
+    Args:
+        params: Parameters with gradients in host memory.
+
+    Returns:
+        list of arrays: Contiguous NumPy arrays of one dtype without a loss scale. None if one is
+        not of that kind, if a step is recorded, or if no kernels are asked for.
+    """
+    if not config.kernels or threads.state.recorder is not None:
+        return None
+    grads: list[Array] = []
+    for param in params:
+        if param.loss_scale is not None or not _is_dense_on_host(param):
+            return None
+        grads.append(param.grad)
+    return grads if grads and _are_alike(list(grads)) else None

@@ -1,6 +1,7 @@
 """Where the states of optimizers are in memory."""
 
 import copy
+import os
 import pickle
 
 import numpy as np
@@ -56,3 +57,27 @@ def test_copies_have_no_more_than_the_state():
         np.testing.assert_array_equal(copied, m)
     # The file does not contain the memory around the state either.
     assert len(pickle.dumps(m)) < m.nbytes + 1000
+
+
+def test_states_of_several_huge_pages_are_zero_and_keep_their_place():
+    parameter = np.ones((1500, 1001), "f")
+    states = [zeros_for_state(parameter, number) for number in range(2)]
+    for number, state in enumerate(states):
+        assert not state.any()
+        assert (place(state) - place(parameter)) % 4096 == 1024 * (number + 1)
+        state += number + 1
+    assert (states[0] == 1).all()
+    assert (states[1] == 2).all()
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(states[1])))
+    np.testing.assert_array_equal(copied, states[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_process_does_not_share_states():
+    state = zeros_for_state(np.ones(1 << 20, "f"), 0)
+    child = os.fork()
+    if child == 0:
+        state += 1
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not state.any()

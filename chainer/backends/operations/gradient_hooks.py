@@ -9,7 +9,8 @@ class GradientHooks(Operation):
     """Changes of gradients in place, for parameters of one device and dtype.
 
     ``select(grad)``: one of the gradients; floating point. Optimizers use the operation for
-    parameters on accelerators only.
+    parameters on accelerators, and for contiguous NumPy arrays of one dtype where
+    ``chainer.config.kernels`` asks for kernels.
 
     Below, ``entries`` is a list of tuples ``(param, grad, scale)``: two arrays of one shape, and a
     float or None. With a scale, ``grad`` is that multiple of the true gradient: the true gradient

@@ -13,6 +13,7 @@ from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
+from chainer.training.grouped_update import dense_gradients
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ class GradientClipping:
             self._clip_on_host(params)
 
     def _clip_on_host(self, params: list[Parameter]) -> None:
+        grads = dense_gradients(params)
+        if grads is not None:
+            kernel = gradient_hooks.select(grads[0])
+            norm = math.sqrt(float(kernel.sum_of_squares(grads)))
+            if norm > self.threshold:
+                with numpy.errstate(invalid="ignore"):  # as below
+                    kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
+            return
         # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
         squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
         norm = math.sqrt(squares)

@@ -64,6 +64,11 @@ def summing(function: Callable[..., Any]) -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
 
 
+def exact(function: Callable[..., Any]) -> Any:
+    """Decorator: as :func:`compiled`, for loops that round as NumPy does, in every bit."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Decorator: a function that loops call for each element."""
     return numba.njit(error_model="numpy", fastmath={"contract"}, inline="never")(function)

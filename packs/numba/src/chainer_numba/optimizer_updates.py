@@ -30,7 +30,7 @@ def _first_row(ends, start):
 
 
 @inlined
-def _piece(pointers, ends, row, at, stop):
+def piece(pointers, ends, row, at, stop):
     """Returns the first and the last element of a row to update now."""
     before = ends[row - 1] if row > 0 else 0
     low, high = at - before, min(stop, ends[row]) - before
@@ -47,7 +47,7 @@ def sgd(part, start, stop, pointers, ends, lr):
     rate = f(lr)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         for i in range(high - low):
             p[i] -= rate * g[i]
@@ -60,7 +60,7 @@ def momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
@@ -75,7 +75,7 @@ def corrected_momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
@@ -91,7 +91,7 @@ def nesterov_ag(part, start, stop, pointers, ends, lr, momentum):
     ahead, jump = f(momentum * momentum), f(1 + momentum)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
@@ -107,7 +107,7 @@ def ada_grad(part, start, stop, pointers, ends, lr, eps):
     rate, small = f(lr), f(eps)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         h = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
@@ -122,7 +122,7 @@ def ada_delta(part, start, stop, pointers, ends, rho, eps):
     weight, small = f(1 - rho), f(eps)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         msg, msdx = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -139,7 +139,7 @@ def adam(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -161,7 +161,7 @@ def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         vhat = vector_at(pointers[row, 4], low, high)
@@ -187,7 +187,7 @@ def ada_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep,
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -205,7 +205,7 @@ def ams_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep,
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         vhat = vector_at(pointers[row, 4], low, high)
@@ -224,7 +224,7 @@ def rmsprop(part, start, stop, pointers, ends, lr, alpha, inside, outside):
     rate, weight, under, behind = f(lr), f(1 - alpha), f(inside), f(outside)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         ms = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
@@ -239,7 +239,7 @@ def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
     rate, weight, keep, small = f(lr), f(1 - alpha), f(momentum), f(eps)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         n, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         delta = vector_at(pointers[row, 4], low, high)
@@ -258,7 +258,7 @@ def smorms3(part, start, stop, pointers, ends, lr, eps):
     rate, small, one = f(lr), f(eps), f(1)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         mem, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         g2 = vector_at(pointers[row, 4], low, high)
@@ -280,7 +280,7 @@ def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, sh
     share, wider, zero, one = f(rho), f(shrink), f(0), f(1)
     row, at = _first_row(ends, start), start
     while at < stop:
-        low, high = _piece(pointers, ends, row, at, stop)
+        low, high = piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):

@@ -73,6 +73,7 @@ KERNELS = {
     "roi_average_pooling_2d": ("roi_poolings:ROIAveragePooling2DKernel", "regions"),
     "roi_average_align_2d": ("roi_aligns:ROIAverageAlign2DKernel", "regions"),
     "roi_max_align_2d": ("roi_aligns:ROIMaxAlign2DKernel", "regions"),
+    "gradient_hooks": ("gradient_hooks:GradientHooksKernel", "update"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }
