@@ -376,6 +376,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--writer", choices=WRITERS, nargs="+", help="only these")
     parser.add_argument(
+        "--iterators", choices=("serial", "processes"), nargs="+", default=("serial", "processes")
+    )
+    parser.add_argument(
         "--logs", type=int, default=1000, help="kills of processes that write only logs"
     )
     options = parser.parse_args()
@@ -385,7 +388,7 @@ def main() -> None:
         train(out, "SimpleWriter", False, 0)
     if options.logs:
         print(f"logs: {run_log(options.logs, options.seed)}", flush=True)
-    cases = [(writer, processes) for processes in (False, True) for writer in writers]
+    cases = [(writer, name == "processes") for name in options.iterators for writer in writers]
     for writer, processes in cases:
         counts = run(-(-options.kills // len(cases)), writer, processes, options.seed)
         iterator = "MultiprocessIterator" if processes else "SerialIterator"
