@@ -134,7 +134,7 @@ def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> Ty
 
     Raises:
         AssertionError: If ``data`` is not a tuple or a list.
-        AttributeError: If an element is no array.
+        AttributeError: If an element is not an array.
     """
     _require_tuple(data)
     for i, array in enumerate(data):
