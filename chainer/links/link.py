@@ -143,9 +143,15 @@ class Link(DeviceResident):
             "method overridden nor 'forward' method defined."
         )
 
+    def __no_init_text(self) -> str:
+        return (
+            "Link.__init__() has not been called. "
+            f"Call super().__init__() first in {type(self).__name__}.__init__()"
+        )
+
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self.__init_done:
-            raise RuntimeError("Link.__init__() has not been called.")
+            raise RuntimeError(self.__no_init_text())
         hooks = thread_hooks.hooks
         if self._local_link_hooks:
             # A hook of the link takes the place of one of the thread that has the same name.
@@ -380,6 +386,8 @@ class Link(DeviceResident):
     def _own_params(self, include_uninit: bool) -> Iterator[tuple[str, Parameter]]:
         """Yields the parameters of the link itself with their names."""
         members = vars(self)
+        if not self.__init_done:
+            raise RuntimeError(self.__no_init_text())
         for name in self._params:
             param = members[name]
             if include_uninit or param.raw_array is not None:

@@ -88,6 +88,7 @@ class Sequential(ChainList):
             raise ValueError(
                 "All elements of the argument should be callable. "
                 f"But given {layer!r} is not callable."
+                + (" Write Sequential(*layers)." if isinstance(layer, (list, tuple)) else "")
             )
 
     # The numbers of child links are their names in files. Earlier releases insert a child behind

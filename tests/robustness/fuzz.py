@@ -140,12 +140,14 @@ def _one(name: str, function: Callable[..., Any], rng: random.Random) -> tuple[s
         tuple: The name of what was called last, and its result.
     """
     arguments, named = _arguments(function, rng)
+    given = [*arguments, *named.values()]
     result = function(*arguments, **named)
     methods = _methods(result)
     if not methods or isinstance(result, chainer.Variable):
         return name, result
     method, bound = rng.choice(methods)
     arguments, named = _arguments(bound, rng)
+    given += [*arguments, *named.values()]
     try:
         return f"{name}.{method}", bound(*arguments, **named)
     except Exception as error:
@@ -176,7 +178,8 @@ def run(kind: str, calls: int, seed: int) -> tuple[collections.Counter[str], dic
     signal.signal(signal.SIGALRM, stop)
     for _ in range(calls):
         name, function = rng.choice(table)
-        signal.alarm(10)
+        # Again each second: an error that is raised while the garbage collector runs is ignored.
+        signal.setitimer(signal.ITIMER_REAL, 10, 1)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
@@ -197,7 +200,7 @@ def run(kind: str, calls: int, seed: int) -> tuple[collections.Counter[str], dic
         else:
             results["no error"] += 1
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
     return results, wrong
 
 
@@ -205,7 +208,7 @@ def _asks_for_much(error: BaseException) -> bool:
     """Returns whether an argument was 2 ** 40, which is a number of layers or of samples too."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     local = next(f.f_locals for f in frames if f.f_code.co_name == "_one")
-    return 2**40 in [v for v in (*local["arguments"], *local["named"].values()) if type(v) is int]
+    return 2**40 in [value for value in local["given"] if type(value) is int]
 
 
 def _place(error: BaseException) -> str:
@@ -223,7 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", choices=[*KINDS, "all"], default="functions")
+    parser.add_argument("--kind", choices=[*KINDS, "all"], nargs="+", default=["functions"])
     options = parser.parse_args()
     faulthandler.enable()
     # A call that asks for very much memory gets a MemoryError at once.
@@ -233,7 +236,7 @@ def main() -> None:
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # for files named "a"
-        for kind in KINDS if options.kind == "all" else [options.kind]:
+        for kind in KINDS if "all" in options.kind else options.kind:
             _silence()
             results, wrong = run(kind, options.calls, options.seed)
             print(kind, sum(results.values()), dict(results), flush=True, file=output)

@@ -11,7 +11,9 @@ old snapshot, no shared memory and no process is left.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import mmap
 import os
 import random
 import signal
@@ -20,6 +22,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 # One thread of the BLAS library: a process that is forked has no others.
@@ -33,6 +36,7 @@ import chainer.links as L
 from chainer import serializers, training
 from chainer.training import extensions
 from chainer.training.extensions import snapshot_writers
+from chainer.training.growing_json import GrowingJsonFile
 
 WRITERS = (
     "SimpleWriter",
@@ -80,7 +84,8 @@ def make_trainer(out: str, writer: str, processes: bool) -> training.Trainer:
     optimizer = chainer.optimizers.Adam().setup(Model())
     updater = training.StandardUpdater(iterator, optimizer)
     trainer = training.Trainer(updater, (ITERATIONS, "iteration"), out=out)
-    trainer.extend(extensions.LogReport(trigger=(4, "iteration")))
+    # Each iteration writes the log: many kills fall into this, and the log gets several pages.
+    trainer.extend(extensions.LogReport(trigger=(1, "iteration")))
     trainer.extend(
         extensions.snapshot(
             writer=getattr(snapshot_writers, writer)(), n_retains=RETAINED, autoload=True
@@ -219,7 +224,16 @@ def _wait_for_others(children: list[Child]) -> None:
 
 
 def _shared_memory() -> set[str]:
-    return {name for name in os.listdir("/dev/shm") if name.startswith("psm_")}
+    """Returns the names of shared memory that no process uses."""
+    names = {name for name in os.listdir("/dev/shm") if name.startswith("psm_")}
+    for process in os.listdir("/proc"):
+        if process.isdigit() and names:
+            try:
+                maps = Path("/proc", process, "maps").read_text()
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+            names = {name for name in names if name not in maps}
+    return names
 
 
 def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
@@ -275,11 +289,84 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
             assert len(_snapshots(out)) == RETAINED, sorted(_snapshots(out))
             assert Path(out, "model").read_bytes() == expected[0], "another model"
             assert _log(out) == expected[1], "another log"
-    # Other programs of this computer may use some for a moment.
-    deadline = time.monotonic() + 30
-    while left := _shared_memory() - shared:
-        assert time.monotonic() < deadline, f"shared memory is left: {left}"
+    _check_shared_memory(shared)
+    return counts
+
+
+def _check_shared_memory(before: set[str]) -> None:
+    # Another program of this computer may have made some that it does not use yet.
+    for _ in range(100):
+        left = _shared_memory() - before
+        if not left:
+            return
         time.sleep(0.1)
+    raise AssertionError(f"shared memory is left: {left}")
+
+
+def _entries(seed: int) -> Iterator[dict[str, float]]:
+    """Yields entries of a log of various lengths, few of which are larger than a page."""
+    rng = random.Random(seed)
+    for number in itertools.count():
+        size = rng.choice((0, 1, 3, 10, 30, 30, 150))
+        yield {"iteration": number, **{f"main/{key}": rng.random() for key in range(size)}}
+
+
+def _write_log(path: str, seed: int, written: mmap.mmap) -> None:
+    """Writes entries of a log until the process is killed, and says how many it has written."""
+    log, entries = GrowingJsonFile(), []
+    for entry in _entries(seed):
+        entries.append(entry)
+        log.write(path, entries)
+        written[:8] = len(entries).to_bytes(8, "little")
+        if len(entries) == 300:
+            log.close()
+            entries.clear()
+            log = GrowingJsonFile()
+
+
+def run_log(kills: int, seed: int) -> dict[str, int]:
+    """Kills processes that do nothing but write a log.
+
+    Args:
+        kills: Number of kills.
+        seed: Seed of the moments and the entries.
+
+    Returns:
+        dict: Number of kills, of those after which the log was there, and of entries in the logs.
+    """
+    rng = random.Random(seed)
+    counts = {"kills": 0, "logs": 0, "entries": 0}
+    with tempfile.TemporaryDirectory() as folder, mmap.mmap(-1, 8) as written:
+        path = os.path.join(folder, "log")
+        while counts["kills"] < kills:
+            written[:8] = bytes(8)
+            if os.path.exists(path):
+                os.unlink(path)
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    _write_log(path, seed + counts["kills"], written)
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(1)
+            time.sleep(0.003 + rng.random() ** 2 * 0.1)
+            os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            assert os.WIFSIGNALED(status), "the process that writes the log failed"
+            counts["kills"] += 1
+            if not os.path.exists(path):
+                assert not any(written[:8]), "the log is lost"
+                continue
+            counts["logs"] += 1
+            log = json.loads(Path(path).read_text())
+            counts["entries"] += len(log)
+            assert log, "the log is empty"
+            start = log[0]["iteration"]
+            wanted = itertools.islice(_entries(seed + counts["kills"] - 1), start, None)
+            assert all([a == b for a, b in zip(log, wanted)]), "other entries"
+            # The number is told after the entry is written.
+            assert len(log) - int.from_bytes(written[:8], "little") in (0, 1) or len(log) == 1
     return counts
 
 
@@ -288,12 +375,20 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000, help="for all writers together")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--writer", choices=WRITERS, nargs="+", help="only these")
+    parser.add_argument(
+        "--iterators", choices=("serial", "processes"), nargs="+", default=("serial", "processes")
+    )
+    parser.add_argument(
+        "--logs", type=int, default=1000, help="kills of processes that write only logs"
+    )
     options = parser.parse_args()
     writers = options.writer or WRITERS
     with tempfile.TemporaryDirectory() as out:
         # Imports what is imported at first use: most of the time of a short training.
         train(out, "SimpleWriter", False, 0)
-    cases = [(writer, processes) for processes in (False, True) for writer in writers]
+    if options.logs:
+        print(f"logs: {run_log(options.logs, options.seed)}", flush=True)
+    cases = [(writer, name == "processes") for name in options.iterators for writer in writers]
     for writer, processes in cases:
         counts = run(-(-options.kills // len(cases)), writer, processes, options.seed)
         iterator = "MultiprocessIterator" if processes else "SerialIterator"

@@ -1,10 +1,14 @@
 """Mistakes that programs make, and what is said about each: class and a phrase of the message.
 
-Five mistakes stay silent, with a reason each; see ``docs/robustness.md``.
+Five mistakes stay silent, with a reason each; see ``docs/robustness.md``. Run
+``python tests/robustness/test_misuse.py`` to print what is said about each, and how many are
+silent.
 """
 
 import io
+import pathlib
 import re
+import tempfile
 import warnings
 
 import numpy as np
@@ -505,6 +509,375 @@ def arrays_of_jax_and_a_model_of_numpy(out):
     L.Linear(3, 2)(_pack("jax.numpy").ones((4, 3)))
 
 
+# What a beginner does wrong with shapes, labels, models, files and trainers.
+
+IMAGES = np.ones((2, 3, 8, 8), "f")
+InvalidType = chainer.utils.type_check.InvalidType
+
+
+class WithLoss(chainer.Chain):
+    """A model that returns the loss as a program wrote it."""
+
+    def __init__(self, result):
+        super().__init__()
+        self.result = result
+        with self.init_scope():
+            self.l = L.Linear(3, 3)
+
+    def forward(self, x, t):
+        return self.result(F.softmax_cross_entropy(self.l(x), t, reduce="no"))
+
+
+def run(out, model=None, data=None):
+    model = L.Classifier(L.Linear(3, 3)) if model is None else model
+    data = chainer.datasets.TupleDataset(X, T) if data is None else data
+    optimizer = optimizers.SGD().setup(model)
+    updater = training.StandardUpdater(iterators.SerialIterator(data, 2), optimizer)
+    training.Trainer(updater, (1, "epoch"), out=out).run(show_loop_exception_msg=False)
+
+
+def saved(out, obj):
+    chainer.serializers.save_npz(out / "m.npz", obj)
+    return out / "m.npz"
+
+
+def row(name, kind, phrase, call):
+    call.__name__ = name
+    CASES.append(pytest.param(call, kind, phrase, id=name))
+
+
+def unfinished(out=None):
+    class Model(chainer.Chain):
+        def __init__(self):
+            self.l = L.Linear(3, 3)
+
+    return Model()
+
+
+def without(*_):
+    return None
+
+
+row(
+    *("layers_that_do_not_fit", InvalidType, r"(?s)Expect: x.shape\[1\] == W.shape\[1\].*4 != 5"),
+    lambda out: L.Linear(5, 2)(L.Linear(3, 4)(X)),
+)
+row(
+    *("channels_last", InvalidType, r"8 != 3"),
+    lambda out: L.Convolution2D(3, 4, 3)(IMAGES.transpose(0, 2, 3, 1)),
+)
+row(
+    *("image_without_batch", InvalidType, "ndim == 4"),
+    lambda out: L.Convolution2D(3, 4, 3)(IMAGES[0]),
+)
+row(
+    *("kernel_larger_than_the_image", ValueError, "Height in the output should be positive"),
+    lambda out: L.Convolution2D(3, 4, 9)(IMAGES),
+)
+row(
+    *("pooling_of_vectors", InvalidType, "(?s)x.ndim == 4.*2 != 4"),
+    lambda out: F.max_pooling_2d(X, 2),
+)
+row(
+    *("fewer_labels_than_samples", InvalidType, r"(?s)x.shape\[0\] == t.shape\[0\].*4 != 3"),
+    lambda out: F.softmax_cross_entropy(X, T[:3]),
+)
+row(
+    *("labels_as_a_column", InvalidType, "t.ndim == x.ndim - 1"),
+    lambda out: F.softmax_cross_entropy(X, T[:, None]),
+)
+row(
+    *("softmax_before_its_loss", MisuseWarning, "the result of softmax, which it computes itself"),
+    lambda out: F.softmax_cross_entropy(F.softmax(X), T),
+)
+row(
+    *("labels_and_scores_swapped", InvalidType, "(?s)x.dtype.kind == f.*i != f"),
+    lambda out: F.softmax_cross_entropy(T, X),
+)
+row(
+    *("error_of_two_shapes", InvalidType, r"(?s)x0.shape == x1.shape.*\(4, 3\) != \(4, 1\)"),
+    lambda out: F.mean_squared_error(X, X[:, :1]),
+)
+row(
+    *("error_of_integers", InvalidType, "(?s)x1.dtype == x0.dtype.*int32 != float32"),
+    lambda out: F.mean_squared_error(X, T),
+)
+row(
+    *("labels_of_sigmoid_as_floats", InvalidType, "(?s)t.dtype.kind == i.*f != i"),
+    lambda out: F.sigmoid_cross_entropy(X[:, 0], T.astype("f")),
+)
+row(
+    *("ids_as_a_list", TypeError, "ids and labels to numpy.int32"),
+    lambda out: L.EmbedID(5, 2)([0, 1]),
+)
+row(
+    *("forgotten_setup", RuntimeError, "SGD is not set up. Call its `setup` method with a link"),
+    lambda out: optimizers.SGD().update(),
+)
+row(
+    *("hook_before_setup", RuntimeError, "SGD is not set up. Call its `setup`"),
+    lambda out: optimizers.SGD().add_hook(chainer.optimizer_hooks.WeightDecay(0.1)),
+)
+row(
+    *("model_as_hyperparameter", ValueError, "hyperparameter 'beta1' .* finite number, got a Lin"),
+    lambda out: optimizers.Adam(0.001, L.Linear(3, 2)),
+)
+row(
+    *("other_size_in_the_file", ValueError, r"shape of 'W' must be \(2, 4\), .* holds \(2, 3\)"),
+    lambda out: chainer.serializers.load_npz(saved(out, L.Linear(3, 2)), L.Linear(4, 2)),
+)
+row(
+    *("other_model_in_the_file", KeyError, "'a/W' is not in .*m.npz"),
+    lambda out: chainer.serializers.load_npz(saved(out, L.Linear(3, 2)), Nested()),
+)
+row(
+    *("model_instead_of_snapshot", KeyError, "'updater/iterator:main/.* is not in .*m.npz"),
+    lambda out: chainer.serializers.load_npz(saved(out, L.Linear(3, 2)), trainer(out)),
+)
+row(
+    *("snapshot_instead_of_model", KeyError, "'W' is not in .*m.npz"),
+    lambda out: chainer.serializers.load_npz(saved(out, trainer(out)), L.Linear(3, 3)),
+)
+row(
+    *("missing_file", FileNotFoundError, "nofile.npz"),
+    lambda out: chainer.serializers.load_npz(out / "nofile.npz", L.Linear(3, 3)),
+)
+row(
+    *("trigger_swapped", ValueError, "must be either 'epoch' or 'iteration', got 1"),
+    lambda out: trainer(out).extend(extensions.LogReport(), trigger=("epoch", 1)),
+)
+row(
+    *("trigger_as_text", TypeError, r"a pair such as \(1, 'epoch'\) or None, got 'epoch'"),
+    lambda out: trainer(out).extend(extensions.LogReport(), trigger="epoch"),
+)
+row(
+    *("trigger_as_number", TypeError, r"a pair such as \(1, 'epoch'\) or None, got 1 of"),
+    lambda out: trainer(out).extend(extensions.LogReport(), trigger=1),
+)
+row(
+    *("misspelled_argument_of_extend", TypeError, r"unexpected keyword argument\(s\) 'triger'"),
+    lambda out: trainer(out).extend(extensions.LogReport(), triger=(1, "epoch")),
+)
+row(
+    *("extension_as_text", TypeError, "extension must be callable, got str"),
+    lambda out: trainer(out).extend("LogReport"),
+)
+row(
+    *(
+        "entries_as_text",
+        TypeError,
+        r"entries must be a list of names, got 'epoch': write \['epoch",
+    ),
+    lambda out: extensions.PrintReport("epoch"),
+)
+row(
+    *("number_as_stop_trigger", TypeError, r"a pair such as \(1, 'epoch'\) or None, got 10 of"),
+    lambda out: training.Trainer(trainer(out).updater, 10),
+)
+row(
+    *("super_not_called_and_set_up", RuntimeError, r"Call super\(\).__init__\(\) first in Model"),
+    lambda out: optimizers.SGD().setup(unfinished()),
+)
+row(
+    *("super_not_called_and_called", RuntimeError, r"Call super\(\).__init__\(\) first in Model"),
+    lambda out: unfinished()(X),
+)
+row(
+    *("no_forward", AttributeError, "neither 'Chain.__call__' .* nor 'forward' method"),
+    lambda out: chainer.Chain()(X),
+)
+row(
+    *("forward_without_return", RuntimeError, "return a value where None came from"),
+    lambda out: L.Classifier(without)(X, T),
+)
+row(
+    *("loss_in_a_tuple", TypeError, "lossfun must return a chainer.Variable, got tuple"),
+    lambda out: run(out, WithLoss(lambda loss: (F.sum(loss), 1))),
+)
+row(
+    *("loss_as_a_number", TypeError, "lossfun must return a chainer.Variable, got float"),
+    lambda out: run(out, WithLoss(lambda loss: float(F.sum(loss).array))),
+)
+row(
+    *("loss_of_each_sample", ValueError, r"of shape \(2,\) needs an initial gradient"),
+    lambda out: run(out, WithLoss(lambda loss: loss)),
+)
+row(
+    *("data_without_labels", TypeError, r"must get inputs and labels, such as model\(x, t\)"),
+    lambda out: run(out, data=X),
+)
+row(
+    *("two_inputs_of_a_linear_link", TypeError, "n_batch_axes must be an integer, got ndarray"),
+    lambda out: L.Classifier(L.Linear(3, 3))(X, X, T),
+)
+row(
+    *("result_as_predictor", TypeError, "predictor must be a link or a function, got Variable"),
+    lambda out: L.Classifier(F.relu(X)),
+)
+row(
+    *("variables_in_a_dataset", TypeError, "examples must be made of arrays.* got Variable"),
+    lambda out: run(out, data=[(chainer.Variable(x), t) for x, t in zip(X, T)]),
+)
+row(
+    *("double_precision_data", InvalidType, "(?s)b.dtype == x.dtype.*float32 != float64"),
+    lambda out: run(out, data=chainer.datasets.TupleDataset(X.astype("d"), T)),
+)
+row(
+    *("inputs_and_labels_of_two_lengths", ValueError, "wrong length: expected 4, .* got 2"),
+    lambda out: chainer.datasets.TupleDataset(X, T[:2]),
+)
+row(
+    *("state_of_a_smaller_batch", TypeError, r"(?s)4 > 2. Call reset_state\(\)"),
+    lambda out: [layer(x) for layer in [L.LSTM(3, 2)] for x in (X[:2], X)],
+)
+row(
+    *("number_as_input", TypeError, "(?s)LinearFunction.*Actual: <class 'numpy.float32'>"),
+    lambda out: L.Linear(3, 2)(np.float32(3)),
+)
+row(
+    *("variable_of_a_list", TypeError, "(?s)Actual: <class 'list'>.*numpy.asarray"),
+    lambda out: chainer.Variable([1, 2, 3]),
+)
+row(
+    *("sum_of_two_shapes", InvalidType, r"(?s)broadcast together.*\(4, 3\) and \(2, 2\)"),
+    lambda out: chainer.Variable(X) + np.ones((2, 2), "f"),
+)
+row(
+    *("variable_and_text", TypeError, "(?s)Value must be a scalar.*<class 'str'>"),
+    lambda out: chainer.Variable(X) + "a",
+)
+row(
+    *("concatenation_of_two_shapes", InvalidType, "4 != 2"),
+    lambda out: F.concat([X, X[:2]], axis=1),
+)
+row(
+    *("concatenation_without_a_list", TypeError, "axis must be int, got ndarray"),
+    lambda out: F.concat(X, X),
+)
+row(
+    *("impossible_reshape", InvalidType, "12 != 10"),
+    lambda out: F.reshape(X, (5, 2)),
+)
+row(
+    *("dropout_in_percent", ValueError, r"must be in the range \[0, 1\), got 50"),
+    lambda out: F.dropout(X, 50),
+)
+row(
+    *("normalization_of_another_size", InvalidType, r"\(3,\) != \(4,\)"),
+    lambda out: L.BatchNormalization(4)(X),
+)
+row(
+    *("comparison_of_variables", TypeError, "do not support the > operator; compare their 'array'"),
+    lambda out: chainer.Variable(X) > 0,
+)
+row(
+    *("batch_size_as_a_fraction", TypeError, "batch_size must be an integer, got 2.5"),
+    lambda out: iterators.SerialIterator([1, 2], 2.5),
+)
+row(
+    *("argument_of_another_library", TypeError, "unexpected keyword argument 'num_workers'"),
+    lambda out: iterators.SerialIterator([1, 2], 2, num_workers=2),
+)
+row(
+    *("model_instead_of_optimizer", TypeError, "optimizer 'main' must be .*Optimizer, got Linear"),
+    lambda out: training.StandardUpdater(iterators.SerialIterator([1], 1), L.Linear(3, 2)),
+)
+row(
+    *("trainer_as_target", TypeError, "target 'main' must be a chainer.Link, got Trainer"),
+    lambda out: extensions.Evaluator(iterators.SerialIterator([1], 1, repeat=False), trainer(out)),
+)
+row(
+    *("evaluator_over_a_list", TypeError, "iterator 'main' must be .*repeat=False, got list"),
+    lambda out: extensions.Evaluator([1, 2], L.Classifier(L.Linear(3, 3))),
+)
+row(
+    *("list_of_layers", ValueError, r"(?s)is not callable. Write Sequential\(\*layers\)"),
+    lambda out: chainer.Sequential([L.Linear(3, 3), F.relu]),
+)
+row(
+    *("function_in_a_chain_list", TypeError, "children of a ChainList must be links, got function"),
+    lambda out: chainer.ChainList(L.Linear(3, 3), F.relu),
+)
+row(
+    *("size_as_text", TypeError, r"non-negative integers, got \('4', 3\)"),
+    lambda out: L.Linear(3, "4"),
+)
+row(
+    *("negative_size", ValueError, r"non-negative integers, got \(4, -3\)"),
+    lambda out: L.Linear(-3, 4),
+)
+row(
+    *("stride_zero", ValueError, "stride must be positive, got 0"),
+    lambda out: L.Convolution2D(3, 4, 3, stride=0)(IMAGES),
+)
+row(
+    *("padding_as_text", ValueError, "pad must be an int or a pair of ints, got 'same'"),
+    lambda out: L.Convolution2D(3, 4, 3, pad="same")(IMAGES),
+)
+row(
+    *("print_without_log", ValueError, "extension LogReport not found"),
+    lambda out: reported_without_log(out),
+)
+row(
+    *("text_as_pickle_file", TypeError, "open for reading bytes, got str; open_pickle_dataset"),
+    lambda out: chainer.datasets.PickleDataset("a.pkl"),
+)
+
+
+class Nested(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.a = L.Linear(3, 2)
+
+
+def reported_without_log(out):
+    t = trainer(out)
+    t.extend(extensions.PrintReport(["epoch"]))
+    t.run(show_loop_exception_msg=False)
+
+
+def negative_id():
+    L.EmbedID(5, 2)(np.array([0, -2], "i"))
+
+
+def accuracy_of_a_label_without_class():
+    F.accuracy(X, WRONG)
+
+
+def other_targets_of_sigmoid_cross_entropy():
+    F.sigmoid_cross_entropy(X, np.full((4, 3), 7, "i"))
+
+
+def backward_without_recording():
+    with chainer.no_backprop_mode():
+        y = F.sum(F.relu(chainer.Variable(X)))
+    y.backward()
+
+
+def grad_of_inputs_of_which_one_is_unconnected():
+    a, b = chainer.Variable(X), chainer.Variable(X)
+    chainer.grad([F.sum(a)], [a, b])
+
+
+SILENT = [
+    negative_id,
+    accuracy_of_a_label_without_class,
+    other_targets_of_sigmoid_cross_entropy,
+    backward_without_recording,
+    grad_of_inputs_of_which_one_is_unconnected,
+]
+
+
+@pytest.mark.parametrize("function", SILENT)
+def test_silent_mistakes(function):
+    """If one of them is told one day, its row in the page goes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    assert not caught
+
+
 @pytest.mark.parametrize(("function", "kind", "phrase"), CASES)
 def test_what_is_said(function, kind, phrase, tmp_path, monkeypatch):
     monkeypatch.setattr(misuse, "_reported", set())
@@ -551,6 +924,30 @@ def test_refusals_end_with_the_inputs_and_a_remedy(call, note):
     with pytest.raises(chainer.utils.type_check.InvalidType) as caught:
         call()
     assert caught.value.__notes__ == [note]
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (
+            lambda: L.Convolution2D(3, 4, 3)(IMAGES.transpose(0, 2, 3, 1)),
+            "channels must be on axis 1: convert input 0 by transpose(0, 3, 1, 2)",
+        ),
+        (
+            lambda: L.Convolution2D(3, 4, 3)(IMAGES[0]),
+            "if input 0 is one sample, add the axis of samples by x[None]",
+        ),
+        (lambda: L.EmbedID(5, 2)(X[0]), "convert x by astype(np.int32)"),
+        (
+            lambda: F.sigmoid_cross_entropy(X[:, 0], T.astype("f")),
+            "convert t by astype(np.int32)",
+        ),
+    ],
+)
+def test_remedies(call, remedy):
+    with pytest.raises(InvalidType) as caught:
+        call()
+    assert caught.value.__notes__[0].endswith(": " + remedy)
 
 
 def test_each_parameter_is_reported_once(monkeypatch):
@@ -614,3 +1011,32 @@ class TestSilent:
     def test_entries_of_programs(self):
         with chainer.using_config("user_trian", 1), chainer.using_config("batch_size", 2):
             pass
+
+
+def main():
+    """Prints what is said about each mistake."""
+    counts = {"said": 0, "silent": 0, "other": 0}
+    silent = [(function, None, None) for function in SILENT]
+    for case_of in [*(c.values for c in CASES), *silent]:
+        function, kind, phrase = case_of
+        misuse._reported.clear()
+        texts = []
+        with warnings.catch_warnings(record=True) as caught, tempfile.TemporaryDirectory() as out:
+            warnings.simplefilter("always")
+            try:
+                function(pathlib.Path(out)) if kind else function()
+            except pytest.skip.Exception:
+                continue
+            except Exception as error:
+                texts = [(type(error), str(error))]
+        texts += [(w.category, str(w.message)) for w in caught]
+        said = kind and [t for c, t in texts if issubclass(c, kind) and re.search(phrase, t)]
+        result = "said" if said else "other" if texts else "silent"
+        counts[result] += 1
+        print(f"{result}: {function.__name__}: {' '.join((said or [''])[0].split())[:200]}")
+    print(counts)
+    raise SystemExit(counts["silent"] > 5 or counts["other"] > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -168,7 +168,7 @@ def not_an_array_message(obj: object) -> str:
     """
     text = f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
     if isinstance(obj, (int, float, list, tuple)):
-        text += "\nConvert it by numpy.asarray(x, numpy.float32)."
+        text += "\nConvert it by numpy.asarray(x, numpy.float32); ids and labels to numpy.int32."
     return text
 
 

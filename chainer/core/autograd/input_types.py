@@ -105,7 +105,7 @@ def refuse_uninitialized(
         if array is None:
             raise RuntimeError(
                 f"input {i} of {self.label} is an uninitialized variable; "
-                "give it a shape with initialize() first"
+                "give it a shape with initialize() first, or return a value where None came from"
             ) from cause
 
 
@@ -117,6 +117,11 @@ def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidT
     if str(error.expect).endswith("dtype.kind == f") and in_data[0].dtype.kind in "biu":
         # Most often images of bytes.
         text += f": convert {next(iter(named))} by astype(np.float32)"
+    elif str(error.expect).endswith("dtype.kind == i") and error.actual == "f != i":
+        last = list(named)[-1] if "t" in named else next(iter(named))
+        text += f": convert {last} by astype(np.int32)"
+    if len(in_data) > 1 and in_data[0].ndim > 2:
+        text += _image_remedy(next(iter(named)), in_data[0].shape, in_data[1].shape)
     labels = named.get("t")
     if labels is not None and len(in_data) == 2:
         scores = in_data[0]
@@ -125,3 +130,13 @@ def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidT
         elif labels.dtype.kind in "iu" and labels.shape == scores.shape and labels.ndim > 1:
             text += ": if t is one-hot, convert by t.argmax(axis=1)"
     return text
+
+
+def _image_remedy(name: str, shape: tuple[int, ...], weight: tuple[int, ...]) -> str:
+    """Returns what to do with an image whose channels are last, or without an axis of samples."""
+    if len(weight) == len(shape) + 1 and shape[0] == weight[1]:
+        return f": if {name} is one sample, add the axis of samples by x[None]"
+    if len(weight) == len(shape) and shape[1] != weight[1] == shape[-1]:
+        axes = ", ".join([str(axis) for axis in (0, len(shape) - 1, *range(1, len(shape) - 1))])
+        return f": channels must be on axis 1: convert {name} by transpose({axes})"
+    return ""

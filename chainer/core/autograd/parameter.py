@@ -163,6 +163,11 @@ def _generate(initializer: Any, shape: ShapeLike, device: Device) -> Array:
     if isinstance(shape, (int, numpy.integer)):
         shape = (int(shape),)
     shape = tuple(shape)
+    sizes: list[Any] = list(shape)
+    integers: list[Any] = [size for size in sizes if isinstance(size, (int, numpy.integer))]
+    if len(integers) < len(sizes) or min(integers, default=0) < 0:
+        text = f"shape of a parameter must have sizes that are non-negative integers, got {shape}"
+        raise (TypeError if len(integers) < len(sizes) else ValueError)(text)
     backend = device.backend
     dtype = get_dtype(getattr(initializer, "dtype", None))
     with backend.use(device):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy
 
 from chainer.core.arguments import require_attribute
-from chainer.core.arrays.backend import get_array_module, get_device_from_array
+from chainer.core.arrays.backend import get_array_module, get_device_from_array, is_array
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Shape
@@ -188,6 +188,9 @@ def get_order(row: Array, col: Array) -> Order:
         >>> chainer.utils.get_order(np.array([0, 1, 0]), np.array([0, 0, 1]))
         'F'
     """
+    for name, array in (("row", row), ("col", col)):
+        if not is_array(array):
+            raise TypeError(f"{name} must be an array of integers, got {type(array).__name__}")
     if row.shape != col.shape:
         raise ValueError(f"row and col must have one shape, got {row.shape} and {col.shape}")
     with get_device_from_array(row):

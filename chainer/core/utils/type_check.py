@@ -134,8 +134,14 @@ def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> Ty
 
     Raises:
         AssertionError: If ``data`` is not a tuple or a list.
+        AttributeError: If an element is not an array.
     """
     _require_tuple(data)
+    for i, array in enumerate(data):
+        if not (hasattr(array, "shape") or (accept_none and array is None)):
+            kind = "None (of an uninitialized variable?)" if array is None else type(array).__name__
+            # The class that releases raise.
+            raise AttributeError(f"{name}[{i}] must be an array, got {kind}")
     infos = TypeInfoTuple(
         Variable(
             TypeInfo((), None)

@@ -130,10 +130,15 @@ def _path_score(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Va
 
 
 def _as_costs(cost: Any, xs: Any) -> tuple[Variable, list[Variable]]:
-    xs = [as_variable(x) for x in xs]
+    if xs is None:
+        raise TypeError("xs must be a list of the costs of each step, got None")
+    cost, xs = as_variable(cost), [as_variable(x) for x in xs]
     if not xs:
         raise ValueError("xs must hold the costs of at least one step, got an empty list")
-    return as_variable(cost), xs
+    for name, x in [("cost", cost), *[(f"xs[{i}]", x) for i, x in enumerate(xs)]]:
+        if x.array is None:
+            raise TypeError(f"{name} must have an array, got None or an uninitialized variable")
+    return cost, xs
 
 
 def crf1d(

@@ -11,9 +11,11 @@ from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.misuse import warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._label_range import label_error
+from chainer.functions.activation.softmax import Softmax
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
 
 #: Loss of soft targets.
@@ -283,6 +285,13 @@ def softmax_cross_entropy(
         >>> F.softmax_cross_entropy(x, probabilities)
         variable(0.44018972)
     """
+    if isinstance(x, Variable) and isinstance(x.creator_node, Softmax):
+        warn_once(
+            "softmax",
+            "softmax_cross_entropy",
+            "x of softmax_cross_entropy is the result of softmax, which it computes itself: give "
+            "it the values before softmax, or the model learns slowly",
+        )
     function = SoftmaxCrossEntropy(
         normalize,
         cache_score,

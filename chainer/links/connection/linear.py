@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
@@ -130,5 +132,8 @@ class Linear(Link):
         Returns:
             Variable: Output of shape ``(B, out_size)``.
         """
+        if not isinstance(n_batch_axes, (int, numpy.integer)):
+            kind = type(n_batch_axes).__name__
+            raise TypeError(f"n_batch_axes must be an integer, got {kind}: one input is expected")
         self._infer_sizes(x, n_batch_axes)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -97,6 +97,8 @@ def generate_array(
         return array
     target = get_device(device)
     if target.xp is not xp:
+        if not hasattr(xp, "__name__"):
+            raise wrong_type("xp", "an array module such as numpy", xp)
         raise ValueError(f"device must be one of {xp.__name__}, got {target}")
     with target.backend.use(target):
         array = xp.empty(tuple(shape), dtype=dtype)

@@ -53,6 +53,10 @@ class Classifier(Chain):
     ) -> None:
         if not isinstance(label_key, (int, str)):
             raise TypeError(f"label_key must be int or str, but is {type(label_key)}")
+        if not callable(predictor):
+            raise TypeError(
+                f"predictor must be a link or a function, got {type(predictor).__name__}"
+            )
         super().__init__()
         self.lossfun = lossfun
         self.accfun = accfun
@@ -89,6 +93,11 @@ class Classifier(Chain):
             if key not in kwargs:
                 raise ValueError(f'Label key "{key}" is not found')
             t = kwargs.pop(key)
+        if not args and not kwargs:
+            raise TypeError(
+                "Classifier must get inputs and labels, such as model(x, t), got one argument, "
+                "which are the labels"
+            )
         # If the predictor raises, no results of the call before are left.
         self.y = None
         self.loss = None

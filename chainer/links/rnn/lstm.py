@@ -169,7 +169,7 @@ class LSTM(CellStateChain, LSTMBase):
             elif h_size < batch:
                 raise TypeError(
                     "The batch size of x must be equal to or less than the size of the previous "
-                    f"state h: {batch} > {h_size}"
+                    f"state h: {batch} > {h_size}. Call reset_state() before other sequences"
                 )
             elif h_size > batch:
                 h_update, h_rest = split_axis(self.h, [batch], axis=0)

@@ -107,6 +107,11 @@ class PickleDataset(DatasetMixin):
     """
 
     def __init__(self, reader: BinaryFile) -> None:
+        if not hasattr(reader, "seekable"):
+            raise TypeError(
+                "reader must be a file that is open for reading bytes, got "
+                f"{type(reader).__name__}; open_pickle_dataset() takes the name of a file"
+            )
         if not reader.seekable():
             raise ValueError("reader must support random access")
         self._set_up(_GivenFile(reader))

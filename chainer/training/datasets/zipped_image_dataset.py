@@ -59,6 +59,8 @@ class _Archive:
 
 
 def _open_archive(path: str) -> zipfile.ZipFile:
+    if not (isinstance(path, (str, os.PathLike)) or hasattr(path, "seek")):
+        raise TypeError(f"the ZIP file must be a path or an open file, got {type(path).__name__}")
     try:
         return zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:

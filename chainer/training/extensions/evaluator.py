@@ -84,6 +84,15 @@ class Evaluator(Extension):
     ) -> None:
         self._iterators: dict[str, Any] = named(iterator)
         self._targets = named(target)
+        for name, each in self._iterators.items():
+            # Iterators of programs need not derive from a class; they have no length.
+            if hasattr(each, "__len__") and not (
+                hasattr(each, "next") or hasattr(each, "__next__")
+            ):
+                raise TypeError(
+                    f"iterator {name!r} must be a dataset iterator, such as a SerialIterator with "
+                    f"repeat=False, got {type(each).__name__}"
+                )
         for name, each in self._targets.items():
             if not isinstance(each, Link):
                 raise TypeError(

@@ -46,6 +46,10 @@ class PrintReport(Extension):
                 "log_report must be the name of a LogReport extension or a LogReport, "
                 f"got {type(log_report).__name__}"
             )
+        if isinstance(entries, str):
+            raise TypeError(
+                f"entries must be a list of names, got {entries!r}: write [{entries!r}]"
+            )
         self._entries = list(entries)
         self._log_report = log_report
         self._out = Output(out)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import mmap
 import os
 import pickle
+import socket
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
-from multiprocessing.shared_memory import SharedMemory
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, cast
 
 import numpy
@@ -15,7 +19,22 @@ import numpy
 from chainer.training.iterators.buffer_pool import BufferPool
 
 _ALIGNMENT = 64
-_DIRECTORY = "/dev/shm"
+
+_numbers = itertools.count()
+
+
+class Offer(NamedTuple):
+    """What a worker is told of its shared memory with each task.
+
+    Attributes:
+        name: Name of the memory; another one for each memory of this process.
+        size: Number of bytes; 0 for no memory.
+        comes: Whether a descriptor of the memory follows the message.
+    """
+
+    name: str
+    size: int
+    comes: bool
 
 
 class Packed(NamedTuple):
@@ -83,26 +102,38 @@ def unpack(packed: Packed, shared: memoryview | None, pool: BufferPool) -> list[
 class SharedBuffer:
     """Shared memory that belongs to one worker, owned by the main process.
 
+    The memory never has a file: a worker gets its descriptor through the pipe. So the system gives
+    the memory back as soon as both processes have ended, even if all of them are killed at once.
+
     Args:
         size: Number of bytes; 0 for none.
     """
 
     def __init__(self, size: int) -> None:
-        self._memory: SharedMemory | None = None
+        self._map: mmap.mmap | None = None
+        self._view: memoryview | None = None
+        self._descriptor: int | None = None
+        self._name = ""
         self.failed = False
-        self._named = False
         if size:
             self._allocate(size)
 
     @property
-    def name(self) -> str | None:
-        """Name by which the worker finds the memory; None if there is none."""
-        return None if self._memory is None else self._memory.name
-
-    @property
     def view(self) -> memoryview | None:
         """The memory."""
-        return None if self._memory is None else self._memory.buf
+        return self._view
+
+    def offer(self) -> Offer:
+        """Returns what the worker needs to attach the memory; :meth:`send` is to follow."""
+        size = 0 if self._view is None else len(self._view)
+        return Offer(self._name, size, self._descriptor is not None)
+
+    def send(self, pipe: Connection[Any, Any]) -> None:
+        """Sends the descriptor of the memory to the worker, once."""
+        if self._descriptor is not None:
+            with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+                socket.send_fds(end, [b"m"], [self._descriptor])
+            self._close_descriptor()
 
     def grow(self, size: int) -> None:
         """Replaces the memory by a larger one."""
@@ -111,33 +142,21 @@ class SharedBuffer:
             self._allocate(size + size // 4)
 
     def _allocate(self, size: int) -> None:
-        if os.path.isdir(_DIRECTORY):
-            status = os.statvfs(_DIRECTORY)
-            if status.f_bavail * status.f_frsize < 2 * size:
-                # Writing to shared memory beyond the limit would kill the process.
-                self.failed = True
-                warnings.warn(
-                    f"{_DIRECTORY} has no space for {size} bytes of shared memory; "
-                    "MultiprocessIterator sends examples through pipes instead, which is slower. "
-                    "Make it larger (--shm-size of a container), or set shared_mem=0",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
-                return
-        self._memory = SharedMemory(create=True, size=size)
-        view: Any = self._memory.buf
-        view[:] = bytes(len(view))  # takes the pages now, not in the worker
-        self._named = True
-
-    def remove_name(self) -> None:
-        """Removes the file of the memory, which the worker has attached.
-
-        Without a file the system gives the memory back as soon as both processes have ended, even
-        if all of them, the resource tracker included, are killed at once.
-        """
-        if self._memory is not None and self._named:
-            self._memory.unlink()
-            self._named = False
+        self._name = f"chainer-{os.getpid()}-{next(_numbers)}"
+        try:
+            self._map, self._descriptor = _allocated(self._name, size)
+        except OSError as error:
+            self.failed = True
+            warnings.warn(
+                f"there is no space for {size} bytes of shared memory ({error}); "
+                "MultiprocessIterator sends examples through pipes instead, which is slower. "
+                "shared_mem=0 does so without this warning",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
+        self._view = memoryview(self._map)
+        self._view[:] = bytes(size)  # takes the pages now, not in the worker
 
     def for_another_worker(self) -> SharedBuffer:
         """Returns memory of the same size for the worker that replaces the one of this memory."""
@@ -147,30 +166,72 @@ class SharedBuffer:
         buffer.failed = buffer.failed or self.failed
         return buffer
 
+    def _close_descriptor(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
     def close(self) -> None:
         """Gives the memory back."""
-        self.remove_name()
-        if self._memory is not None:
-            self._memory.close()
-            self._memory = None
+        self._close_descriptor()
+        if self._view is not None and self._map is not None:
+            self._view.release()
+            self._map.close()
+        self._view = self._map = None
+
+
+def _allocated(name: str, size: int) -> tuple[mmap.mmap, int | None]:
+    """Returns new memory and a descriptor of it; None on Windows, where the name is enough."""
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size, tagname=name), None
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create(name)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    try:
+        # Without space this fails; writing to the memory would kill the process.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(descriptor, 0, size)
+        else:
+            os.ftruncate(descriptor, size)
+        return mmap.mmap(descriptor, size), descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 class AttachedBuffer:
     """The shared memory as a worker sees it."""
 
     def __init__(self) -> None:
-        self._memory: SharedMemory | None = None
+        self._map: mmap.mmap | None = None
+        self._view: memoryview | None = None
+        self._name = ""
 
-    def attach(self, name: str | None) -> memoryview | None:
-        """Returns the memory of the name, which may change from task to task."""
-        if self._memory is not None and self._memory.name != name:
-            self._memory.close()
-            self._memory = None
-        if name is None:
-            return None
-        if self._memory is None:
-            # The main process owns it; only since Python 3.13 the tracker can be told so. Before,
-            # all processes share one tracker, which forgets it when the main process gives it back.
-            untracked: dict[str, Any] = {"track": False} if sys.version_info >= (3, 13) else {}
-            self._memory = SharedMemory(name=name, **untracked)
-        return self._memory.buf
+    def attach(self, offer: Offer, pipe: Connection[Any, Any]) -> memoryview | None:
+        """Returns the memory that is offered, which may change from task to task."""
+        if offer.size == 0 or offer.name != self._name:
+            self._close()
+        if offer.size and self._map is None:
+            self._map = _attached(offer, pipe)
+            self._view = memoryview(self._map)
+            self._name = offer.name
+        return self._view
+
+    def _close(self) -> None:
+        if self._view is not None and self._map is not None:
+            self._view.release()
+            self._map.close()
+        self._view = self._map = None
+
+
+def _attached(offer: Offer, pipe: Connection[Any, Any]) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(-1, offer.size, tagname=offer.name)
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        _, (descriptor,), _, _ = socket.recv_fds(end, 1, 1)
+    try:
+        return mmap.mmap(descriptor, offer.size)
+    finally:
+        os.close(descriptor)

@@ -78,21 +78,20 @@ def work(pipe: Connection[Any, Any], dataset: DatasetLike, max_tasks: int | None
             return
         if message is None:
             return
-        task, buffer_name = message
-        pipe.send((task.number, _run(dataset, task, attached, buffer_name)))
+        task, offer = message
+        shared = attached.attach(offer, pipe)
+        pipe.send((task.number, _run(dataset, task, shared)))
         done += 1
 
 
-def _run(
-    dataset: DatasetLike, task: Task, attached: AttachedBuffer, buffer_name: str | None
-) -> Packed | WorkerError:
+def _run(dataset: DatasetLike, task: Task, shared: memoryview | None) -> Packed | WorkerError:
     try:
         examples: list[Any] = []
         for index, seed in zip(task.indexes, task.seeds):
             numpy.random.seed(seed)
             random.seed(seed)
             examples.append(dataset[index])
-        return pack(examples, attached.attach(buffer_name))
+        return pack(examples, shared)
     except (Exception, SystemExit) as error:
         return _describe(error)
 

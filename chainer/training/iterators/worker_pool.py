@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from typing import Any, TypeAlias
 
 from chainer.core.typing import DatasetLike
@@ -46,7 +46,8 @@ class _Worker:
 
     def give(self, task: Task) -> None:
         self.task = task
-        self.pipe.send((task, self.buffer.name))
+        self.pipe.send((task, self.buffer.offer()))
+        self.buffer.send(self.pipe)
 
     def end(self) -> None:
         """Ends the process: at once if it is busy, because its result is not needed."""
@@ -102,9 +103,6 @@ class WorkerPool:
         self._next_number = 0
         self._failure: BaseException | None = None
         self._closing = False
-        # Without this a forked worker would start a tracker of its own, which would take the
-        # shared memory away when the worker ends.
-        resource_tracker.ensure_running()
         self._wake_reader, self._wake_writer = context.Pipe(duplex=False)
         self._workers: list[_Worker] = []
         try:
@@ -257,8 +255,6 @@ class WorkerPool:
             )
             if reply.contents is not None and self._may_share:
                 worker.buffer.grow(reply.total)
-            else:
-                worker.buffer.remove_name()  # the worker that replies has attached it
         worker.task = None
         with self._changed:
             if number in self._wanted:

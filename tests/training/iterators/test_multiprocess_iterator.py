@@ -1,3 +1,4 @@
+import errno
 import gc
 import multiprocessing
 import os
@@ -63,7 +64,7 @@ linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
 def shared_memory_of(pid):
     """Paths of the shared memory a process has attached."""
     lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
-    return {line.split()[5] for line in lines if "/dev/shm/psm_" in line}
+    return {line.split()[5] for line in lines if "/memfd:chainer-" in line}
 
 
 @pytest.fixture(autouse=True)
@@ -263,15 +264,29 @@ def test_shared_memory_is_used_and_given_back():
     assert not any(map(os.path.exists, used))
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no /dev/shm")
+@linux
 def test_little_shared_memory(monkeypatch):
-    class Full:
-        f_bavail, f_frsize = 1, 1024
+    def full(descriptor, start, size):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(shared_buffer.os, "statvfs", lambda path: Full)
+    monkeypatch.setattr(shared_buffer.os, "posix_fallocate", full)
     iterator = MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000)
-    with pytest.warns(RuntimeWarning, match="has no space for"), iterator:
+    with pytest.warns(RuntimeWarning, match="no space for [0-9]+ bytes.*No space left"), iterator:
         assert len(summary(iterator, 4)) == 4
+
+
+def test_shared_memory_without_memfd(monkeypatch):
+    """As on systems that have neither of the two functions."""
+    monkeypatch.delattr(shared_buffer.os, "memfd_create", raising=False)
+    monkeypatch.delattr(shared_buffer.os, "posix_fallocate", raising=False)
+    found = []
+    for shared_mem in (10000, 0):
+        np.random.seed(0)
+        with MultiprocessIterator(
+            Examples(), 6, n_processes=2, shuffle=False, shared_mem=shared_mem
+        ) as iterator:
+            found.append(summary(iterator, 4))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
