@@ -13,6 +13,7 @@ from chainer.core.utils import (
     documentation as documentation,
     error as error,
     imgproc as imgproc,
+    installed as installed,
     meta as meta,
     precision as precision,
     temporary_names as temporary_names,
