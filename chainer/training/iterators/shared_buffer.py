@@ -90,6 +90,8 @@ class SharedBuffer:
     def __init__(self, size: int) -> None:
         self._memory: SharedMemory | None = None
         self.failed = False
+        #: Size that was asked for, in bytes.
+        self.wanted = size
         self._named = False
         if size:
             self._allocate(size)
@@ -105,8 +107,11 @@ class SharedBuffer:
         return None if self._memory is None else self._memory.buf
 
     def grow(self, size: int) -> None:
-        """Replaces the memory by a larger one."""
+        """Replaces the memory by a larger one, unless it is as large as that."""
+        if size <= self.wanted:
+            return
         self.close()
+        self.wanted = size
         if not self.failed:
             self._allocate(size + size // 4)
 
@@ -145,6 +150,7 @@ class SharedBuffer:
         self.close()
         buffer = SharedBuffer(0 if self.failed else size)
         buffer.failed = buffer.failed or self.failed
+        buffer.wanted = self.wanted
         return buffer
 
     def close(self) -> None:
@@ -156,21 +162,25 @@ class SharedBuffer:
 
 
 class AttachedBuffer:
-    """The shared memory as a worker sees it."""
+    """The shared memory as a worker sees it: the two buffers that were used last."""
 
     def __init__(self) -> None:
-        self._memory: SharedMemory | None = None
+        self._memories: list[SharedMemory] = []
 
     def attach(self, name: str | None) -> memoryview | None:
         """Returns the memory of the name, which may change from task to task."""
-        if self._memory is not None and self._memory.name != name:
-            self._memory.close()
-            self._memory = None
         if name is None:
             return None
-        if self._memory is None:
-            # The main process owns it; only since Python 3.13 the tracker can be told so. Before,
-            # all processes share one tracker, which forgets it when the main process gives it back.
-            untracked: dict[str, Any] = {"track": False} if sys.version_info >= (3, 13) else {}
-            self._memory = SharedMemory(name=name, **untracked)
-        return self._memory.buf
+        for memory in self._memories:
+            if memory.name == name:
+                # The one that was used longest ago is the one that is replaced.
+                self._memories.remove(memory)
+                self._memories.append(memory)
+                return memory.buf
+        if len(self._memories) == 2:
+            self._memories.pop(0).close()
+        # The main process owns it; only since Python 3.13 the tracker can be told so. Before, all
+        # processes share one tracker, which forgets it when the main process gives it back.
+        untracked: dict[str, Any] = {"track": False} if sys.version_info >= (3, 13) else {}
+        self._memories.append(SharedMemory(name=name, **untracked))
+        return self._memories[-1].buf
