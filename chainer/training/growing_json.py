@@ -43,7 +43,7 @@ class GrowingJsonFile:
     copies get rare.
 
     A process that reads the file while an entry is copied to its page (less than a microsecond) may
-    see a part of this entry, which is no JSON. It should then read again.
+    see a part of this entry, which JSON readers refuse. It should then read again.
 
     A new entry does not wait for the disk. It survives the end of the process, but not a power
     failure in the seconds that follow.
