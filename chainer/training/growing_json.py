@@ -10,7 +10,11 @@ from typing import Any
 
 from chainer.core.utils.atomic_file import replacing
 
-_END = b"\n]"
+#: What follows the members of the last entry.
+_END = b"\n    }\n]"
+
+#: What is between the members of two entries.
+_BETWEEN = b"\n    },\n    {"
 
 #: Least size of the space that is kept for new entries, in bytes; see GrowingJsonFile.
 _SPACE = 65536
@@ -22,19 +26,24 @@ _PAGE = 4096
 
 
 class GrowingJsonFile:
-    """Writes a JSON list to a file, of which only what is new is written later.
+    """Writes a JSON list of objects to a file, of which only what is new is written later.
 
-    Whenever another process reads the file, and whenever this one is killed, the file is a complete
-    list: with the new entry, or without it. If the file was changed or replaced by something else,
-    it is written as a whole. Once :meth:`close` was called, the contents are those of
-    ``json.dump(entries, file, indent=4)``.
+    Whenever this process is killed, the file is a complete list: with the new entry, or without it.
+    If the file was changed or replaced by something else, it is written as a whole. Once
+    :meth:`close` was called, the contents are those of ``json.dump(entries, file, indent=4)``.
 
-    JSON allows white space between the entries and the bracket that ends the list. So there are
-    many spaces before this bracket while the list grows, and a new entry replaces some of them.
-    An entry does not cross the end of a page, since a process that is killed may write only the
-    part before it: more spaces are left before such an entry. When the space is used up, or an
-    entry is larger than a page, a copy with the new entries replaces the file. The space grows with
-    the file, so that copies get rare.
+    JSON allows white space before the bracket that ends an object. So there are many spaces after
+    the members of the last entry while the list grows, and a new entry replaces some of them: it
+    closes the last one and leaves its own end to the brackets that are there. An entry does not
+    cross the end of a page, since a process that is killed may write only the part before it: more
+    spaces are left before such an entry. An entry that is larger than a page is written member by
+    member, so that the file is a list at each moment here, too; if the process is killed between
+    two of its pages, members are missing. When the space is used up, or a member is larger than a
+    page, a copy with the new entries replaces the file. The space grows with the file, so that
+    copies get rare.
+
+    A process that reads the file while an entry is copied to its page (less than a microsecond) may
+    see a part of this entry, which JSON readers refuse. It should then read again.
 
     A new entry does not wait for the disk. It survives the end of the process, but not a power
     failure in the seconds that follow.
@@ -42,8 +51,8 @@ class GrowingJsonFile:
 
     def __init__(self) -> None:
         self._path: str | None = None
-        # How the file was left: number of entries, position after the last one, size of the file in
-        # bytes, and its identity.
+        # How the file was left: number of entries, position after the members of the last one, size
+        # of the file in bytes, and its identity.
         self._count = 0
         self._end = 0
         self._size = 0
@@ -57,14 +66,9 @@ class GrowingJsonFile:
                 assumed to be the same.
             entries: The list.
         """
-        appended = (
-            path == self._path
-            and 0 < self._count < len(entries)
-            and self._append(entries[self._count :])
-        )
-        if not appended:
+        if path != self._path or not 0 < self._count < len(entries) or not self._append(entries):
             text = json.dumps(entries, indent=4).encode()
-            self._replace(path, text, len(text) - len(_END))
+            self._replace(path, text, _end_of_members(text))
         self._path = path
         self._count = len(entries)
 
@@ -74,13 +78,15 @@ class GrowingJsonFile:
         if descriptor is None or self._path is None:
             return
         with open(descriptor, "rb") as file:
-            # Inside of strings, JSON writes the end of a line as two characters.
-            text = re.sub(rb" +,\n", b",\n", file.read(self._end)) + _END
+            text = file.read(self._end) + _END
+        # Inside of strings, JSON writes the end of a line as two characters.
+        text = re.sub(rb" +(?=,?\n)", b"", text)
+        text = text.replace(b"{\n    }", b"{}")
         if len(text) != self._size:
-            self._replace(self._path, text, len(text) - len(_END))
+            self._replace(self._path, text, _end_of_members(text))
 
     def _replace(self, path: str, text: bytes, end: int) -> None:
-        """Writes the whole file, whose last entry ends at the position ``end``."""
+        """Writes the whole file; the members of its last entry end at the position ``end``."""
         self._identity = None
         with replacing(path) as temporary, open(temporary, "wb") as file:
             file.write(text)
@@ -108,24 +114,25 @@ class GrowingJsonFile:
         return None
 
     def _append(self, entries: list[dict[str, Any]]) -> bool:
-        """Adds entries after the last one; returns False if the file is another one."""
+        """Adds the entries that are new; returns False if the file is another one."""
         descriptor = self._open()
         if descriptor is None or self._path is None:
             return False
-        texts = [b",\n    " + _indented(entry) for entry in entries]
-        old = None
         with open(descriptor, "r+b", buffering=0) as file:
-            while texts:
-                position = _on_one_page(self._end, len(texts[0]))
-                end = position + len(texts[0])
-                if len(texts[0]) > _PAGE or end + len(_END) > self._size:
+            for entry in entries[self._count :]:
+                parts = _placed(_BETWEEN + _members(entry), entry, self._end)
+                if parts is None or parts[-1][0] + len(parts[-1][1]) + len(_END) > self._size:
                     old = _read(file, self._end)
                     break
-                file.seek(position)
-                _write(descriptor, texts.pop(0))
-                self._end = end
-        if old is not None:
-            self._extend(self._path, old + b"".join(texts))
+                for position, part in parts:
+                    file.seek(position)
+                    _write(descriptor, part)
+                self._end = position + len(part)
+                self._count += 1
+            else:
+                return True
+        new = (_BETWEEN + _members(entry) for entry in entries[self._count :])
+        self._extend(self._path, b"".join((old, *new)))
         return True
 
     def _extend(self, path: str, text: bytes) -> None:
@@ -134,10 +141,52 @@ class GrowingJsonFile:
         self._replace(path, text + space + _END, len(text))
 
 
+def _placed(text: bytes, entry: dict[str, Any], start: int) -> list[tuple[int, bytes]] | None:
+    """Divides a new entry into parts that do not cross a page.
+
+    Args:
+        text: The entry, with what is before it.
+        entry: The entry.
+        start: First position that may be written.
+
+    Returns:
+        Positions and parts; None if a member is larger than a page.
+    """
+    if len(text) <= _PAGE:
+        return [(_on_one_page(start, len(text)), text)]
+    parts: list[tuple[int, bytes]] = []
+    separator = _BETWEEN
+    for key, value in entry.items():
+        member = separator + _members({key: value})
+        separator = b","
+        if len(member) > _PAGE:
+            return None
+        position = _on_one_page(start, len(member))
+        if parts and position == start and start % _PAGE:
+            first, before = parts.pop()
+            parts.append((first, before + member))
+        else:
+            parts.append((position, member))
+        start = position + len(member)
+    return parts
+
+
 def _on_one_page(position: int, size: int) -> int:
     """Returns the first position, from a given one, at which ``size`` bytes are on one page."""
     crosses = position // _PAGE != (position + size - 1) // _PAGE
     return -(-position // _PAGE) * _PAGE if crosses else position
+
+
+def _end_of_members(text: bytes) -> int:
+    """Returns where the members of the last entry of a list end."""
+    # An empty entry is written as two brackets.
+    return len(text) - len(_END if text.endswith(_END) else b"}\n]")
+
+
+def _members(entry: dict[str, Any]) -> bytes:
+    """Returns the members of an entry as ``json.dump`` with an indentation of 4 writes them."""
+    text = json.dumps(entry, indent=4)
+    return text[1:].removesuffix("}").removesuffix("\n").replace("\n", "\n    ").encode()
 
 
 def _read(file: io.FileIO, size: int) -> bytes:
@@ -155,11 +204,6 @@ def _write(descriptor: int, data: bytes) -> None:
     # Usually once. A disk that is almost full may accept a part, and the next call then fails.
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _indented(entry: dict[str, Any]) -> bytes:
-    """Returns an entry as ``json.dump`` with an indentation of 4 writes it inside a list."""
-    return json.dumps(entry, indent=4).replace("\n", "\n    ").encode()
 
 
 class EncodedLog:

@@ -16,6 +16,7 @@ from chainer.core.spans import measured
 from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
 from chainer.training.dataset.batch import Batch as FastBatch
 from chainer.training.dataset.batch import Example
+from chainer.training.dataset.freed_memory import keep_freed_memory
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -334,6 +335,7 @@ def _stack(arrays: Sequence[Array]) -> Array:
     if xp is numpy:
         if not shape:
             return numpy.array(arrays)
+        keep_freed_memory()
         # Faster than numpy.stack, which makes a view of each array first.
         return numpy.concatenate(arrays).reshape((len(arrays), *shape))
     with backend.get_device_from_array(*arrays):

@@ -26,8 +26,10 @@ class LogReport(Extension):
 
     It accumulates the observations of the trainer over an interval, and writes the list of their
     means into a log file in JSON format. A new entry is appended to the file, at a cost that does
-    not depend on the length of the list. The file is a complete list at each moment; spaces may
-    follow it until the training ends.
+    not depend on the length of the list. The file is a complete list whenever the process is
+    killed; it contains more spaces than necessary until the training ends. A program that reads it
+    in the microsecond in which an entry is written may find a part of this entry: it should read
+    again.
 
     A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is
     copied to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each

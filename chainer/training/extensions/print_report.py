@@ -83,10 +83,11 @@ class PrintReport(Extension):
             return
         lines = [] if self._header_printed else [self._row(self._entries)]
         self._header_printed = True
-        for result in log[self._printed :]:
+        new = log[self._printed :]
+        for result in new:
             lines.append(self._row([_text(result.get(entry)) for entry in self._entries]))
         self._printed = len(log)
-        self._keys.check({key for result in log for key in result})
+        self._keys.check({key for result in new for key in result})
         # A progress bar leaves the cursor at its first line.
         start = ERASE_BELOW if self._out.is_terminal else ""
         self._out.write(start + "\n".join(lines) + "\n")

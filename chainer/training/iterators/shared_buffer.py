@@ -115,6 +115,8 @@ class SharedBuffer:
         self._descriptor: int | None = None
         self._name = ""
         self.failed = False
+        #: Size that was asked for, in bytes.
+        self.wanted = size
         if size:
             self._allocate(size)
 
@@ -136,8 +138,11 @@ class SharedBuffer:
             self._close_descriptor()
 
     def grow(self, size: int) -> None:
-        """Replaces the memory by a larger one."""
+        """Replaces the memory by a larger one, unless it is as large as that."""
+        if size <= self.wanted:
+            return
         self.close()
+        self.wanted = size
         if not self.failed:
             self._allocate(size + size // 4)
 
@@ -164,6 +169,7 @@ class SharedBuffer:
         self.close()
         buffer = SharedBuffer(0 if self.failed else size)
         buffer.failed = buffer.failed or self.failed
+        buffer.wanted = self.wanted
         return buffer
 
     def _close_descriptor(self) -> None:
@@ -202,28 +208,28 @@ def _allocated(name: str, size: int) -> tuple[mmap.mmap, int | None]:
 
 
 class AttachedBuffer:
-    """The shared memory as a worker sees it."""
+    """The shared memory as a worker sees it: the two buffers that were used last."""
 
     def __init__(self) -> None:
-        self._map: mmap.mmap | None = None
+        self._maps: dict[str, mmap.mmap] = {}
         self._view: memoryview | None = None
-        self._name = ""
 
     def attach(self, offer: Offer, pipe: Connection[Any, Any]) -> memoryview | None:
         """Returns the memory that is offered, which may change from task to task."""
-        if offer.size == 0 or offer.name != self._name:
-            self._close()
-        if offer.size and self._map is None:
-            self._map = _attached(offer, pipe)
-            self._view = memoryview(self._map)
-            self._name = offer.name
-        return self._view
-
-    def _close(self) -> None:
-        if self._view is not None and self._map is not None:
+        if self._view is not None:
             self._view.release()
-            self._map.close()
-        self._view = self._map = None
+            self._view = None
+        if offer.size == 0:
+            return None
+        memory = self._maps.pop(offer.name, None)
+        if memory is None:
+            if len(self._maps) == 2:
+                # The one that was used longest ago is the one that was replaced.
+                self._maps.pop(next(iter(self._maps))).close()
+            memory = _attached(offer, pipe)
+        self._maps[offer.name] = memory
+        self._view = memoryview(memory)
+        return self._view
 
 
 def _attached(offer: Offer, pipe: Connection[Any, Any]) -> mmap.mmap:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from chainer.core.typing import DatasetLike
+from chainer.training.dataset.freed_memory import keep_freed_memory
 from chainer.training.iterators.shared_buffer import AttachedBuffer, Packed, pack
 
 
@@ -70,6 +71,7 @@ def work(pipe: Connection[Any, Any], dataset: DatasetLike, max_tasks: int | None
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     attached = AttachedBuffer()
+    keep_freed_memory()
     done = 0
     while done != max_tasks:
         try:

@@ -25,17 +25,20 @@ class WorkerDied(RuntimeError):
 
 
 class _Worker:
-    """A process, the pipe to it, and its shared memory."""
+    """A process, the pipe to it, and its shared memory.
+
+    There are two buffers: while examples are taken out of one, the process fills the other.
+    """
 
     def __init__(
         self,
         context: Context,
         dataset: DatasetLike,
-        buffer: SharedBuffer,
+        buffers: list[SharedBuffer],
         max_tasks: int | None,
     ) -> None:
         self.pipe, other_end = context.Pipe()
-        self.buffer = buffer
+        self.buffers = buffers
         self.task: Task | None = None
         self.tasks_left = max_tasks
         self.process = context.Process(
@@ -46,8 +49,19 @@ class _Worker:
 
     def give(self, task: Task) -> None:
         self.task = task
-        self.pipe.send((task, self.buffer.offer()))
-        self.buffer.send(self.pipe)
+        buffer, other = self.buffers
+        # Both need the size that one of them turned out to need.
+        buffer.grow(other.wanted)
+        self.pipe.send((task, buffer.offer()))
+        buffer.send(self.pipe)
+
+    def take_buffer(self) -> SharedBuffer:
+        """Returns the buffer that the process has filled; the next task gets the other one."""
+        self.task = None
+        if self.tasks_left is not None:
+            self.tasks_left -= 1
+        self.buffers.reverse()
+        return self.buffers[1]
 
     def end(self) -> None:
         """Ends the process: at once if it is busy, because its result is not needed."""
@@ -107,7 +121,8 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         try:
             for _ in range(n_processes):
-                self._workers.append(self._start(SharedBuffer(buffer_size or 0)))
+                buffers = [SharedBuffer(buffer_size or 0) for _ in range(2)]
+                self._workers.append(self._start(buffers))
         except BaseException:
             self._end_workers()
             raise
@@ -116,8 +131,8 @@ class WorkerPool:
         )
         self._thread.start()
 
-    def _start(self, buffer: SharedBuffer) -> _Worker:
-        return _Worker(self._context, self._dataset, buffer, self._max_tasks)
+    def _start(self, buffers: list[SharedBuffer]) -> _Worker:
+        return _Worker(self._context, self._dataset, buffers, self._max_tasks)
 
     def submit(self, indexes: list[int], seeds: list[int]) -> int:
         """Has examples read.
@@ -197,7 +212,8 @@ class WorkerPool:
     def _end_workers(self) -> None:
         for worker in self._workers:
             worker.end()
-            worker.buffer.close()
+            for buffer in worker.buffers:
+                buffer.close()
         self._workers = []
 
     # -- the thread -------------------------------------------------------------------------------
@@ -215,7 +231,7 @@ class WorkerPool:
 
     def _hand_out(self) -> None:
         for worker in self._workers:
-            if worker.task is None:
+            if worker.task is None and worker.tasks_left != 0:
                 with self._changed:
                     if not self._queue:
                         return
@@ -246,28 +262,31 @@ class WorkerPool:
                 self._receive(worker, number, reply)
 
     def _receive(self, worker: _Worker, number: int, reply: Packed | WorkerError) -> None:
-        result: list[Any] | WorkerError
+        buffer = worker.take_buffer()
+        try:
+            # The process goes on reading while its examples are taken out of the buffer.
+            self._hand_out()
+        finally:
+            result = self._unpacked(buffer, number, reply)
+            with self._changed:
+                if number in self._wanted:
+                    self._results[number] = result
+                    self._changed.notify_all()
+        if worker.tasks_left == 0:
+            worker.process.join()
+            worker.end()
+            buffers = [buffer.for_another_worker() for buffer in worker.buffers]
+            self._workers[self._workers.index(worker)] = self._start(buffers)
+
+    def _unpacked(
+        self, buffer: SharedBuffer, number: int, reply: Packed | WorkerError
+    ) -> list[Any] | WorkerError:
         if isinstance(reply, WorkerError):
-            result = reply
-        else:
-            result = (
-                unpack(reply, worker.buffer.view, self._memory) if number in self._wanted else []
-            )
-            if reply.contents is not None and self._may_share:
-                worker.buffer.grow(reply.total)
-        worker.task = None
-        with self._changed:
-            if number in self._wanted:
-                self._results[number] = result
-                self._changed.notify_all()
-        if worker.tasks_left is not None:
-            worker.tasks_left -= 1
-            if worker.tasks_left == 0:
-                worker.process.join()
-                worker.end()
-                self._workers[self._workers.index(worker)] = self._start(
-                    worker.buffer.for_another_worker()
-                )
+            return reply
+        result = unpack(reply, buffer.view, self._memory) if number in self._wanted else []
+        if reply.contents is not None and self._may_share:
+            buffer.grow(reply.total)
+        return result
 
     def _raise_died(self, worker: _Worker) -> None:
         worker.process.join(5)
