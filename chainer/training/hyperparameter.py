@@ -88,13 +88,12 @@ _NUMBERS = frozenset(
 def _check_number(name: str, value: Any) -> None:
     """Raises ValueError unless a hyperparameter is a finite number."""
     # Arrays, which an optimizer may keep on a device, are not looked at: that would wait for it.
-    if isinstance(value, (list, tuple, dict, type)) or hasattr(value, "namedparams"):
-        came = (
-            f"the class {value.__name__}"
-            if isinstance(value, type)
-            else f"a {type(value).__name__}"
+    # Other objects, such as a tuple of rates, are up to the update rules of programs.
+    if hasattr(value, "namedparams"):
+        cls = value if isinstance(value, type) else type(value)
+        raise HyperparameterError(
+            f"hyperparameter {name!r} must be a finite number, got a {cls.__name__}"
         )
-        raise HyperparameterError(f"hyperparameter {name!r} must be a finite number, got {came}")
     if value is None or not isinstance(value, (str, bytes, float, int, complex, numpy.generic)):
         return
     if isinstance(value, (str, bytes, complex)) or not math.isfinite(value):

@@ -6,8 +6,8 @@ import pytest
 import chainer
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import using_config
-from tests.core.nodes import MultiplyArrays, NotDifferentiable, f32, multiply, var
+from chainer.core.config.configuration import config, using_config
+from tests.core.nodes import MultiplyArrays, NotDifferentiable, exp, f32, multiply, var
 
 
 class NaNForward(FunctionNode):
@@ -94,6 +94,22 @@ class TestStack:
 
     def test_otherwise(self):
         assert multiply(var(1), var(2)).creator.stack is None
+
+    def test_entries_take_effect_after_many_equal_calls(self):
+        """The usual case is remembered, and must not hide what was switched on later."""
+        x = var(1.0)
+        for _ in range(3):
+            exp(x)
+        with using_config("debug", True):
+            assert exp(x).creator.stack is not None
+        assert exp(x).creator.stack is None
+        with using_config("lazy_grad_sum", True):
+            assert exp(x).creator.lazy_grad_sum
+        assert not exp(x).creator.lazy_grad_sum
+        config.debug = True
+        assert exp(x).creator.stack is not None
+        del config.debug
+        assert exp(x).creator.stack is None
 
 
 @pytest.mark.parametrize("debug_mode", [False, True])

@@ -113,8 +113,16 @@ class ThreadState:
         self.type_check: bool = get("type_check", True)
         self.debug: bool = get("debug", False)
         self.lazy_grad_sum: bool = get("lazy_grad_sum", False)
-        self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)
         self.policy: KernelPolicy = current_policy(get)
+        self._find_common()
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets the effective value of one of the entries that have an attribute here."""
+        setattr(self, name, value)
+        self._find_common()
+
+    def _find_common(self) -> None:
+        self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)
 
 
 class GlobalConfig:
@@ -217,7 +225,7 @@ class LocalConfig:
         state = self._threads.state
         state.values[name] = value
         if name in _STATE_ENTRIES:
-            setattr(state, name, value)
+            state.set(name, value)
         elif _selects_kernels(name):
             state.refresh()
 
@@ -227,7 +235,7 @@ class LocalConfig:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
         if name in _STATE_ENTRIES:
-            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
+            state.set(name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
         elif _selects_kernels(name):
             state.refresh()
 

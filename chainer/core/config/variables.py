@@ -104,5 +104,11 @@ VARIABLES = (
         "0",
         "1: tests fixed by `chainer.testing.fix_random` draw other numbers in each run.",
     ),
+    EnvironmentVariable(
+        "CHAINER_WARN_VERSION_MISMATCH",
+        "0 or 1",
+        "1",
+        "0: `chainer._environment_check.check()` warns of no package that is too old.",
+    ),
 )
 """The variables, by name. Those of configuration entries are not repeated here."""

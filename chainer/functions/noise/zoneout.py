@@ -81,6 +81,7 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
         True
     """
     if config.train:
+        h, x = as_variable(h), as_variable(x)
         if h.dtype != x.dtype and h.dtype.kind == x.dtype.kind == "f":
             dtype = numpy.result_type(h.dtype, x.dtype)
             h, x = in_dtype(h, dtype), in_dtype(x, dtype)

@@ -84,12 +84,7 @@ class TestPlotReport:
 
 
 def test_without_matplotlib(tmp_path, monkeypatch):
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        plotting.importlib.util,
-        "find_spec",
-        lambda name: None if name == "matplotlib" else find_spec(name),
-    )
+    monkeypatch.setattr(plotting.installed, "is_installed", lambda name: name != "matplotlib")
     trainer = make_trainer(tmp_path, (1, "epoch"))
     for make in (
         lambda: E.PlotReport(["main/loss"]),
