@@ -73,6 +73,7 @@ class BackwardPass:
         "_create_graph",
         "_heap",
         "_is_common",
+        "_is_plain",
         "_pushed",
         "_reachable",
         "_retain_grad",
@@ -103,15 +104,12 @@ class BackwardPass:
         self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
-        # In the usual case a function with a rule on arrays needs no preparation at all.
-        self._is_common = not (
-            self.on_variables
-            or state.hooks
-            or state.debug
-            or retain_grad
-            or targets is not None
-            or reachable is not None
+        # Whether gradients are taken from the sums, and nothing else happens to them.
+        self._is_plain = not (
+            self.on_variables or retain_grad or targets is not None or reachable is not None
         )
+        # In the usual case a function with a rule on arrays needs no preparation at all.
+        self._is_common = self._is_plain and not (state.hooks or state.debug)
         #: Nodes whose gradients were there before: they are not stored again.
         self._roots: set[VariableNode] = set()
         #: What is to be visited: rank, number, function, and the node where it was reached.
@@ -195,7 +193,7 @@ class BackwardPass:
         """
         targets = function._targets
         gys: Gradients | None
-        if self._is_common and not node._marks:
+        if self._is_plain and not node._marks:
             # By far the most frequent case: one output, gradients are arrays.
             gy = self.sums.sums.pop(node, None)
             if type(gy) is _ndarray:
@@ -206,7 +204,9 @@ class BackwardPass:
                 gys = (None,)
             else:
                 return None
-            if function._has_direct_rule and targets:
+            if not self._is_common:
+                function._know_output(node)  # hooks may read 'outputs'
+            elif function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         else:
             gys = self._pop_output_gradients(node, function)

@@ -219,8 +219,10 @@ class FunctionNode:
 
     def _all_hooks(self, state: ThreadState) -> list[FunctionHook]:
         """Returns the hooks of the thread and those of this function."""
+        if not self._hooks:
+            return list(state.hooks.values())
         # A hook of this function replaces one of the thread that has the same name.
-        return list({**state.hooks, **(self._hooks or {})}.values())
+        return list({**state.hooks, **self._hooks}.values())
 
     @property
     def output_data(self) -> tuple[Array | None, ...]:
