@@ -16,7 +16,7 @@ from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
-    from chainer.core.typing import Arrays
+    from chainer.core.typing import Array, Arrays
 
 
 def check_types_each_time(self: FunctionNode, in_data: Arrays) -> None:
@@ -122,14 +122,18 @@ def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidT
         text += f": convert {last} by astype(np.int32)"
     if len(in_data) > 1 and in_data[0].ndim > 2:
         text += _image_remedy(next(iter(named)), in_data[0].shape, in_data[1].shape)
-    labels = named.get("t")
-    if labels is not None and len(in_data) == 2:
-        scores = in_data[0]
-        if labels.dtype.kind == "f" and labels.ndim == scores.ndim - 1:
-            text += ": if t has class numbers, convert by t.astype(np.int32)"
-        elif labels.dtype.kind in "iu" and labels.shape == scores.shape and labels.ndim > 1:
-            text += ": if t is one-hot, convert by t.argmax(axis=1)"
+    if "t" in named and len(in_data) == 2:
+        text += _label_remedy(in_data[0], named["t"])
     return text
+
+
+def _label_remedy(scores: Array, labels: Array) -> str:
+    """Returns what to do with labels that are of a floating-point dtype, or one-hot."""
+    if labels.dtype.kind == "f" and labels.ndim == scores.ndim - 1:
+        return ": if t has class numbers, convert by t.astype(np.int32)"
+    if labels.dtype.kind in "iu" and labels.shape == scores.shape and labels.ndim > 1:
+        return ": if t is one-hot, convert by t.argmax(axis=1)"
+    return ""
 
 
 def _image_remedy(name: str, shape: tuple[int, ...], weight: tuple[int, ...]) -> str:

@@ -201,6 +201,15 @@ def _split(packed: Array, batch_sizes: tuple[int, ...]) -> list[Array]:
     return parts
 
 
+def _check_groups(name: str, lists: Weights, what: str, groups: int, count: int) -> None:
+    """Raises ValueError unless there is a list of ``count`` elements for each group."""
+    if len(lists) != groups:
+        raise ValueError(f"{name} must have {groups} elements, got {len(lists)}")
+    for i, group in enumerate(lists):
+        if len(group) != count:
+            raise ValueError(f"{name}[{i}] must have {count} {what}, got {len(group)}")
+
+
 def apply_n_step(
     node_class: type[BaseNStepRNN],
     n_layers: int,
@@ -234,13 +243,8 @@ def apply_n_step(
                 "links of recurrent networks only"
             )
     groups = n_layers * node_class.directions
-    count = WEIGHTS[node_class.mode]
-    for name, lists, what in (("ws", ws, "weights"), ("bs", bs, "biases")):
-        if len(lists) != groups:
-            raise ValueError(f"{name} must have {groups} elements, got {len(lists)}")
-        for i, group in enumerate(lists):
-            if len(group) != count:
-                raise ValueError(f"{name}[{i}] must have {count} {what}, got {len(group)}")
+    _check_groups("ws", ws, "weights", groups, WEIGHTS[node_class.mode])
+    _check_groups("bs", bs, "biases", groups, WEIGHTS[node_class.mode])
     if not xs:
         return (*[as_variable(state) for state in states], ())
     node = node_class(n_layers, dropout_ratio if config.train else 0.0)

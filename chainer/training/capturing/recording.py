@@ -338,7 +338,7 @@ class StepRecording:
             old = self._values[key][1] if key in self._values else None
             if key[0] in owners and key[1] == "t" and value == old:
                 continue  # counts of updates, which other steps make
-            if value is old or value == old or value != value:
+            if _is_same(value, old):
                 self._constant_values.append((slot, value))
             elif key[0] in owners and type(value) is int and type(old) is int and value > old:
                 recording.counters.append((slot.members, slot.name, value - old))
@@ -359,12 +359,11 @@ class StepRecording:
         sizes: list[tuple[Any, int]] = []
         for owner in (*self._optimizers, *self._rules):
             hyperparam = getattr(owner, "hyperparam", None)
-            for name, value in {} if hyperparam is None else vars(hyperparam).items():
-                if name != "_parent" and name not in _VARYING_HYPERPARAMETERS:
-                    values.append((Slot(type(owner).__name__, vars(hyperparam), name), value))
             if hyperparam is not None:
+                members = vars(hyperparam)
+                values += _fixed_hyperparameters(type(owner).__name__, members)
                 # A rule that gets hyperparameters of its own no longer shares its numbers.
-                sizes.append((vars(hyperparam), len(vars(hyperparam))))
+                sizes.append((members, len(members)))
         objects = [(slot.members, slot.name, array) for slot, array, _ in self._state]
         for owner in (*self._optimizers, *self._rules):
             members = vars(owner)
@@ -400,6 +399,13 @@ class StepRecording:
 _REPLACEABLE = ("target", "hyperparam", "_state")
 
 
+def _fixed_hyperparameters(owner: str, members: dict[str, Any]) -> Iterator[tuple[Slot, Any]]:
+    """Yields the hyperparameters that are part of a program."""
+    for name, value in members.items():
+        if name != "_parent" and name not in _VARYING_HYPERPARAMETERS:
+            yield Slot(owner, members, name), value
+
+
 def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
     """Yields attributes of a link that are neither plain values nor arrays, such as functions.
 
@@ -411,6 +417,11 @@ def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
             if isinstance(value, (list, dict, set)):
                 value = copy.copy(value)
             yield Slot(type(link).__name__, vars(link), name), value
+
+
+def _is_same(value: Any, old: Any) -> bool:
+    """Returns whether a value has not changed; NaN, which equals nothing, has not."""
+    return value is old or value == old or value != value
 
 
 def _signature_of(value: Any) -> Any:
