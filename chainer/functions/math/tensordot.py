@@ -47,26 +47,46 @@ class TensorDot(ExpressionFunction):
         dtype: DTypeLike | None = None,
     ) -> None:
         self.axes = axes
-        self.a_axes = a_axes
-        self.b_axes = b_axes
-        self.c_axes = c_axes
+        # Axes that the caller resolved, as release 7 can be called; they are taken as they are.
+        self._given = None if a_axes is None or b_axes is None else (a_axes, b_axes)
+        self._given_order = c_axes
         self.dtype = dtype
+        # The order that the output is permuted to; None if it is right as it is computed.
+        self._order: _Axes | None = None if c_axes is None else (*c_axes[0], *c_axes[1])
+        #: Axes that are summed over, and the numbers of dimensions, once the inputs are known.
+        self._a_axes: _Axes = ()
+        self._b_axes: _Axes = ()
+        self._ndims: tuple[int, int] | None = None
+
+    @property
+    def a_axes(self) -> Any:
+        """Axes of the first input: those that remain and those that are summed over."""
+        if self._given is not None or self._ndims is None:
+            return None if self._given is None else self._given[0]
+        return _others(self._ndims[0], self._a_axes), self._a_axes
+
+    @property
+    def b_axes(self) -> Any:
+        """Axes of the second input: those that are summed over and those that remain."""
+        if self._given is not None or self._ndims is None:
+            return None if self._given is None else self._given[1]
+        return self._b_axes, _others(self._ndims[1], self._b_axes)
+
+    @property
+    def c_axes(self) -> Any:
+        """Axes of the output: those of the first and those of the second input."""
+        if self._given_order is not None or self._ndims is None:
+            return self._given_order
+        count, total = len(self.a_axes[0]), len(self.a_axes[0]) + len(self.b_axes[1])
+        return tuple(range(count)), tuple(range(count, total))
 
     def _resolve(self, a: Array, b: Array) -> None:
-        """Fills in all axes, now that the inputs are known."""
-        # Axes that the caller of release 7 resolved are taken as they are.
-        if self.a_axes is None or self.b_axes is None:
-            summed = _normalized(self.axes, a, b)
-            self.a_axes = (_others(a.ndim, summed[0]), summed[0])
-            self.b_axes = (summed[1], _others(b.ndim, summed[1]))
-        self._a_axes, self._b_axes = tuple(self.a_axes[1]), tuple(self.b_axes[0])
-        count, total = len(self.a_axes[0]), len(self.a_axes[0]) + len(self.b_axes[1])
-        # The order that the output is permuted to; None if it is right as it is computed.
-        self._order: _Axes | None = None
-        if self.c_axes is None:
-            self.c_axes = (tuple(range(count)), tuple(range(count, total)))
+        """Finds the axes that are summed over, now that the inputs are known."""
+        self._ndims = a.ndim, b.ndim
+        if self._given is None:
+            self._a_axes, self._b_axes = _normalized(self.axes, a, b)
         else:
-            self._order = tuple([*self.c_axes[0], *self.c_axes[1]])
+            self._a_axes, self._b_axes = tuple(self._given[0][1]), tuple(self._given[1][0])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
