@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
+from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
 from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
@@ -16,7 +17,6 @@ from chainer.training.updaters.placement import move_model
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
-    from chainer.core.autograd.variable import Variable
     from chainer.core.typing import ArrayTree, DeviceLike
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.capturing.step import CapturedStep
@@ -148,7 +148,8 @@ class StandardUpdater(Updater):
                     f"got {type(each).__name__}"
                 )
         for name, each in self._optimizers.items():
-            if not hasattr(each, "update"):
+            # Parameters have such a method, too.
+            if not hasattr(each, "update") or isinstance(each, Variable):
                 raise TypeError(
                     f"optimizer {name!r} must be a chainer.Optimizer, got {type(each).__name__}"
                 )

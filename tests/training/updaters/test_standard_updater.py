@@ -200,3 +200,10 @@ def test_bad_arguments():
 def test_interface(method):
     with pytest.raises(NotImplementedError, match=method):
         getattr(Updater(), method)()
+
+
+@pytest.mark.parametrize("wrong", [chainer.Parameter(1.0, (2,)), chainer.Variable(), 3])
+def test_what_is_not_an_optimizer_is_refused(wrong):
+    iterator = SerialIterator([1, 2], 1)
+    with pytest.raises(TypeError, match="optimizer 'main' must be a chainer.Optimizer, got "):
+        StandardUpdater(iterator, wrong, loss_scale=2.0)
