@@ -7,6 +7,7 @@ variables and the command line.
 from __future__ import annotations
 
 import inspect
+import re
 from functools import lru_cache
 from html import escape
 
@@ -74,7 +75,9 @@ def _write_name(section: str, name: Name) -> str:
             print(f"::: {name.canonical}", file=page)
             print(_OPTIONS.format(heading=name.public, label=label), file=page)
             # What the results of a search show of the page: they take text of its own only.
-            print(f"\n<p hidden>{escape(_first_line(name))}</p>", file=page)
+            # The results of a search show this as it is: without marks of Markdown.
+            text = re.sub(r"[`\\]", "", _first_line(name))
+            print(f"\n<p hidden>{escape(text)}</p>", file=page)
         else:
             print(_described(name), file=page)
     return path

@@ -76,7 +76,7 @@ _TEXTS = {
 
 @fixed_dimensions(convolution_nd, 1, convolution_sections, **_TEXTS)
 def convolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """One-dimensional convolution function: :func:`convolution_nd` with one check more.
+    """One-dimensional convolution function: :func:`convolution_nd` for one spatial axis.
 
     Example:
         >>> x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
@@ -89,7 +89,7 @@ def convolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(convolution_nd, 3, convolution_sections, **_TEXTS)
 def convolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional convolution function: :func:`convolution_nd` with one check more.
+    """Three-dimensional convolution function: :func:`convolution_nd` for three spatial axes.
 
     Example:
         >>> x = np.ones((2, 3, 10, 11, 12), np.float32)

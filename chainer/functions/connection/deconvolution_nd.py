@@ -77,7 +77,7 @@ _TEXTS = {
 
 @fixed_dimensions(deconvolution_nd, 1, convolution_sections, **_TEXTS)
 def deconvolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """One-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+    """One-dimensional deconvolution function: :func:`deconvolution_nd` for one spatial axis.
 
     Example:
         >>> x = np.array([[[1, 2]]], np.float32)
@@ -90,7 +90,7 @@ def deconvolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(deconvolution_nd, 3, convolution_sections, **_TEXTS)
 def deconvolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+    """Three-dimensional deconvolution function: :func:`deconvolution_nd` for three spatial axes.
 
     Example:
         >>> x = np.ones((2, 3, 5, 6, 7), np.float32)

@@ -119,7 +119,7 @@ pad_value (0 or None): With 0 the padding counts as zeros; with None it does not
 
 @fixed_dimensions(average_pooling_nd, 1, pooling_sections, **_TEXTS)
 def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """One-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+    """One-dimensional average pooling function: :func:`average_pooling_nd` for one spatial axis.
 
     Example:
         >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
@@ -134,7 +134,7 @@ def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(average_pooling_nd, 3, pooling_sections, **_TEXTS)
 def average_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+    """Three-dimensional average pooling function: :func:`average_pooling_nd` for three spatial axes.
 
     Example:
         >>> x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)

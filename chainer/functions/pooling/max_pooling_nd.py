@@ -119,7 +119,7 @@ cover_all (bool): If True, all spatial locations are pooled into some output pix
 
 @fixed_dimensions(max_pooling_nd, 1, pooling_sections, **_TEXTS)
 def max_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """One-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+    """One-dimensional max pooling function: :func:`max_pooling_nd` for one spatial axis.
 
     Example:
         >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
@@ -134,7 +134,7 @@ def max_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(max_pooling_nd, 3, pooling_sections, **_TEXTS)
 def max_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+    """Three-dimensional max pooling function: :func:`max_pooling_nd` for three spatial axes.
 
     Example:
         >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)

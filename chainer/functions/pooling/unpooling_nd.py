@@ -133,7 +133,7 @@ outsize (tuple of $ints): Expected output size ``($sizes)``; estimated if None.
 
 @fixed_dimensions(unpooling_nd, 1, pooling_sections, **_TEXTS)
 def unpooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """One-dimensional unpooling function: :func:`unpooling_nd` with one check more.
+    """One-dimensional unpooling function: :func:`unpooling_nd` for one spatial axis.
 
     Example:
         >>> x = np.array([[[1, 2]]], np.float32)
@@ -146,7 +146,7 @@ def unpooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(unpooling_nd, 3, pooling_sections, **_TEXTS)
 def unpooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional unpooling function: :func:`unpooling_nd` with one check more.
+    """Three-dimensional unpooling function: :func:`unpooling_nd` for three spatial axes.
 
     Example:
         >>> x = np.ones((2, 3, 4, 5, 6), np.float32)
