@@ -44,7 +44,10 @@ def final(function: Any = None, /, *, action: type[Exception] = TypeError) -> An
     def mark(method: Any) -> Any:
         if not callable(method):
             raise wrong_type("function", "a method", method)
-        setattr(method, _MARK, action)
+        try:
+            setattr(method, _MARK, action)
+        except (AttributeError, TypeError):  # such as a method of a class written in C
+            raise wrong_type("function", "a method defined in Python", method) from None
         return method
 
     return mark if function is None else mark(function)

@@ -82,3 +82,9 @@ def test_base_classes():
 
     assert Table(a=1) == {"a": 1}
     assert issubclass(Table, dict)
+
+
+@pytest.mark.parametrize("method", [len, int, 3])
+def test_what_cannot_be_marked_is_refused(method):
+    with pytest.raises(TypeError, match="function must be a method"):
+        final(method)
