@@ -134,7 +134,7 @@ def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 @fixed_dimensions(average_pooling_nd, 3, pooling_sections, **_TEXTS)
 def average_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
-    """Three-dimensional average pooling function: :func:`average_pooling_nd` for three spatial axes.
+    """Three-dimensional average pooling: :func:`average_pooling_nd` for three spatial axes.
 
     Example:
         >>> x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
