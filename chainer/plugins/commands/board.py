@@ -1,9 +1,10 @@
 """``chainer board``: a web page with the curves of trainings, while they go on.
 
 It shows each folder, at most three levels below the given one, that has a log of LogReport: its
-curves, last values, pictures, snapshots, what the process has used, and the hyperparameters: those
-of the optimizers, and those in a file ``args`` or ``hyperparameters.json``, if the program writes
-one. The page is served on this machine only.
+curves, last values, pictures, snapshots, and the hyperparameters in a file ``args`` or
+``hyperparameters.json``, if the program writes one. ``LogReport(about=True)`` adds the
+hyperparameters of the optimizers, and what the process has used. The page is served on this machine
+only.
 """
 
 from __future__ import annotations
