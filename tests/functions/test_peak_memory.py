@@ -101,18 +101,20 @@ def peak_of(function, arrays):
         return ys if isinstance(ys, tuple) else (ys,)
 
     ends = sum(array.nbytes for array in [*arrays, *(y.array for y in outputs())])
-    for _ in range(2):  # the first one imports modules and fills caches
+    peaks = []
+    for _ in range(4):  # the first one imports modules and fills caches
         for x in xs:
             x.cleargrad()
         gc.collect()
         tracemalloc.start()
         try:
             Loss().apply(outputs())[0].backward()
-            peak = tracemalloc.get_traced_memory()[1]
+            peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
     assert all(x.grad is not None for x in xs)
-    return peak, ends
+    # Threads that other tests have left may allocate memory, too.
+    return min(peaks), ends
 
 
 @pytest.mark.parametrize("name", ROWS)
