@@ -1,15 +1,19 @@
 """The garbage collector is held back while graphs grow, and garbage is still collected."""
 
 import gc
+import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import weakref
 
 import numpy as np
 import pytest
 
+import chainer
 from chainer.core.autograd.collector_pacing import CollectorPacing
+from chainer.core.autograd.collector_pacing import collections as collections_noted
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from tests.core.nodes import Multiply, add, f32, var
@@ -100,6 +104,7 @@ class TestGrowingGraph:
         others = []
         for _ in range(200_000):
             others.append([])
+        add(var(1), var(1))
         assert gc.get_threshold() == USUAL
         del y
 
@@ -143,15 +148,24 @@ class TestThresholdIsRestored:
         del y
         assert gc.get_threshold() == USUAL
 
-    def test_at_the_first_collection_that_finds_other_objects(self):
+    def test_when_a_graph_that_was_not_differentiated_is_gone(self):
+        y = chain(var(1), 3000)
+        assert gc.get_threshold()[0] > USUAL[0]
+        del y
+        assert gc.get_threshold() == USUAL
+
+    def test_after_a_collection_that_finds_other_objects(self):
         y = chain(var(1), 3000)
         raised = gc.get_threshold()[0]
         assert raised > USUAL[0]
-        others = []
         # The next collection may find mostly the graph, and double the threshold; then no more.
-        while gc.get_threshold() != USUAL:
-            others.append([])
-            assert len(others) <= 3 * raised
+        others = [[] for _ in range(3 * raised)]
+        with chainer.no_backprop_mode():
+            add(y, y)
+        others += [[] for _ in range(3 * raised)]
+        with chainer.no_backprop_mode():
+            add(y, y)
+        assert gc.get_threshold() == USUAL
         del y
 
     def test_after_an_error(self):
@@ -233,17 +247,42 @@ class TestGarbage:
         pacing = CollectorPacing()
         y = chain(var(1), 3000)
         gc.set_threshold(*USUAL)
-        pacing("stop", {"generation": 0, "collected": 700})
-        assert gc.get_threshold() == USUAL
-        pacing._nodes = 0
-        pacing("stop", {"generation": 0, "collected": 0})
-        assert gc.get_threshold()[0] == 16 * USUAL[0]
-        pacing._nodes = 0
-        pacing("stop", {"generation": 0, "collected": 0})
-        assert gc.get_threshold()[0] == 32 * USUAL[0]
+        for collected, factor in ((700, 1), (0, 16), (0, 32)):
+            pacing._nodes = 0
+            collections_noted["stop"] = {"generation": 0, "collected": collected}
+            pacing.adapt((y,))
+            assert gc.get_threshold()[0] == factor * USUAL[0]
         pacing.restore()
         assert gc.get_threshold() == USUAL
         del y
+
+
+SIGNALS = """
+    import gc, signal, sys
+    import chainer
+
+    def raise_timeout(number, frame):
+        raise TimeoutError(number)
+
+    heap = [[i] for i in range(3_000_000)]
+    handlers = {KeyboardInterrupt: signal.default_int_handler, TimeoutError: raise_timeout}
+    for error, handler in handlers.items():
+        signal.signal(signal.SIGALRM, handler)
+        try:
+            # The collection takes about 0.2 seconds.
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            gc.collect()
+        except error:
+            print(error.__name__)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
+def test_signals_during_a_collection_are_not_lost():
+    command = [sys.executable, "-c", textwrap.dedent(SIGNALS)]
+    finished = subprocess.run(command, capture_output=True, text=True)
+    assert finished.stderr == ""
+    assert finished.stdout.split() == ["KeyboardInterrupt", "TimeoutError"]
 
 
 def test_end_of_the_interpreter_is_quiet():

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer.core.autograd.array_checks import has_nan, is_current
+from chainer.core.autograd.collector_pacing import collections, pacing
 from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
 from chainer.core.autograd.input_types import (
     check_types,
@@ -69,6 +70,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         TypeError: If an input is not an array, or arrays of different backends are mixed.
         RuntimeError: If the node was applied before, or (in debug mode) an output contains NaN.
     """
+    if collections:
+        pacing.adapt(inputs)
     state = threads.state
     if not state.enable_backprop:
         return _apply_without_graph(self, inputs, state)

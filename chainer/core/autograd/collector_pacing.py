@@ -10,19 +10,26 @@ graphs, and nothing was collected, the threshold of the youngest generation is r
 first, so that the graphs of most programs are complete before the next collection, and then to the
 double again and again, so that each object is visited once or twice however large the graph
 becomes. Most programs build a graph of the same size again and again: the second time, the
-threshold is raised at once to what the last graph needed. The user's threshold is restored at the
-first collection that finds anything else, or as soon as the graph that was differentiated is gone.
+threshold is raised at once to what the last graph needed. The user's threshold is restored as soon
+as the graph is gone, or when a function is applied after a collection that found anything else.
+
+The collector notes its collections in a dictionary, and the next function that is applied decides
+what to do. A Python function in ``gc.callbacks`` could decide at once, but signals that arrive
+during a collection would be handled in it, and Python forgets what a callback raises: Ctrl-C would
+be lost.
 """
 
 from __future__ import annotations
 
-import atexit
 import gc
 import sys
 import weakref
-from typing import Literal
+from collections.abc import Sequence
 
 from chainer.core.autograd.variable_node import VariableNode
+
+#: What the last collection did, under the key "stop", until a function is applied after it.
+collections: dict[str, dict[str, int]] = {}
 
 #: Objects known to the collector that one operation adds to a graph: function, node of the output,
 #: tuple of inputs, weak reference to the variable, and often a tuple of retained arrays.
@@ -43,10 +50,7 @@ def live_nodes() -> int:
 
 
 class CollectorPacing:
-    """Raises the threshold of the youngest generation while graphs grow, and restores it.
-
-    An instance is installed in ``gc.callbacks``.
-    """
+    """Raises the threshold of the youngest generation while graphs grow, and restores it."""
 
     def __init__(self) -> None:
         #: Number of live nodes after the last collection.
@@ -61,21 +65,24 @@ class CollectorPacing:
         #: Whether :meth:`restore` is running, which a collection may interrupt.
         self._is_restoring = False
 
-    def __call__(self, phase: Literal["start", "stop"], info: dict[str, int]) -> None:
+    def adapt(self, inputs: Sequence[object]) -> None:
         """Decides, after a collection, when the next one takes place.
 
         Args:
-            phase: ``"start"`` or ``"stop"``.
-            info: What the collection did; ``collected`` is the number of objects it destroyed.
+            inputs: Inputs of the function that is applied now.
         """
-        if phase == "start" or self._is_restoring:
+        collected = collections.get("stop", {}).get("collected", 0)
+        collections.clear()
+        if self._is_restoring:
             return
         nodes = live_nodes()
         grown = (nodes - self._nodes) * OBJECTS_PER_NODE
         before, self._nodes = self._nodes, nodes
         threshold = gc.get_threshold()[0]
-        if 0 < threshold <= 2 * grown and info["collected"] * 10 < threshold:
+        tip = _tip_of_graph(inputs)
+        if tip is not None and 0 < threshold <= 2 * grown and collected * 10 < threshold:
             self._raise(threshold, before)
+            self._watch(tip)
         elif self._thresholds is not None:
             self.restore()
 
@@ -107,7 +114,10 @@ class CollectorPacing:
         """
         if self._thresholds is not None:
             self._last_graph = (live_nodes() - self._nodes_before) * OBJECTS_PER_NODE
-            self._watched = weakref.ref(root, self._restore_after)
+            self._watch(root)
+
+    def _watch(self, node: VariableNode) -> None:
+        self._watched = weakref.ref(node, self._restore_after)
 
     def _restore_after(self, _: object) -> None:
         # The nodes of the graph are about to be destroyed. If they counted, the next graph would
@@ -116,12 +126,14 @@ class CollectorPacing:
         self.restore()
 
 
+def _tip_of_graph(inputs: Sequence[object]) -> VariableNode | None:
+    """Returns the newest node of a graph among variables; None if all of them are leaves."""
+    # The module of variables imports this one.
+    nodes = [getattr(x, "node", None) for x in inputs]
+    ranked = [node for node in nodes if isinstance(node, VariableNode) and node.rank]
+    return max(ranked, key=lambda node: node.rank, default=None)
+
+
 pacing = CollectorPacing()
-gc.callbacks.append(pacing)
-
-
-@atexit.register
-def _uninstall() -> None:
-    # While the interpreter shuts down, the names that a callback uses may be gone already.
-    if pacing in gc.callbacks:
-        gc.callbacks.remove(pacing)
+# A method in C: it runs no Python code (see the top of this module).
+gc.callbacks.append(collections.__setitem__)

@@ -12,11 +12,13 @@ import sys
 import termios
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyte
 
-COLUMNS, LINES = 80, 24
+#: High enough for a panel and the traceback of an error above it.
+COLUMNS, LINES = 80, 60
 
 
 class Terminal:
@@ -53,10 +55,24 @@ class Terminal:
         )
         self._slave = slave
 
-    def read(self, until: str | None = None, timeout: float = 30) -> list[str]:
-        """Reads output until a text appears, or until the program ends; returns the screen."""
+    def read(
+        self, until: str | Callable[[], bool] | None = None, timeout: float = 120
+    ) -> list[str]:
+        """Reads output and returns the screen.
+
+        Args:
+            until: Text whose appearance ends the reading, or a function that says whether it ends.
+                By default, the end of the program does.
+            timeout: Seconds after which the test fails.
+        """
+
+        def is_enough() -> bool:
+            if callable(until):
+                return until()
+            return until is not None and any(until in line for line in self.lines)
+
         deadline = time.monotonic() + timeout
-        while until is None or not any(until in line for line in self.lines):
+        while not is_enough():
             assert time.monotonic() < deadline, self.lines
             ready, _, _ = select.select([self._end], [], [], 0.05)
             if ready:

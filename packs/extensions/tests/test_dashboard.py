@@ -113,11 +113,13 @@ def test_other_ends(run, action, status, code):
 
 
 @needs_terminal
-def test_ctrl_c(run):
-    terminal = run("time.sleep(30)")
-    terminal.read(until="iteration 7")
+def test_ctrl_c(run, tmp_path):
+    sleeping = tmp_path / "sleeping"
+    terminal = run(f"open({str(sleeping)!r}, 'w').close(); time.sleep(60)")
+    # The panel may still be written when its text is on the screen: the file says that it is not.
+    terminal.read(until=sleeping.exists)
     terminal.type(b"\x03")
-    lines = terminal.read(timeout=20)
+    lines = terminal.read()
     assert sum(line.startswith("╭") for line in lines) == 1
     assert any("ended by KeyboardInterrupt" in line for line in lines)
     assert terminal.is_sane
