@@ -2,9 +2,11 @@
 
     python -m comparison --peer .peers/chainer7/bin/python
     python -m comparison --peer .peers/chainer7/bin/python --dtypes
+    python -m comparison --peer .peers/chainer7/bin/python --special
     python -m comparison --peer .peers/chainer7/bin/python --store
 
-``--dtypes`` calls every function with mixtures of dtypes instead. ``--store`` writes the answers of
+``--dtypes`` calls every function with mixtures of dtypes instead. ``--special`` makes some elements
+of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store`` writes the answers of
 release 7.8.1 that the tests compare with, when the calls change.
 """
 
@@ -62,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--calls", type=int, default=4000, help="number of calls")
     parser.add_argument("--store", action="store_true", help="store answers for the tests")
     parser.add_argument("--dtypes", action="store_true", help="mixtures of dtypes")
+    parser.add_argument("--special", action="store_true", help="with NaN and infinities")
     options = parser.parse_args(arguments)
     if options.dtypes:
         return _compare_dtypes(options.peer, options.store)
@@ -69,15 +72,16 @@ def main(arguments: list[str] | None = None) -> int:
         store(answers_of(options.peer, 0, STORED_ROUNDS * len(names())))
         return 0
     last = options.first + options.calls
-    theirs = answers_of(options.peer, options.first, last)
-    ours = answers_of(sys.executable, options.first, last)
+    theirs = answers_of(options.peer, options.first, last, options.special)
+    ours = answers_of(sys.executable, options.first, last, options.special)
     return _report(
         len(theirs),
         (
             difference
             for number, (a, b) in enumerate(zip(theirs, ours, strict=True), options.first)
-            for difference in compare_answers(number, a, b)
+            for difference in compare_answers(number, a, b, options.special)
         ),
+        options.special,
     )
 
 
@@ -94,11 +98,11 @@ def _compare_dtypes(peer: str, storing: bool) -> int:
     return _report(sum(len(mixed) for calls in theirs.values() for mixed in calls.values()), found)
 
 
-def _report(calls: int, differences: Iterable[Difference]) -> int:
+def _report(calls: int, differences: Iterable[Difference], special: bool = False) -> int:
     """Prints the differences that are not intended and the numbers of all; returns the status."""
     counts: Counter[str | None] = Counter()
     for difference in differences:
-        name = intended_name(difference)
+        name = intended_name(difference, special)
         counts[name] += 1
         if name is None:
             print(difference)
@@ -108,15 +112,17 @@ def _report(calls: int, differences: Iterable[Difference]) -> int:
     return 1 if counts[None] else 0
 
 
-def answers_of(python: str, first: int, last: int) -> list[dict[str, Any]]:
+def answers_of(python: str, first: int, last: int, special: bool = False) -> list[dict[str, Any]]:
     """Returns the answers of the release that an interpreter imports.
 
     Args:
         python: Interpreter.
         first: Number of the first call.
         last: Number after that of the last call.
+        special: Whether some elements of inputs and gradients are NaN or infinite.
     """
-    output = _output_of(python, "comparison.worker", str(first), str(last))
+    arguments = [str(first), str(last), *(["special"] if special else [])]
+    output = _output_of(python, "comparison.worker", *arguments)
     return [json.loads(line) for line in output.splitlines()]
 
 

@@ -20,12 +20,13 @@ from comparison.calls.draw import Input, Source
 DIGITS = {"e": 5, "f": 7, "d": 9}
 
 
-def make_answer(chainer, number):
+def make_answer(chainer, number, special=False):
     """Makes a call and returns its answer.
 
     Args:
         chainer: The library.
         number: Number of the call.
+        special: Whether some elements of inputs and of gradients are NaN or infinite.
 
     Returns:
         dict: ``forward``: the outputs, or the names of the classes of the error. ``gradient`` and
@@ -35,7 +36,10 @@ def make_answer(chainer, number):
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         np.random.seed(0)
-        answer = stages(chainer, make_call(number))
+        call = make_call(number)
+        if special:
+            make_special(call)
+        answer = stages(chainer, call, special=special)
     # Warnings of NumPy depend on its release, and release 8 alone tells of misuse.
     ours = {"MisuseWarning", "RuntimeWarning", "VisibleDeprecationWarning"}
     found = {w.category.__name__ for w in caught} - ours
@@ -44,13 +48,29 @@ def make_answer(chainer, number):
     return answer
 
 
-def stages(chainer, call, second=True):
+def make_special(call):
+    """Makes some elements of the inputs NaN or infinite; of every third call, none."""
+    random = np.random.RandomState(call.number)
+    if call.number % 3:
+        for x in call.inputs():
+            put_special(x.array, random)
+
+
+def put_special(array, random):
+    """Replaces some elements of an array of floating-point numbers."""
+    if array.dtype.kind == "f" and array.flags.writeable:
+        values = random.choice([np.nan, np.inf, -np.inf], array.shape)
+        np.copyto(array, values.astype(array.dtype), where=random.uniform(size=array.shape) < 0.2)
+
+
+def stages(chainer, call, second=True, special=False):
     """Returns the results of a call, and its gradients, stage by stage.
 
     Args:
         chainer: The library.
         call (Call): The call.
         second: Whether to compute gradients of gradients.
+        special: Whether some elements of the gradients of outputs are NaN or infinite.
     """
     F = chainer.functions
     namespace = {"chainer": chainer, "F": F, "np": np}
@@ -92,6 +112,9 @@ def stages(chainer, call, second=True):
         return answer
     random = np.random.RandomState(call.number)
     gys = [chainer.Variable(np.asarray(random.uniform(-1, 1, y.shape)).astype(y.dtype)) for y in ys]
+    if special:
+        for gy in gys:
+            put_special(gy.array, random)
     try:
         answer["gradient"] = [encoded(g) for g in chainer.grad(ys, xs, gys)]
     except Exception as error:
@@ -149,8 +172,9 @@ def main(arguments):
     """Writes the answers of a range of calls as one JSON object on each line."""
     import chainer
 
+    special = "special" in arguments
     for number in range(int(arguments[0]), int(arguments[1])):
-        sys.stdout.write(json.dumps(make_answer(chainer, number)) + "\n")
+        sys.stdout.write(json.dumps(make_answer(chainer, number, special)) + "\n")
     sys.stdout.flush()
 
 

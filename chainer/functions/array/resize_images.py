@@ -98,6 +98,8 @@ def _resample(
     """
     if small == large:
         return x
+    if xp is numpy and not numpy.isfinite(x.sum(dtype="d")):
+        return _resample_by_pairs(x, axis, small, large, rule, adjoint)
     shape = list(x.shape)
     shape[axis] = small if adjoint else large
     # The adjoint adds to elements that neighboring blocks share; interpolation writes each once.
@@ -122,15 +124,46 @@ def _resample(
     return y
 
 
+def _resample_by_pairs(
+    x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
+) -> Array:
+    """Does the same as :func:`_resample` for arrays with NaN or infinities.
+
+    A matrix product would multiply them by the zeros of the matrix, and spread NaN over the image.
+    """
+    positions = _positions(small, large, rule)
+    lower, upper = _neighbors(positions, small)
+    fraction = (positions - lower).astype(x.dtype)
+    along = numpy.moveaxis(x, axis, -1)
+    if not adjoint:
+        zero = numpy.zeros((), x.dtype)
+        parts = [
+            numpy.where(weights != 0, along[..., elements] * weights, zero)
+            for elements, weights in ((lower, 1 - fraction), (upper, fraction))
+        ]
+        y = parts[0] + parts[1]
+    else:
+        y = numpy.zeros((*along.shape[:-1], small), x.dtype)
+        for elements, weights in ((lower, 1 - fraction), (upper, fraction)):
+            used = weights != 0  # nothing comes from the others, be it NaN
+            numpy.add.at(y, (..., elements[used]), along[..., used] * weights[used])
+    return numpy.moveaxis(y, -1, axis)
+
+
+def _neighbors(positions: numpy.ndarray, small: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Returns the indexes of the elements before and after positions."""
+    # The last position is an element itself: its pair begins one before, with fraction 1.
+    lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
+    return lower, numpy.minimum(lower + 1, small - 1)
+
+
 @lru_cache(maxsize=32)  # so that a size used again costs no transfer to the device
 def _blocks(
     device: Device, dtype: DType, small: int, large: int, rule: str
 ) -> tuple[tuple[slice, slice, Any], ...]:
     """Returns blocks of positions, the elements each depends on, and the matrix from these."""
     positions = _positions(small, large, rule)
-    # The last position is an element itself: its pair begins one before, with fraction 1.
-    lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
-    upper = numpy.minimum(lower + 1, small - 1)
+    lower, upper = _neighbors(positions, small)
     blocks: list[tuple[slice, slice, Any]] = []
     for start in range(0, large, _BLOCK):
         stop = min(start + _BLOCK, large)

@@ -8,12 +8,10 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike, Variables
+from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
-
-#: Number of elements from which on bit operations are faster than ``numpy.where``.
-_BITWISE_SIZE = 2048
+from chainer.functions.rules.selection import choose, keep
 
 
 class Where(ExpressionFunction):
@@ -71,40 +69,19 @@ class Where(ExpressionFunction):
         if not getattr(condition, "ndim", 0):
             # A single value; not every array library takes one of Python.
             condition = self.condition = xp.asarray(condition)
-        return (_choose(xp, condition, x, y),)
+        return (choose(xp, condition, x, y),)
 
     def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         condition = self.condition
         gradients: list[Any] = []
         for i in targets:
-            gx = gy * (~condition if i else condition)
+            gx = keep(ops, self.xp, ~condition if i else condition, gy)
             gradients.append(ops.sum_to(gx, self.input_shape(i)))
         return tuple(gradients)
 
 
 class InvalidConditionType(type_check.InvalidType, TypeError):
     """A condition that is not an array, such as a list."""
-
-
-def _choose(xp: ArrayModule, condition: Array, x: Array, y: Array) -> Any:
-    if (
-        xp is not numpy
-        or condition.size < _BITWISE_SIZE
-        or not condition.shape == x.shape == y.shape
-        or x.dtype.itemsize not in (2, 4, 8)
-    ):
-        return xp.where(condition, x, y)
-    # numpy.where branches at every element, which costs ten times as much as these passes where the
-    # condition is not predictable.
-    bits = f"i{x.dtype.itemsize}"
-    mask = condition.astype(bits)
-    numpy.negative(mask, out=mask)
-    x_bits = numpy.ascontiguousarray(x).view(bits)
-    y_bits = numpy.ascontiguousarray(y).view(bits)
-    chosen = x_bits ^ y_bits
-    chosen &= mask
-    chosen ^= y_bits
-    return chosen.view(x.dtype)
 
 
 def where(condition: VariableLike, x: VariableLike, y: VariableLike) -> Variable:

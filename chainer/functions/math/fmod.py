@@ -32,7 +32,7 @@ def _fmod(xp: ArrayModule, x: Array, divisor: Array) -> Array:
     if xp is numpy and x.dtype.char == "f" and x.ndim:
         with numpy.errstate(all="ignore"):
             quotient = x / divisor.astype("d")
-            if (abs(quotient) < 2.0**29).all():
+            if (abs(quotient) < 2.0**29).all() and numpy.isfinite(divisor).all():
                 numpy.trunc(quotient, out=quotient)
                 quotient *= divisor
                 return numpy.copysign((x - quotient).astype("f"), x)

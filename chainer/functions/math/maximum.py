@@ -5,15 +5,19 @@ from __future__ import annotations
 from functools import reduce
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import VariableLike
+from chainer.core.typing import Array, VariableLike
 from chainer.functions.math._extremum import Extremum, extremum_sections
 
 
 class Maximum(Extremum):
     """Elementwise maximum of two arrays."""
 
-    comparison = "greater_equal"
     choice = "maximum"
+
+    def is_chosen(self, i: int, x1: Array, x2: Array) -> Array:
+        # Beside NaN the second input gets the gradient, as in release 7.
+        first = x1 >= x2
+        return ~first if i else first
 
 
 @extremum_sections(extremum="maximum")

@@ -5,15 +5,18 @@ from __future__ import annotations
 from functools import reduce
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import VariableLike
+from chainer.core.typing import Array, VariableLike
 from chainer.functions.math._extremum import Extremum, extremum_sections
 
 
 class Minimum(Extremum):
     """Elementwise minimum of two arrays."""
 
-    comparison = "less_equal"
     choice = "minimum"
+
+    def is_chosen(self, i: int, x1: Array, x2: Array) -> Array:
+        # Beside NaN no input gets the gradient, as in release 7.
+        return x1 > x2 if i else x1 <= x2
 
 
 @extremum_sections(extremum="minimum")

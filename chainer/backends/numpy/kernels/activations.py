@@ -325,8 +325,11 @@ class PReLUKernel(ReferenceKernel):
     def backward(self, x: Array, W: Array, gy: Array, wants_weight: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``W``."""
         gx = gy * self.xp.where(x >= 0, 1, expand_parameter(W, x.ndim)).astype(x.dtype, copy=False)
-        gW = reduce_to_parameter(self.xp.minimum(x, 0) * gy, W) if wants_weight else None
-        return gx, gW
+        if not wants_weight:
+            return gx, None
+        # Not a product with min(x, 0): zero times infinity would be NaN.
+        below = self.xp.where(x < 0, x * gy, self.xp.zeros((), x.dtype))
+        return gx, reduce_to_parameter(below, W)
 
 
 class RReLUKernel(ReferenceKernel):

@@ -22,13 +22,15 @@ def sampling_positions(xp: ArrayModule, coordinates: Array, length: int) -> tupl
     Returns:
         The index of the pixel before the point, and the distance of the point from it. Indices
         count from 0 at the border: there are ``length + 3`` pixels, one of the border in front and
-        two behind. Points outside the border are moved onto it.
+        two behind. Points outside the border are moved onto it. A coordinate that is NaN gives
+        index 0 and the distance NaN, so that the pixels that are computed from it are NaN, too.
     """
     half = (length - 1) / 2
     position = coordinates * half
     position += half + 1
     position = xp.clip(position, 0, length + 1)
-    before = xp.floor(position)
+    # NaN has no index: the distance alone is NaN there, and so are the pixels computed from it.
+    before = xp.floor(xp.where(xp.isnan(position), xp.zeros((), position.dtype), position))
     position -= before
     return before.astype(numpy.intp), position
 
