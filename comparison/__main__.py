@@ -6,8 +6,8 @@
     python -m comparison --peer .peers/chainer7/bin/python --store
 
 ``--dtypes`` calls every function with mixtures of dtypes instead. ``--special`` makes some elements
-of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store`` writes the answers of
-release 7.8.1 that the tests compare with, when the calls change.
+of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store``
+writes the answers of release 7.8.1 that the tests compare with, when the calls change.
 """
 
 from __future__ import annotations

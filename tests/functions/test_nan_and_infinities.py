@@ -1,4 +1,4 @@
-"""What a condition hides stays hidden: NaN and infinities do not reach what they do not belong to."""
+"""NaN and infinities that a condition hides stay hidden."""
 
 import numpy as np
 import pytest
