@@ -28,7 +28,6 @@ def chunk_bytes(nbytes: int, parts: int) -> int:
 
     Returns:
         int: 4 KiB to 64 KiB. Smaller chunks are slow, because each costs a few calls; larger ones
-            do
-        not fit into the cache.
+            do not fit into the cache.
     """
     return min(max(nbytes // parts, 1 << 12), 1 << 16)

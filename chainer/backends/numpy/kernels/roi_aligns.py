@@ -11,8 +11,14 @@ import numpy
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.roi_poolings import rows_with_images
 from chainer.backends.operations.roi_poolings import RegionGrid, Regions
+from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DType, Shape
+
+
+#: Memory for the intermediate arrays of one region, in bytes: with all channels at a time they
+#: would take as much as the images.
+_REGION_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,19 @@ def axis_samples(
     )
 
 
+def _most_samples(regions: Regions) -> int:
+    """Returns the largest number of samples that a bin of the regions has."""
+    grid = regions.grid
+    most = 1
+    for axis, ratio in enumerate(grid.ratio):
+        if ratio is None:
+            # At most one more than the size of a bin in pixels.
+            sizes = (regions.rois[:, axis + 2] - regions.rois[:, axis]) * grid.scale
+            ratio = int(sizes.max(initial=1) / grid.out_size[axis]) + 2
+        most *= ratio
+    return most
+
+
 class RegionAlignKernel(ReferenceKernel):
     """Base of the kernels, which sample regions one by one: along rows first, columns then."""
 
@@ -90,6 +109,19 @@ class RegionAlignKernel(ReferenceKernel):
             rows = axis_samples(top, bottom, grid, 0, height)
             columns = axis_samples(left, right, grid, 1, width)
             yield batch, rows, columns
+
+    def parts(self, channels: int, elements: int) -> Iterator[slice]:
+        """Yields the channels of a region that are computed at a time.
+
+        Args:
+            channels: Number of channels.
+            elements: Number of elements that a channel has in the largest intermediate array.
+        """
+        if self.xp is numpy:
+            # Positions and their weights take eight bytes each.
+            yield from chunks(channels, 8 * elements, _REGION_BYTES)
+        else:  # each part would cost kernels of its own
+            yield slice(0, channels)
 
     def like(self, host: Array, array: Array, dtype: DType | None = None) -> Array:
         """Returns a host array on the device of another array."""
@@ -118,13 +150,15 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
         out_size = regions.grid.out_size
         y = self.xp.zeros((len(regions), channels, *out_size), x.dtype)
         for n, (batch, rows, columns) in enumerate(self.sampled(regions, x.shape)):
-            part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
-            part = self.interpolated(part, rows, 1)
-            part = part.reshape((channels, out_size[0], rows.per_bin, -1)).sum(axis=2)
-            part = self.interpolated(part, columns, 2)
-            part = part.reshape((channels, *out_size, columns.per_bin)).sum(axis=3)
-            part /= rows.per_bin * columns.per_bin
-            y[n] = part
+            image = x[batch, :, rows.window, columns.window]
+            for some in self.parts(channels, len(rows.low) * image.shape[2]):
+                part = image[some].astype(dtype, copy=False)
+                part = self.interpolated(part, rows, 1)
+                part = part.reshape((len(part), out_size[0], rows.per_bin, -1)).sum(axis=2)
+                part = self.interpolated(part, columns, 2)
+                part = part.reshape((len(part), *out_size, columns.per_bin)).sum(axis=3)
+                part /= rows.per_bin * columns.per_bin
+                y[n, some] = part
         return y, None
 
     def backward(self, gy: Array, residual: None, regions: Regions, in_shape: Shape) -> Array:
@@ -136,8 +170,10 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
             # A mean of samples is a product with one small matrix for each axis.
             from_rows = self.like(_weights(rows, out_size[0]).T, gy, dtype)
             from_columns = self.like(_weights(columns, out_size[1]), gy, dtype)
-            part = xp.matmul(from_rows, gy[n].astype(dtype, copy=False))
-            gx[batch, :, rows.window, columns.window] += xp.matmul(part, from_columns)
+            image = gx[batch, :, rows.window, columns.window]
+            for some in self.parts(in_shape[1], image.shape[1] * image.shape[2]):
+                part = xp.matmul(from_rows, gy[n, some].astype(dtype, copy=False))
+                image[some] += xp.matmul(part, from_columns)
         return gx.astype(gy.dtype, copy=False)
 
     def gather(self, x: Array, residual: None, regions: Regions) -> Array:
@@ -163,25 +199,29 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         channels = x.shape[1]
         out_size = regions.grid.out_size
         y = xp.full((len(regions), channels, *out_size), -numpy.inf, x.dtype)
-        winners = xp.full(y.shape, -1, numpy.int32)
+        # As small as the numbers allow: they are kept as long as the graph, one for each output.
+        winners = xp.full(y.shape, -1, numpy.min_scalar_type(-_most_samples(regions) - 1))
         for n, (batch, rows, columns) in enumerate(self.sampled(regions, x.shape)):
-            part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
-            part = self.interpolated(self.interpolated(part, rows, 1), columns, 2)
+            image = x[batch, :, rows.window, columns.window]
             valid = rows.valid[:, None] & columns.valid
-            if not valid.all():
-                part = xp.where(self.like(valid, part), part, -numpy.inf)
-            part = part.reshape((channels, out_size[0], rows.per_bin, out_size[1], -1))
-            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *out_size, -1))
-            y[n] = part.max(axis=3)
-            # A bin of minus infinity has no sample that could get a gradient.
-            winners[n] = xp.where(y[n] == -numpy.inf, -1, part.argmax(axis=3))
+            for some in self.parts(channels, valid.size):
+                part = image[some].astype(dtype, copy=False)
+                part = self.interpolated(self.interpolated(part, rows, 1), columns, 2)
+                if not valid.all():
+                    part = xp.where(self.like(valid, part), part, -numpy.inf)
+                part = part.reshape((len(part), out_size[0], rows.per_bin, out_size[1], -1))
+                part = part.transpose((0, 1, 3, 2, 4)).reshape((len(part), *out_size, -1))
+                y[n, some] = part.max(axis=3)
+                # A bin of minus infinity has no sample that could get a gradient.
+                nothing = y[n, some] == -numpy.inf
+                winners[n, some] = xp.where(nothing, -1, part.argmax(axis=3))
         return y, winners
 
     def backward(self, gy: Array, winners: Array, regions: Regions, in_shape: Shape) -> Array:
         dtype = compute_dtype(gy.dtype)
         gx = self.xp.zeros(in_shape, dtype)
-        for n, image, positions, weights in self._pixels(gx, winners, regions):
-            gradient = gy[n].astype(dtype, copy=False)
+        for bins, image, positions, weights in self._pixels(gx, winners, regions):
+            gradient = gy[bins].astype(dtype, copy=False)
             for position, weight in zip(positions, weights, strict=True):
                 self.xp.add.at(image, position.reshape(-1), (gradient * weight).reshape(-1))
         return gx.astype(gy.dtype, copy=False)
@@ -190,14 +230,14 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         dtype = compute_dtype(x.dtype)
         y = self.xp.zeros(winners.shape, dtype)
         x = self.xp.ascontiguousarray(x)
-        for n, image, positions, weights in self._pixels(x, winners, regions):
+        for bins, image, positions, weights in self._pixels(x, winners, regions):
             for position, weight in zip(positions, weights, strict=True):
-                y[n] += image[position].astype(dtype, copy=False) * weight.astype(dtype)
+                y[bins] += image[position].astype(dtype, copy=False) * weight.astype(dtype)
         return y.astype(x.dtype, copy=False)
 
     def _pixels(
         self, images: Array, winners: Array, regions: Regions
-    ) -> Iterator[tuple[int, Array, list[Array], list[Array]]]:
+    ) -> Iterator[tuple[tuple[int, slice], Array, list[Array], list[Array]]]:
         """Yields the four pixels of the sample that is the maximum of each bin.
 
         Args:
@@ -206,28 +246,32 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
             regions: The regions.
 
         Yields:
-            Number of the region, its image as a flat view, positions in it, and their weights.
+            Number of a region and some of its channels, the image as a flat view, positions in it,
+            and their weights.
         """
         xp = self.xp
         channels, height, width = images.shape[1:]
-        starts = xp.arange(channels).reshape((-1, 1, 1)) * (height * width)
         bin_rows = xp.arange(regions.grid.out_size[0]).reshape((1, -1, 1))
         bin_columns = xp.arange(regions.grid.out_size[1]).reshape((1, 1, -1))
+        dtype = compute_dtype(images.dtype)
         for n, (batch, rows, columns) in enumerate(self.sampled(regions, images.shape)):
-            winner = xp.maximum(winners[n], 0)
-            row = bin_rows * rows.per_bin + winner // columns.per_bin
-            column = bin_columns * columns.per_bin + winner % columns.per_bin
-            found = winners[n] >= 0
-            positions: list[Array] = []
-            weights: list[Array] = []
-            for y, y_weight in ((rows.low, rows.low_weight), (rows.high, rows.high_weight)):
-                line = self.like(y + rows.window.start, images)[row] * width + starts
-                line_weight = self.like(y_weight, images, compute_dtype(images.dtype))[row] * found
-                for x, x_weight in (
-                    (columns.low, columns.low_weight),
-                    (columns.high, columns.high_weight),
-                ):
-                    positions.append(line + self.like(x + columns.window.start, images)[column])
-                    factor = self.like(x_weight, images, compute_dtype(images.dtype))[column]
-                    weights.append(line_weight * factor)
-            yield n, images[batch].reshape(-1), positions, weights
+            image = images[batch].reshape(-1)
+            # Four positions and weights, and what they are computed from.
+            for some in self.parts(channels, 12 * winners[n, 0].size):
+                winner = xp.maximum(winners[n, some], 0)
+                row = bin_rows * rows.per_bin + winner // columns.per_bin
+                column = bin_columns * columns.per_bin + winner % columns.per_bin
+                found = winners[n, some] >= 0
+                starts = xp.arange(some.start, some.stop).reshape((-1, 1, 1)) * (height * width)
+                positions: list[Array] = []
+                weights: list[Array] = []
+                for y, y_weight in ((rows.low, rows.low_weight), (rows.high, rows.high_weight)):
+                    line = self.like(y + rows.window.start, images)[row] * width + starts
+                    line_weight = self.like(y_weight, images, dtype)[row] * found
+                    for x, x_weight in (
+                        (columns.low, columns.low_weight),
+                        (columns.high, columns.high_weight),
+                    ):
+                        positions.append(line + self.like(x + columns.window.start, images)[column])
+                        weights.append(line_weight * self.like(x_weight, images, dtype)[column])
+                yield (n, some), image, positions, weights

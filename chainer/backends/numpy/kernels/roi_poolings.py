@@ -212,16 +212,19 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
         for n, (batch, rows, columns) in enumerate(_binned(regions, in_shape)):
             gradient = gy[n].astype(dtype, copy=False)
             used = used_range(columns)
-            # The gradient of each bin is spread over its columns first, over its rows then.
-            spread = xp.zeros((*gradient.shape[:2], used.stop - used.start), dtype)
+            # The gradient of each bin is spread over its columns by a product with the matrix that
+            # takes their means, then over its rows: row by row, which needs little memory.
+            means = numpy.zeros((len(columns), used.stop - used.start))
             for j, (start, stop) in enumerate(columns):
                 if start < stop:
-                    part = gradient[:, :, j, None] / (stop - start)
-                    spread[:, :, start - used.start : stop - used.start] += part
+                    means[j, start - used.start : stop - used.start] = 1 / (stop - start)
+            device = self.backend.device_of(gy)
+            means = self.backend.from_host(means.astype(dtype), device)
             image = gx[batch, :, :, used]
             for i, (start, stop) in enumerate(rows):
                 if start < stop:
-                    image[:, start:stop] += spread[:, i, None] / (stop - start)
+                    spread = xp.matmul(gradient[:, i], means)
+                    image[:, start:stop] += spread[:, None] / (stop - start)
         return gx.astype(gy.dtype, copy=False)
 
     def gather(self, x: Array, residual: None, regions: Regions) -> Array:

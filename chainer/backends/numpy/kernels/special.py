@@ -143,10 +143,25 @@ class DiGammaKernel(SpecialKernel):
     name = "digamma"
 
 
+#: Largest order of polygamma whose factor, the factorial, is exact in float32 arithmetic or nearly
+#: so, and far from the largest number.
+_LARGEST_ORDER = 20
+
+
 class PolyGammaKernel(SpecialKernel):
     """Derivatives of the digamma function."""
 
     name = "polygamma"
+
+    def forward(self, n: ArrayLike, x: Array) -> Array:  # type: ignore[override]
+        order = int(n) if self.xp is numpy and numpy.ndim(n) == 0 and _has_scipy() else 0
+        if not 0 < order <= _LARGEST_ORDER:
+            return super().forward(n, x)
+        # What SciPy's function does for one order, without its five arrays in double precision.
+        y = host_function("zeta", "zeta")(order + 1, self._host(x))
+        y = numpy.asarray(y)
+        y *= math.factorial(order) * (1 if order % 2 else -1)
+        return y.astype(x.dtype, copy=False)
 
 
 class ZetaKernel(SpecialKernel):
