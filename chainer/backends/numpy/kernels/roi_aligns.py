@@ -15,7 +15,6 @@ from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DType, Shape
 
-
 #: Memory for the intermediate arrays of one region, in bytes: with all channels at a time they
 #: would take as much as the images.
 _REGION_BYTES = 1 << 14
