@@ -7,7 +7,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, get_device_from_array
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayLike, DType, VariableLike
+from chainer.core.typing import ArrayLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidValue
 from chainer.functions.math._addition import (
@@ -160,15 +160,15 @@ def divide_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
             msg="\nInvalid operation is performed in: _ / constant (Forward)\n\n"
             f"Expect: in_types[0].dtype.kind == f\nActual: {self.dtype.kind} != f",
         )
-    return MulConstant(_inverse(rhs, self.dtype)).apply((self,))[0]
+    if is_scalar(rhs):
+        return MulConstant(_inverse(rhs)).apply((self,))[0]
+    # Not a product: the inverse of a small element would be infinite.
+    x = self.array if isinstance(self, Variable) else self
+    return Div().apply((self, as_operand(rhs, x, backend_of(x).xp)))[0]
 
 
-def _inverse(value: ArrayLike, dtype: DType) -> ArrayLike:
-    """Returns the inverse of a constant, not less precise than a dtype."""
-    if not is_scalar(value):
-        narrow = value.dtype.kind == "f" and value.dtype.itemsize < dtype.itemsize
-        with get_device_from_array(value):
-            return 1.0 / (value.astype(dtype) if narrow else value)
+def _inverse(value: ArrayLike) -> ArrayLike:
+    """Returns the inverse of a number."""
     if value == 0:
         return 1 / numpy.float64(0)  # a warning and inf, as arrays have it
     return 1.0 / (value.item() if isinstance(value, numpy.generic) else value)
