@@ -134,20 +134,17 @@ def _resample_by_pairs(
     positions = _positions(small, large, rule)
     lower, upper = _neighbors(positions, small)
     fraction = (positions - lower).astype(x.dtype)
-    along = numpy.moveaxis(x, axis, -1)
-    if not adjoint:
-        zero = numpy.zeros((), x.dtype)
-        parts = [
-            numpy.where(weights != 0, along[..., elements] * weights, zero)
-            for elements, weights in ((lower, 1 - fraction), (upper, fraction))
-        ]
-        y = parts[0] + parts[1]
-    else:
-        y = numpy.zeros((*along.shape[:-1], small), x.dtype)
-        for elements, weights in ((lower, 1 - fraction), (upper, fraction)):
-            used = weights != 0  # nothing comes from the others, be it NaN
-            numpy.add.at(y, (..., elements[used]), along[..., used] * weights[used])
-    return numpy.moveaxis(y, -1, axis)
+    along = numpy.moveaxis(x, axis, 0)
+    y = numpy.zeros((small if adjoint else large, *along.shape[1:]), x.dtype)
+    for elements, weights in ((lower, 1 - fraction), (upper, fraction)):
+        # Nothing comes from elements of weight 0, be they NaN.
+        used = numpy.flatnonzero(weights)
+        elements, factor = elements[used], weights[used].reshape(-1, 1, 1, 1)
+        if adjoint:
+            numpy.add.at(y, elements, along[used] * factor)
+        else:
+            y[used] += along[elements] * factor
+    return numpy.moveaxis(y, 0, axis)
 
 
 def _neighbors(positions: numpy.ndarray, small: int) -> tuple[numpy.ndarray, numpy.ndarray]:
