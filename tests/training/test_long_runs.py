@@ -18,7 +18,7 @@ import pytest
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training.curve import Curve
-from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.growing_json import GrowingJsonFile
 from chainer.training.trainer import Trainer
 from tests.training.small_training import FakeUpdater, make_trainer
 
@@ -202,12 +202,6 @@ class TestGrowingJsonFile:
         assert len(failures) <= 1
         assert lengths == sorted(lengths)
         assert len(set(lengths)) > 10
-
-
-def test_encoded_log():
-    encoded = EncodedLog()
-    for count in (0, 2, 4, 3):
-        assert encoded.text(ENTRIES[:count]) == json.dumps(ENTRIES[:count])
 
 
 def log_trainer(out, stop, **kwargs):
