@@ -22,6 +22,7 @@ from chainer.training.curve import Curve
 from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EarlierEntries, EncodedList
 from chainer.training.extensions import LogReport
 from chainer.training.log_files import kept_files
+from tests.earlier_releases import run, skip_without
 from tests.training.small_training import make_trainer
 
 #: In place of 10,000 entries.
@@ -295,6 +296,7 @@ def test_broken_entry(tmp_path):
 PROGRAM = """
 import os, sys
 from chainer.training import extensions as E
+from tests.earlier_releases import run, skip_without
 from tests.training.small_training import make_trainer
 E.LogReport.entries_in_snapshot = 10
 trainer = make_trainer(sys.argv[1], (400, "iteration"))
@@ -332,6 +334,39 @@ def test_killed_and_resumed(tmp_path):
         "snapshot_iter_395",
         "snapshot_iter_400",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", [4, 7])
+def test_exchange_with_earlier_releases(release, tmp_path):
+    """With the limit of 10,000: a longer log, one that has just as many, and one of theirs."""
+    program = Path(__file__).parent / "data" / "long_log.py"
+    python = skip_without(release)
+
+    def printed(python, *args):
+        return [json.loads(line) for line in run(python, program, tmp_path, *args).splitlines()]
+
+    limit = ENTRIES_IN_SNAPSHOT
+    assert printed(sys.executable, str(limit)) == [[], up_to(limit)]
+    snapshot = tmp_path / f"snapshot_{limit}"
+    assert printed(python, str(limit + 1), snapshot) == [up_to(limit), up_to(limit + 1)]
+    assert printed(sys.executable, str(limit + 50), snapshot) == [up_to(limit), up_to(limit + 50)]
+    # Theirs, of which the snapshot contains the newest only; the log file has them all.
+    snapshot = tmp_path / f"snapshot_{limit + 50}"
+    whole = (tmp_path / "log").read_bytes()
+    theirs = printed(python, str(limit + 51), snapshot)
+    assert theirs == [up_to(limit + 50, 51), up_to(limit + 51, 51)]
+    (tmp_path / "log").write_bytes(whole)
+    assert printed(sys.executable, str(limit + 51), snapshot) == [
+        up_to(limit + 50),
+        up_to(limit + 51),
+    ]
+    # Written there: whole, however long.
+    assert printed(python, "150")[-1] == up_to(150)
+    trainer = log_trainer(tmp_path / "other", 151)
+    serializer = NpzDeserializer(np.load(tmp_path / "snapshot_150"), "extensions/LogReport/")
+    trainer.get_extension("LogReport").serialize(serializer)
+    assert log_of(trainer) == up_to(150)
 
 
 class TestPlotReport:
