@@ -279,7 +279,7 @@ def test_killed_run_loses_nothing(tmp_path):
         process.stdout.readline()
         time.sleep(moments.uniform(0, 0.05))
         process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=120)
         told = max([1, *map(int, rest.split())])
         iterations = [entry["iteration"] for entry in json.loads((out / "log").read_text())]
         assert iterations == list(range(1, len(iterations) + 1))
