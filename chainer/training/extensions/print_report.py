@@ -59,15 +59,14 @@ class PrintReport(Extension):
         self._keys = ReportedKeys("PrintReport", self._entries)
 
     def initialize(self, trainer: Trainer) -> None:
-        """Checks that the log report exists, and initializes an internal one.
+        """Checks that the log report exists.
 
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
         """
         if isinstance(self._log_report, str):
             trainer.get_extension(self._log_report)
-        else:
-            self._log_report.initialize(trainer)
+        self._read_log_file(trainer)
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints the entries that were added to the log since the last call.
