@@ -2,6 +2,7 @@
 
 import importlib.util
 import random
+import sys
 import warnings
 import zlib
 
@@ -33,6 +34,10 @@ def repeatable_randomness(request):
     seed = zlib.crc32(request.node.nodeid.encode())
     random.seed(seed)
     numpy.random.seed(seed)
+    # chainer.utils.seed() would load all backends, which some tests check to be unloaded.
+    strict = sys.modules.get("chainer_strict_backend.namespace")
+    if strict is not None:
+        strict.random.seed(seed)
 
 
 @pytest.fixture(autouse=True)

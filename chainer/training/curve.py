@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from chainer.training.loaded_state import check_count
 
 #: A curve has at most twice as many buckets, each with up to two points. An image is some hundred
 #: pixels wide, so that more points would not be seen.
@@ -54,11 +56,46 @@ class Curve:
         self._buckets.append((point, point))
         self._in_last = 1
 
+    @property
+    def count(self) -> int:
+        """The number of points that were added."""
+        return self._count
+
+    def state(self) -> list[Any]:
+        """Returns a state for JSON, from which :meth:`of_state` makes the same curve."""
+        return [self._points_per_bucket, self._in_last, self._count, self._ends, self._buckets]
+
+    @classmethod
+    def of_state(cls, state: Any) -> Curve:
+        """Returns the curve of a state.
+
+        Args:
+            state: What :meth:`state` has returned, after JSON made lists of tuples.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        curve = cls()
+        try:
+            counts, ends, buckets = state[:3], state[3], state[4]
+            curve._points_per_bucket, curve._in_last, curve._count = map(_count, counts)
+            curve._ends = [_Point(*point) for point in ends]
+            curve._buckets = [(_Point(*low), _Point(*high)) for low, high in buckets]
+            # Raises an error for what is not a number, or not in order.
+            curve.points()
+        except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+            raise ValueError(f"the state of a curve in the file is broken: {error}") from error
+        return curve
+
     def points(self) -> list[tuple[float, float]]:
         """Returns the points to draw, in the order in which they were added."""
         drawn = {point.index: point for bucket in self._buckets for point in bucket}
         drawn.update((point.index, point) for point in self._ends)
         return [(drawn[index].x, drawn[index].y) for index in sorted(drawn)]
+
+
+def _count(value: Any) -> int:
+    return check_count("a count of a curve", value)
 
 
 def _merge(one: tuple[_Point, _Point], other: tuple[_Point, _Point]) -> tuple[_Point, _Point]:

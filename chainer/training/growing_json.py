@@ -85,6 +85,26 @@ class GrowingJsonFile:
         if len(text) != self._size:
             self._replace(self._path, text, _end_of_members(text))
 
+    def is_on_disk(self, count: int) -> bool:
+        """Makes sure that the file survives a power failure, too.
+
+        Args:
+            count: Number of the entries it must have.
+
+        Returns:
+            bool: False if it has another number, or was changed by something else.
+        """
+        if count != self._count:
+            return False
+        descriptor = self._open()
+        if descriptor is None:
+            return False
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return True
+
     def _replace(self, path: str, text: bytes, end: int) -> None:
         """Writes the whole file; the members of its last entry end at the position ``end``."""
         self._identity = None
@@ -204,16 +224,3 @@ def _write(descriptor: int, data: bytes) -> None:
     # Usually once. A disk that is almost full may accept a part, and the next call then fails.
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-class EncodedLog:
-    """The JSON text of a list that grows, of which only what is new is encoded."""
-
-    def __init__(self) -> None:
-        self._encoded: list[str] = []
-
-    def text(self, entries: list[dict[str, Any]]) -> str:
-        """Returns the text of a list, whose former entries are assumed to be the same."""
-        del self._encoded[len(entries) :]
-        self._encoded += map(json.dumps, entries[len(self._encoded) :])
-        return f"[{', '.join(self._encoded)}]"

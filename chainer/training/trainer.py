@@ -423,3 +423,7 @@ class Trainer:
             # A snapshot that is loaded while the training runs brings its own time.
             if self._start_at is not None:
                 self._start_at = time.perf_counter()
+            # A long log is partly in its file, in the output directory. Programs read the log of a
+            # trainer that is loaded and not run.
+            for entry in self._extensions.values():
+                entry.call("_read_log_file", self)

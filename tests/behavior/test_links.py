@@ -148,7 +148,7 @@ def test_modules_of_serializers_are_entered():
         "assert sys.modules['chainer.serializers.npz'] is s.npz\n"
         "assert sys.modules['chainer.serializers.hdf5'] is s.hdf5\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 @pytest.mark.parametrize("how", ["flag", "module"])

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.earlier_releases import RELEASE_7, needs_release_7
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-RELEASE_7 = Path(
-    os.environ.get("CHAINER7_PYTHON") or ROOT / ".peers" / "chainer7" / "bin" / "python"
-)
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 #: Control sequences with which release 7 moves the cursor in tables.
@@ -67,7 +66,7 @@ def test_output(program, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not RELEASE_7.exists(), reason="needs Chainer 7.8.1 (scripts/setup_peers.py)")
+@needs_release_7
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_output_of_release_7(program, tmp_path):
     """The stored outputs are those of release 7.8.1."""

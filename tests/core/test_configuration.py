@@ -130,12 +130,12 @@ class TestLocalAndGlobal:
         def work():
             results.append(multiply(var(1), var(2)).creator)
             started.set()
-            go_on.wait(5)
+            go_on.wait(60)
             results.append(multiply(var(1), var(2)).creator)
 
         thread = threading.Thread(target=work)
         thread.start()
-        started.wait(5)
+        started.wait(60)
         chainer.global_config.enable_backprop = False
         try:
             go_on.set()

@@ -87,7 +87,7 @@ class TestCurrentDevice:
         from chainer_strict_backend import current
 
         device = get_device("@strict:1")
-        barrier = threading.Barrier(2, timeout=5)
+        barrier = threading.Barrier(2, timeout=60)
         after = []
 
         def work(first):

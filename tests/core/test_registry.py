@@ -348,7 +348,7 @@ def test_a_known_name_needs_no_lock(registry: Registry) -> None:
     def hold() -> None:
         with lock:
             taken.set()
-            released.append(release.wait(5))
+            released.append(release.wait(60))
 
     holder = threading.Thread(target=hold)
     holder.start()

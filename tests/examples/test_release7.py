@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
-import pathlib
 import subprocess
 
 import pytest
 
+from tests.earlier_releases import RELEASE_7, needs_release_7
 from tests.examples.programs import EXAMPLES, run
 
 #: Losses of the first and the tenth step, computed by Chainer 7.8.1 in Python 3.7 (--small).
@@ -28,12 +28,6 @@ LOSSES = {
     "static_graph": (2.1761234, 1.5342990),
     "serialization": (2.4080827, 2.0325341),
 }
-
-#: Interpreter of an environment with Chainer 7.8.1, as scripts/setup_peers.py makes it.
-PEER = pathlib.Path(
-    os.environ.get("CHAINER7_PYTHON")
-    or pathlib.Path(__file__).resolve().parents[2] / ".peers" / "chainer7" / "bin" / "python"
-)
 
 
 def losses(folder):
@@ -55,7 +49,7 @@ def test_losses(tmp_path, name):
     assert (found[0], found[9]) == pytest.approx(LOSSES[name], rel=1e-4)
 
 
-@pytest.mark.skipif(not PEER.exists(), reason="needs Chainer 7.8.1 (scripts/setup_peers.py)")
+@needs_release_7
 @pytest.mark.parametrize("name", LOSSES)
 def test_same_program_on_release_7(tmp_path, name):
     here, there = tmp_path / "here", tmp_path / "there"
@@ -63,7 +57,7 @@ def test_same_program_on_release_7(tmp_path, name):
     there.mkdir()
     found = run_here(name, here)
     subprocess.run(
-        [str(PEER), "-W", "ignore", str(EXAMPLES / "release7" / f"{name}.py"), "--small"],
+        [str(RELEASE_7), "-W", "ignore", str(EXAMPLES / "release7" / f"{name}.py"), "--small"],
         cwd=there,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"},
         check=True,

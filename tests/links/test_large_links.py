@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import os
 import pathlib
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -15,14 +13,11 @@ import pytest
 import chainer
 import chainer.links as L
 from chainer import serializers
+from tests.earlier_releases import RELEASE_7, needs_release_7, run
 from tests.links.data import large_links
 from tests.links.link_cases import CASES
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(large_links.__file__)
-RELEASE_7 = pathlib.Path(
-    os.environ.get("CHAINER7_PYTHON") or ROOT / ".peers" / "chainer7" / "bin" / "python"
-)
 
 #: Links of packs, which test them, and links that are functions without parameters of their own.
 ELSEWHERE = {
@@ -144,20 +139,9 @@ def test_device(name, models):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not RELEASE_7.exists(), reason="needs Chainer 7.8.1 (scripts/setup_peers.py)")
+@needs_release_7
 @pytest.mark.parametrize("name", large_links.INPUT_SIZES)
 def test_files_are_exchanged_with_release_7(name, tmp_path):
-    def run(python, *args):
-        done = subprocess.run(
-            [python, PROGRAM, *args, name, str(tmp_path)],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
     for writer, reader in ((RELEASE_7, sys.executable), (sys.executable, RELEASE_7)):
-        run(writer, "write")
-        assert run(reader, "read") == f"{name} agrees\n"
+        run(writer, PROGRAM, "write", name, str(tmp_path))
+        assert run(reader, PROGRAM, "read", name, str(tmp_path)) == f"{name} agrees\n"

@@ -37,6 +37,7 @@ from chainer import serializers, training
 from chainer.training import extensions
 from chainer.training.extensions import snapshot_writers
 from chainer.training.growing_json import GrowingJsonFile
+from chainer.training.log_files import kept_files
 
 WRITERS = (
     "SimpleWriter",
@@ -85,7 +86,10 @@ def make_trainer(out: str, writer: str, processes: bool) -> training.Trainer:
     updater = training.StandardUpdater(iterator, optimizer)
     trainer = training.Trainer(updater, (ITERATIONS, "iteration"), out=out)
     # Each iteration writes the log: many kills fall into this, and the log gets several pages.
-    trainer.extend(extensions.LogReport(trigger=(1, "iteration")))
+    log_report = extensions.LogReport(trigger=(1, "iteration"))
+    # Snapshots of the second part of the training rely on the log file.
+    log_report.entries_in_snapshot = ITERATIONS // 2
+    trainer.extend(log_report)
     trainer.extend(
         extensions.snapshot(
             writer=getattr(snapshot_writers, writer)(), n_retains=RETAINED, autoload=True
@@ -286,6 +290,7 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
             _wait_for_others(children)
             files = [name for name in os.listdir(out) if name.startswith(".")]
             assert not files, files
+            assert not kept_files(os.path.join(out, "log"))
             assert len(_snapshots(out)) == RETAINED, sorted(_snapshots(out))
             assert Path(out, "model").read_bytes() == expected[0], "another model"
             assert _log(out) == expected[1], "another log"

@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.earlier_releases import skip_without
+
 ROOT = Path(__file__).parents[2]
 SUITE = Path(__file__).with_name("suite_of_release_7.py")
-RELEASE_7 = ROOT / ".peers" / "chainer7" / "bin" / "python"
 
 
 def run_suite(python, folder, **environment):
@@ -46,11 +47,10 @@ def test_under_this_release(tmp_path):
 @pytest.mark.slow
 def test_under_release_7(tmp_path):
     """The same text passes under 7.8.1: the suite asks for nothing that only ours has."""
-    if not RELEASE_7.exists():
-        pytest.skip("Chainer 7.8.1 is not installed: python scripts/setup_peers.py --only chainer7")
+    release_7 = skip_without(7)
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    theirs, output = run_suite(str(RELEASE_7), tmp_path / "a")
+    theirs, output = run_suite(str(release_7), tmp_path / "a")
     assert {"failure", "error"} & set(theirs.values()) == set(), output
     ours, _ = run_suite(sys.executable, tmp_path / "b", PYTHONPATH=str(ROOT))
     # Ours also tests labels of functions, and gives tests without a configuration a class whose

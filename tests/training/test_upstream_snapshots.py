@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import warnings
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from chainer.links.serializers.npz import load_npz, save_npz
+from tests.earlier_releases import run, skip_without
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,17 +79,14 @@ def test_ours_have_all_entries_of_theirs(release, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_ours_are_resumed_there(release, tmp_path):
-    python = ROOT / ".peers" / f"chainer{release[0]}" / "bin" / "python"
-    if not python.exists():
-        pytest.skip(f"no environment of release {release} (scripts/setup_peers.py makes them)")
+    python = skip_without(int(release[0]))
     trainer = make_snapshot.make_trainer(str(tmp_path), (2, "epoch"))
     trainer.run()
 
     def resumed(snapshot):
-        program = [python, DATA / "make_snapshot.py", "resume", snapshot]
-        done = subprocess.run(program, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+        return json.loads(
+            run(python, DATA / "make_snapshot.py", "resume", snapshot).splitlines()[-1]
+        )
 
     # As from a snapshot of that release, with what it forgets.
     ours, theirs = resumed(tmp_path / "snapshot"), resumed(DATA / f"v{release}.npz")

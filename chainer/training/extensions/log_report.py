@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.links.serializer import Serializer
 from chainer.training.accumulator import Accumulator, stop_reason_of
+from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EarlierEntries, EncodedList
 from chainer.training.extension import Extension
-from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.growing_json import GrowingJsonFile
 from chainer.training.inline_plot import log_table
 from chainer.training.loaded_state import parse_json
+from chainer.training.log_files import find_earlier, keep, number_of_entries
 from chainer.training.renamed import renamed_argument
 from chainer.training.run_description import RunDescription
+from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -31,10 +36,17 @@ class LogReport(Extension):
     in the microsecond in which an entry is written may find a part of this entry: it should read
     again.
 
-    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is
-    copied to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each
-    time. If snapshots are frequent, write fewer entries: ``trigger=(1, 'epoch')``, which is the
-    default.
+    A snapshot of the trainer contains the whole list up to a length of 10,000 entries. So it can be
+    resumed wherever it is copied to, and by earlier releases. Of a longer list it contains the
+    newest 10,000 entries, and a checksum of the others, which are in the log file: a snapshot does
+    not get slower with the length of the training. When such a snapshot is resumed, the earlier
+    entries come from the log file in the output directory of the trainer. So copy the log together
+    with the snapshot. If the file is not there, or is that of another training, a warning says
+    which entries are missing; the training goes on without them, and the file is kept under another
+    name: ``log.kept-1``. A log file is also kept if a training that starts from the beginning, or
+    from a much older snapshot, would replace entries that later snapshots do not contain. Earlier
+    releases go on with the newest entries only. See :attr:`entries_in_snapshot`. If ``log_name`` is
+    None or a format string, a snapshot contains the whole list, however long it is.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
@@ -64,7 +76,13 @@ class LogReport(Extension):
         about (bool): Whether a file about the run is written beside the log: hyperparameters,
             memory and time of the process, which ``chainer board`` shows. It is for a log of a
             fixed name only, not for one with ``'{iteration}'``.
+
+    Attributes:
+        entries_in_snapshot (int): Number of entries that a snapshot contains at most; None for all.
+            10,000 by default.
     """
+
+    entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT
 
     def __init__(
         self,
@@ -82,10 +100,15 @@ class LogReport(Extension):
         self._postprocess = postprocess
         self._log: list[dict[str, Any]] = []
         self._file = GrowingJsonFile()
-        self._encoded = EncodedLog()
-        # Logs of changing names would have a file each.
-        fixed = self._filename is not None and "{" not in self._filename
-        self._about = RunDescription() if about and fixed else None
+        self._encoded = EncodedList()
+        # Entries before those of the list, which a snapshot did not contain.
+        self._earlier: EarlierEntries | None = None
+        # The file that may be written: what it had before was looked at.
+        self._checked: str | None = None
+        self._must_keep = False
+        # Logs of changing names have a file each.
+        self._fixed = self._filename is not None and "{" not in self._filename
+        self._about = RunDescription() if about and self._fixed else None
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -95,6 +118,14 @@ class LogReport(Extension):
     def _repr_html_(self) -> str:
         # Shown by notebooks: a small plot of each value.
         return log_table(self._log)
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Reads the entries that a snapshot did not contain, if that was not done before.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+        self._read_log_file(trainer)
 
     def __call__(self, trainer: Trainer) -> None:
         """Accumulates the present observation, and writes the log when the interval is over.
@@ -117,9 +148,49 @@ class LogReport(Extension):
         self._log.append(result)
         if self._filename is not None:
             path = os.path.join(trainer.out, self._filename.format(**result))
+            self._keep_what_snapshots_need(path)
             self._file.write(path, self._log)
             if self._about is not None:
                 self._about.update(path, trainer)
+
+    def _keep_what_snapshots_need(self, path: str) -> None:
+        """Keeps a file that is about to be replaced, if snapshots may rely on it."""
+        if path == self._checked or not self._fixed:
+            return
+        limit = self.entries_in_snapshot
+        # The entry that is new has not been written yet. Those that are computed again, after a
+        # training was killed, are in the snapshots, unless there are more than a snapshot contains.
+        replaceable = len(self._log) - 1
+        if self._must_keep:
+            needed = os.path.isfile(path)
+        else:
+            needed = limit is not None and number_of_entries(path) > replaceable + limit
+        if needed:
+            keep(path)
+        self._checked, self._must_keep = path, False
+
+    def _read_log_file(self, trainer: Trainer) -> None:
+        """Reads the entries that a snapshot did not contain from the log file."""
+        earlier, self._earlier = self._earlier, None
+        if earlier is None:
+            return
+        if self._filename is None or not self._fixed:
+            found = "this LogReport has no log file of a fixed name"
+        else:
+            path = os.path.join(trainer.out, self._filename)
+            entries = find_earlier(path, earlier)
+            if not isinstance(entries, str):
+                self._log[:0] = entries
+                return
+            found = f"{entries}, which will be kept as '{path}.kept-N' if it exists"
+            self._must_keep = True
+        warnings.warn(
+            f"entries 1 to {earlier.count:,} of the log are missing. The snapshot contains the "
+            f"{len(self._log):,} after them only, and relies on the log file for the others: "
+            f"{found}. To resume with the whole log, copy the log file of that training there and "
+            "load the snapshot again",
+            stacklevel=2,
+        )
 
     def finalize(self) -> None:
         """Completes the files."""
@@ -130,17 +201,38 @@ class LogReport(Extension):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the log and what was accumulated since its last entry.
 
+        Of a long log only the newest entries are saved, see above. :class:`Trainer
+        <chainer.training.Trainer>` reads the others when it has been loaded.
+
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._accumulator.serialize(serializer)
         if isinstance(serializer, Serializer):
-            # Only the entries since the last snapshot are encoded.
-            serializer("_log", self._encoded.text(self._log))
+            earlier = self._earlier
+            if earlier is None:
+                serializer("_log", self._encoded.text(self._log, self._limit()))
+                earlier = self._encoded.earlier
+            else:
+                serializer("_log", json.dumps(self._log))
+            # Files of shorter logs are those of release 7.
+            if earlier.count:
+                serializer("_log_earlier", earlier.to_text())
             return
         text = serializer("_log", "")
         if text:
             self._log = parse_json("the log", text, list, dict)
+            earlier = load_optional(serializer, "_log_earlier", "")
+            self._earlier = EarlierEntries.of_text(earlier) if earlier else None
             # The file may have entries of the time after the snapshot.
             self._file = GrowingJsonFile()
-            self._encoded = EncodedLog()
+            self._encoded = EncodedList()
+            self._checked, self._must_keep = None, False
+
+    def _limit(self) -> int | None:
+        """Returns the number of entries that a snapshot contains at present; None for all."""
+        limit = self.entries_in_snapshot
+        if limit is None or len(self._log) <= limit:
+            return limit
+        # A file that was removed, or is not written yet after a resumption, does not help.
+        return limit if self._fixed and self._file.is_on_disk(len(self._log)) else None

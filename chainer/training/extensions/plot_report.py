@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from chainer.links.serializer import Serializer
 from chainer.training import plotting
-from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.training.accumulator import Accumulator
 from chainer.training.curve import Curve
+from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EncodedList
 from chainer.training.extensions._plotting import PlottingExtension
+from chainer.training.loaded_state import parse_json
 from chainer.training.renamed import renamed_argument
 from chainer.training.reported_keys import ReportedKeys
+from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -40,6 +45,12 @@ class PlotReport(PlottingExtension):
     A curve of more than a thousand points is drawn with fewer, which look the same: the cost of a
     plot does not grow with the length of the training.
 
+    A snapshot of the trainer contains all points of a curve up to 10,000. Of a longer one it
+    contains the thousand or two that are drawn, so that the plot of a resumed training is the same:
+    a snapshot does not get slower with the length of the training. See
+    :attr:`entries_in_snapshot`. The values themselves are in the log of
+    :class:`~chainer.training.extensions.LogReport`.
+
     Figures are drawn by matplotlib (``pip install "chainer[plot]"``) without its global state: the
     backend that the program or the environment has chosen does not matter and does not change.
     Without matplotlib there are a warning and no plots, see :meth:`available`.
@@ -53,7 +64,9 @@ class PlotReport(PlottingExtension):
             such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
         postprocess: Callback to postprocess the plot. Figure object, Axes object, and all plot data
-            are passed to this callback in this order. This callback can modify the figure.
+            are passed to this callback in this order. This callback can modify the figure. The data
+            are a dictionary of lists of points ``[x, y]``; after a training was resumed from a
+            snapshot with longer curves, those that were drawn and the ones after them.
         filename (str): Name of the figure file under the output directory, ``'plot.png'`` by
             default. It can be a format string, to which the last values, ``epoch`` and
             ``iteration`` are passed. Release 4 calls this argument ``file_name``, which works as a
@@ -61,7 +74,13 @@ class PlotReport(PlottingExtension):
         marker (str): The marker used to plot the graph. Default is ``'x'``. If ``None`` is given,
             it draws with no markers.
         grid (bool): Set the axis grid on if True. Default is True.
+
+    Attributes:
+        entries_in_snapshot (int): Number of points of a curve up to which a snapshot contains all
+            of them; None for any number. 10,000 by default.
     """
+
+    entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT
 
     def __init__(
         self,
@@ -89,6 +108,7 @@ class PlotReport(PlottingExtension):
         self._grid = grid
         self._data: dict[str, list[list[float]]] = {key: [] for key in self._y_keys}
         self._curves = {key: Curve() for key in self._y_keys}
+        self._encoded = {key: EncodedList() for key in self._y_keys}
 
     def __call__(self, trainer: Trainer) -> None:
         """Accumulates the present observation, and plots when the interval is over.
@@ -157,7 +177,45 @@ class PlotReport(PlottingExtension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._accumulator.serialize(serializer)
-        data = serialize_json(serializer, f"_plot_{self._filename}", self._data)
-        if data is not self._data:
-            self._data = data
-            self._curves = {key: Curve(data.get(key, ())) for key in self._y_keys}
+        name, curves_name = f"_plot_{self._filename}", f"_plot_curves_{self._filename}"
+        if isinstance(serializer, Serializer):
+            serializer(name, self._data_as_text())
+            states = {
+                key: curve.state()
+                for key, curve in self._curves.items()
+                # The data of a resumed training may be what was drawn.
+                if self._is_long(key) or curve.count != len(self._data.get(key, ()))
+            }
+            # Files of shorter curves are those of release 7.
+            if states:
+                serializer(curves_name, json.dumps(states))
+            return
+        text = serializer(name, "")
+        if not text:
+            return
+        self._data = parse_json(name, text, dict)
+        states_text = load_optional(serializer, curves_name, "")
+        states = parse_json(curves_name, states_text, dict) if states_text else {}
+        self._encoded = {key: EncodedList() for key in self._y_keys}
+        self._curves = {
+            key: Curve.of_state(states[key]) if key in states else Curve(self._data.get(key, ()))
+            for key in self._y_keys
+        }
+
+    def _is_long(self, key: str) -> bool:
+        limit = self.entries_in_snapshot
+        return limit is not None and self._curves[key].count > limit
+
+    def _data_as_text(self) -> str:
+        """Returns the points as JSON, of which only what is new is encoded."""
+        texts: list[str] = []
+        for key, points in self._data.items():
+            # A file may have values of keys that this program does not plot.
+            if key not in self._encoded:
+                text = json.dumps(points)
+            elif self._is_long(key):
+                text = json.dumps(self._curves[key].points())
+            else:
+                text = self._encoded[key].text(points, None)
+            texts.append(f"{json.dumps(key)}: {text}")
+        return f"{{{', '.join(texts)}}}"

@@ -66,6 +66,7 @@ class PrintReport(Extension):
         """
         if isinstance(self._log_report, str):
             trainer.get_extension(self._log_report)
+        self._read_log_file(trainer)
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints the entries that were added to the log since the last call.
@@ -96,6 +97,11 @@ class PrintReport(Extension):
         """Finalizes the internal log report, if there is one."""
         if isinstance(self._log_report, LogReport):
             self._log_report.finalize()
+
+    def _read_log_file(self, trainer: Trainer) -> None:
+        """Lets the internal log report read what a snapshot did not contain."""
+        if isinstance(self._log_report, LogReport):
+            self._log_report._read_log_file(trainer)
 
     def _row(self, cells: list[str]) -> str:
         padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]

@@ -87,7 +87,7 @@ def test_killed():
     assert status != 0
     assert "rank 1 of 2" in error
     assert "was killed" in error
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 300  # the other process would wait for 600 s
 
 
 def test_caught_exit_is_not_a_failure():
@@ -195,7 +195,7 @@ def train_until_the_end(out, size, kills, options=()):
         if attempt < len(kills):
             assert status != 0
             assert "was killed" in error
-            assert time.monotonic() - killed_at < 20
+            assert time.monotonic() - killed_at < 120
         else:
             assert status == 0, error
     return loaded

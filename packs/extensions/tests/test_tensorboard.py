@@ -62,7 +62,7 @@ def test_entries_of_a_log_report(tmp_path, by_name):
 
 def test_can_be_read_while_the_training_goes_on(tmp_path):
     def wait(trainer):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         expected = list(range(1, trainer.updater.iteration + 1))
         found = []
         while found != expected:

@@ -13,7 +13,7 @@ import pytest
 import ideep4py._core.library
 
 
-def run(code: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, timeout: float = 300, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
@@ -95,7 +95,7 @@ def test_forked_processes_compute() -> None:
         PREPARE
         + """
     with context.Pool(2) as pool:
-        found = pool.map_async(work, range(6)).get(timeout=40)
+        found = pool.map_async(work, range(6)).get(timeout=240)
     assert found == [expected] * 6, found
     assert work() == expected  # and so does the parent, afterwards
     print("done", ideep4py.get_num_threads())
@@ -135,14 +135,14 @@ def test_fork_from_a_thread_and_fork_in_a_fork() -> None:
     def nested(queue):
         child = context.Process(target=lambda: queue.put(work()))
         child.start()
-        child.join(20)
+        child.join(120)
         queue.put(work())
 
     def fork():
         queue = context.SimpleQueue()
         process = context.Process(target=nested, args=(queue,))
         process.start()
-        process.join(40)
+        process.join(240)
         results.extend([queue.get(), queue.get()])
 
     thread = threading.Thread(target=fork)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import zlib
 
 import chainer
-import numpy
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def repeatable_randomness(request):
-    """Seeds NumPy's global generator by the name of the test: what fails once, fails again."""
-    numpy.random.seed(zlib.crc32(request.node.nodeid.encode()))
+    """Seeds all generators by the name of the test: what fails once, fails again."""
+    chainer.utils.seed(zlib.crc32(request.node.nodeid.encode()))
 
 
 @pytest.fixture(scope="module", autouse=True)

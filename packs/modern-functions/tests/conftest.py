@@ -2,11 +2,12 @@
 
 import zlib
 
-import numpy
 import pytest
+
+import chainer
 
 
 @pytest.fixture(autouse=True)
 def repeatable_randomness(request):
-    """Seeds NumPy's global generator by the name of the test: what fails once, fails again."""
-    numpy.random.seed(zlib.crc32(request.node.nodeid.encode()))
+    """Seeds all generators by the name of the test: what fails once, fails again."""
+    chainer.utils.seed(zlib.crc32(request.node.nodeid.encode()))

@@ -34,7 +34,7 @@ class Nccl(SimpleNamespace):
         super().__init__(**{name: name for name in _DTYPES})
         self.calls: list[tuple[Any, ...]] = []
         self.pointers = [0] * size
-        self.barrier = threading.Barrier(size, timeout=10)
+        self.barrier = threading.Barrier(size, timeout=60)
 
     def get_unique_id(self) -> tuple[int, ...]:
         return tuple(range(128))

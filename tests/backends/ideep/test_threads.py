@@ -34,7 +34,7 @@ def counts(**variables):
         env=os.environ | variables,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -213,7 +213,7 @@ class TestCacheOrLoadFile:
         results = []
 
         def create(temporary):
-            barrier.wait(10)
+            barrier.wait(60)
             return self.create(temporary)
 
         def run():

@@ -32,10 +32,13 @@ def faults():
 
 for _ in range(3):
     x, t = batch()
-before = faults()
+counts = []
 for _ in range(20):
+    before = faults()
     x, t = batch()
-print((faults() - before) / 20)
+    counts.append(faults() - before)
+# The system may take pages away meanwhile.
+print(sorted(counts)[10])
 """
 
 

@@ -441,7 +441,7 @@ class TestWriters:
             "    globals()[name] = getattr(W, name)()\n"
             "    globals()[name](name, sys.argv[1], {})\n"
         )
-        subprocess.run([sys.executable, "-c", program, tmp_path], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", program, tmp_path], check=True, timeout=240)
         assert names(tmp_path) == ["ProcessQueueWriter", "ThreadQueueWriter"]
 
 
@@ -475,14 +475,14 @@ def kill_and_resume(out, times, seed):
         assert first >= reached  # at most the snapshot that was being written is lost
         time.sleep(moments.uniform(0, 0.05))
         process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=120)
         told = [int(line) for line in rest.split()]
         reached = max([first, *told])
         for _, name in find_snapshots("snapshot_iter_{}", str(out)):
             with np.load(out / name) as file:
                 assert int(file["updater/iteration"]) == int(name.rpartition("_")[2])
     process = start(out, reached + 2)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
     assert process.returncode == 0
     trainer = make_trainer(out, size=20000)
     load_npz(out / f"snapshot_iter_{reached + 2}", trainer, strict=False)

@@ -226,7 +226,7 @@ def test_hanging_dataset_does_not_keep_the_iterator_from_ending():
             iterator.next()
     start = time.monotonic()
     iterator.finalize()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 120  # the dataset takes 1000 s
 
 
 def test_garbage_ends_its_processes():
@@ -349,7 +349,7 @@ def start(tmp_path, body):
 
 
 def wait_for_end(pids):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         alive = [pid for pid in pids if is_running(pid)]
         if not alive or time.monotonic() > deadline:
@@ -369,7 +369,7 @@ def is_running(pid):
 @pytest.mark.parametrize("body", ["", "1 / 0", "sys.exit(3)"])
 def test_workers_end_with_the_program(tmp_path, body):
     process, pids = start(tmp_path, body)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == {"": 0, "1 / 0": 1, "sys.exit(3)": 3}[body]
     assert (b"ZeroDivisionError" in errors) == (body == "1 / 0")
     assert b"resource_tracker" not in errors
@@ -384,7 +384,7 @@ def test_workers_end_when_the_program_is_killed(tmp_path, number):
     used = shared_memory_of(process.pid)
     process.send_signal(number)
     process.send_signal(signal.SIGCONT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert used
     assert wait_for_end(pids) == []
     assert not any(map(os.path.exists, used))
@@ -408,7 +408,7 @@ def test_control_c_reaches_the_main_process_only(tmp_path):
     assert process.stdout.readline() == b"steady\n"
     time.sleep(random.random() / 5)
     os.killpg(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
+    output, errors = process.communicate(timeout=120)
     assert process.returncode == 0
     assert output.startswith(b"interrupted")
     assert output.endswith(b"4\n")

@@ -34,7 +34,7 @@ def test_next_batch_is_read_ahead():
     dataset = Slow()
     with MultithreadIterator(dataset, 2, shuffle=False) as iterator:
         iterator.next()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while len(dataset.read) < 4 and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(0.05)

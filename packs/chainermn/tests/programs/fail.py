@@ -28,7 +28,7 @@ if comm.rank == rank:
         time.sleep(1.2)
 if way == "wait":
     print("waits", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 # The others wait here for the one that failed.
 comm.barrier()
 print("end", flush=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 #: Where a test hangs, stacks of all processes are printed and the program ends.
-SECONDS_FOR_A_TEST = 90
+SECONDS_FOR_A_TEST = 240
 
 
 @pytest.fixture(scope="session")

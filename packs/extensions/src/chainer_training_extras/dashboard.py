@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
+import chainer
 from chainer import training
-from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.training.accumulator import Accumulator
+from chainer.training.encoded_list import EncodedList
+from chainer.training.loaded_state import parse_json
+from chainer.training.trigger import load_optional
+from chainer_training_extras.course import Course
 from chainer_training_extras.progress import Progress, Stopwatch
 
 if TYPE_CHECKING:
@@ -17,6 +23,10 @@ if TYPE_CHECKING:
     from chainer_training_extras.dashboard_view import LiveView
 
 Row = dict[str, float]
+
+#: Rows that a snapshot contains. It is a limit, so that a snapshot does not get slower with the
+#: length of the training; the rows of usual trainings are fewer.
+ROWS_IN_SNAPSHOT = 10_000
 
 
 class Dashboard(training.Extension):
@@ -37,7 +47,8 @@ class Dashboard(training.Extension):
         out: Stream; the standard output by default.
 
     Attributes:
-        rows: The values of each interval.
+        rows: The values of each interval. A snapshot contains the newest 10,000 of them; a resumed
+            training shows the least and largest values of all.
 
     Raises:
         ImportError: At the start of the training, on a terminal without rich.
@@ -59,6 +70,8 @@ class Dashboard(training.Extension):
         self._refresh_interval = refresh_interval
         self._out = out
         self.rows: list[Row] = []
+        self._encoded = EncodedList()
+        self._courses: dict[str, Course] = {}
         self._stopwatch: Stopwatch | None = None
         self._view: LiveView | None = None
         self._drawn_at = 0.0
@@ -93,7 +106,7 @@ class Dashboard(training.Extension):
         assert self._stopwatch is not None
         means = self._averages.add(trainer, also_when_stopped=True)
         if means is not None:
-            self.rows.append(means)
+            self._add(means)
         if self._view is not None:
             due = time.perf_counter() - self._drawn_at >= self._refresh_interval
             if due or means is not None:
@@ -104,13 +117,17 @@ class Dashboard(training.Extension):
     def _draw(self, progress: Progress, status: str = "") -> None:
         assert self._view is not None
         self._drawn_at = time.perf_counter()
-        self._view.draw(progress, self._courses(), status)
+        self._view.draw(progress, self._shown(), status)
 
-    def _courses(self) -> dict[str, list[float | None]]:
-        keys = self._entries
-        if keys is None:
-            keys = list(dict.fromkeys(key for row in self.rows for key in row))
-        return {key: [row.get(key) for row in self.rows] for key in keys}
+    def _add(self, row: Row) -> None:
+        self.rows.append(row)
+        for key, value in row.items():
+            self._courses.setdefault(key, Course()).add(value)
+
+    def _shown(self) -> dict[str, Course]:
+        if self._entries is None:
+            return self._courses
+        return {key: self._courses.get(key, Course()) for key in self._entries}
 
     def _print(self, progress: Progress, means: Row) -> None:
         values = "  ".join(f"{key} {value:.5g}" for key, value in means.items())
@@ -140,7 +157,7 @@ class Dashboard(training.Extension):
         status = self._status(trainer)
         if view is not None:
             try:
-                view.draw(stopwatch.measure(trainer), self._courses(), status)
+                view.draw(stopwatch.measure(trainer), self._shown(), status)
             finally:
                 view.close()
         elif status:
@@ -161,7 +178,24 @@ class Dashboard(training.Extension):
             serializer: Serializer or deserializer.
         """
         self._averages.serialize(serializer["averages"])
-        self.rows = serialize_json(serializer, "rows", self.rows)
+        if isinstance(serializer, chainer.Serializer):
+            serializer("rows", self._encoded.text(self.rows, ROWS_IN_SNAPSHOT))
+            ranges = {key: [course.low, course.high] for key, course in self._courses.items()}
+            serializer("ranges", json.dumps(ranges))
+            return
+        text = serializer("rows", "")
+        if not text:
+            return
+        rows = parse_json("the rows of the dashboard", text, list, dict)
+        # Files of earlier versions have all rows instead.
+        ranges_text = load_optional(serializer, "ranges", "")
+        ranges = parse_json("the ranges of the dashboard", ranges_text, dict) if ranges_text else {}
+        self.rows, self._courses, self._encoded = [], {}, EncodedList()
+        for row in rows:
+            self._add(row)
+        for key, values in ranges.items():
+            course = self._courses.setdefault(key, Course())
+            course.low, course.high = (None if value is None else float(value) for value in values)
 
 
 def _is_terminal(out: Any) -> bool:

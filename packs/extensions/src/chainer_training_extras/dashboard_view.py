@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
+from chainer_training_extras.course import LONGEST_COURSE, Course
 from chainer_training_extras.progress import Progress
 
 try:
@@ -23,12 +24,10 @@ except ImportError as error:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=+*#@"
-_SHORTEST_COURSE, _LONGEST_COURSE = 6, 24
+_SHORTEST_COURSE = 6
 
 # Columns of the panel's border and the space within, and behind the table.
 _FRAME = 6
-
-Course = Sequence[float | None]
 
 
 class LiveView:
@@ -57,7 +56,7 @@ class LiveView:
 
         Args:
             progress: Where the training is.
-            courses: Values by name, in the order of time; None where there was none.
+            courses: Values by name.
             status: Line at the bottom; empty for none.
         """
         # Space for the "^C" that terminals write at the cursor: a new line would shift the panel.
@@ -105,13 +104,14 @@ def _table(courses: Mapping[str, Course], marks: str, width: int) -> Table:
     rows: list[tuple[str, str, str, str]] = []
     values: list[list[float]] = []
     for key, course in courses.items():
-        numbers = [value for value in course if value is not None]
-        finite = sorted(value for value in numbers if math.isfinite(value))
-        rows.append((key, _number(numbers[-1:]), _number(finite[:1]), _number(finite[-1:])))
+        numbers = list(course.newest)
+        rows.append(
+            (key, *map(_number, (numbers[-1] if numbers else None, course.low, course.high)))
+        )
         values.append(numbers)
     names = ("", "last", "min", "max")
     taken = sum(max(len(name), *(len(row[i]) for row in rows)) + 2 for i, name in enumerate(names))
-    length = min(max(width - taken, _SHORTEST_COURSE), _LONGEST_COURSE)
+    length = min(max(width - taken, _SHORTEST_COURSE), LONGEST_COURSE)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     table.add_column("", no_wrap=True, ratio=1)
     for name in names[1:]:
@@ -122,8 +122,8 @@ def _table(courses: Mapping[str, Course], marks: str, width: int) -> Table:
     return table
 
 
-def _number(values: Sequence[float]) -> str:
-    return f"{values[0]:.4g}" if values else ""
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
 
 
 def sparkline(values: Sequence[float], marks: str = _BLOCKS) -> str:

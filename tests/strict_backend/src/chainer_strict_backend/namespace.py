@@ -54,7 +54,8 @@ def translate(value: Any) -> Any:
 linalg = Namespace(f"{__name__}.linalg", numpy.linalg)
 fft = Namespace(f"{__name__}.fft", numpy.fft)
 # A generator of its own: seeding NumPy's does not seed that of a device.
-random = Namespace(f"{__name__}.random", numpy.random.RandomState())
+# The seed is that of a test that is the first to use it; others seed it when they begin.
+random = Namespace(f"{__name__}.random", numpy.random.RandomState(0))
 lib = types.ModuleType(f"{__name__}.lib")
 lib.stride_tricks = Namespace(  # type: ignore[attr-defined]
     f"{__name__}.lib.stride_tricks", numpy.lib.stride_tricks
