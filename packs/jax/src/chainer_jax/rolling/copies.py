@@ -14,11 +14,11 @@ from chainer_jax.rolling.simplify import Equation, is_literal
 _FEWEST_COPIES = 4
 
 #: The copies must make as many equations superfluous.
-_FEWEST_SAVED = 48
+_FEWEST_SAVED = 16
 
 #: Share of the bytes that copies compute which may have to be copied to stack their inputs. More
 #: comes from layers with weights of their own, which are better left where they are.
-_LARGEST_SHARE_OF_COPIED = 0.1
+_LARGEST_SHARE_OF_COPIED = 0.2
 
 
 @dataclass(frozen=True)

@@ -394,8 +394,6 @@ def rolled(program: Any, constants: Sequence[Any]) -> Callable[..., list[Any]]:
     """
     equations, results = simplified(program, constants)
     regions = find_copies(equations)
-    if not regions:
-        return lambda *inputs: jax.core.eval_jaxpr(program, constants, *inputs)
     definitions = {y: e for e in equations for y in e.outputs}
     inside = {id(e): n for n, r in enumerate(regions) for copy in r.equations for e in copy}
     users: dict[Any, set[Any]] = {}
