@@ -128,9 +128,7 @@ class _Search:
 
     def _copies(self, start: int, period: int, count: int) -> Copies | None:
         stop = start + period * count
-        copies = [
-            list(self._equations[at : at + period]) for at in range(start, stop, period)
-        ]
+        copies = [list(self._equations[at : at + period]) for at in range(start, stop, period)]
         if any([e.has_effects for copy in copies for e in copy]):
             return None
         places = {

@@ -118,9 +118,7 @@ class _Evaluation:
         for (number, output), value in self._found.items():
             for i, copy in enumerate(self._copies.equations):
                 variable = copy[number].outputs[output]
-                self._values[variable] = (
-                    _Stacked(value.array, i) if value.is_stack else value.array
-                )
+                self._values[variable] = _Stacked(value.array, i) if value.is_stack else value.array
 
     def _is_loop(self, group: list[int]) -> bool:
         (number,) = group
@@ -346,8 +344,7 @@ class _Evaluation:
             for place in range(len(self._first[number].outputs))
             if (number, place) in used
             or any(
-                copy[number].outputs[place] in self.used_outside
-                for copy in self._copies.equations
+                copy[number].outputs[place] in self.used_outside for copy in self._copies.equations
             )
         ]
 
