@@ -1,4 +1,4 @@
-"""Equations of a program without those that repeat another one, or that nobody needs."""
+"""Equations of a program without those that repeat another one, or have no use."""
 
 from __future__ import annotations
 
