@@ -27,11 +27,8 @@ from chainer.training.capturing.targets import (
     rules_of,
     variable_slots,
 )
-from chainer.training.capturing.varying_numbers import Numbers
+from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS, Numbers
 from chainer.training.update_rule import UpdateRule
-
-#: Hyperparameters that kernels get as numbers. Others are part of the program.
-_VARYING_HYPERPARAMETERS = frozenset(("lr", "alpha"))
 
 
 class ReplacedArrayError(Exception):
@@ -402,7 +399,7 @@ _REPLACEABLE = ("target", "hyperparam", "_state")
 def _fixed_hyperparameters(owner: str, members: dict[str, Any]) -> Iterator[tuple[Slot, Any]]:
     """Yields the hyperparameters that are part of a program."""
     for name, value in members.items():
-        if name != "_parent" and name not in _VARYING_HYPERPARAMETERS:
+        if name != "_parent" and (name not in VARYING_HYPERPARAMETERS or value is None):
             yield Slot(owner, members, name), value
 
 

@@ -8,10 +8,36 @@ from typing import Any
 
 from chainer.core.arrays.recorder import Recorder
 from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizers._array_rule import ArrayRule
+from chainer.training.update_rule import UpdateRule
 
 #: Arguments of kernels that may change from step to step, and what they are computed from. Others
 #: are part of the program, which is recorded anew when they change.
-_VARYING = frozenset(("lr", "alpha_t", "bounds", "correction", "rho"))
+_VARYING = frozenset(("lr", "alpha", "alpha_t", "bounds", "correction", "rho"))
+
+
+#: Hyperparameters that may change from step to step. Others are part of the program, and those
+#: that are None.
+VARYING_HYPERPARAMETERS = frozenset(("lr", "alpha"))
+
+
+class _NumberedHyperparameters:
+    """Hyperparameters of a rule whose step is an expression, with numbers that may vary.
+
+    Args:
+        hyperparam: The hyperparameters.
+        number: Returns the number of a name and of a function that computes it.
+    """
+
+    def __init__(self, hyperparam: Any, number: Callable[[str, Callable[[], float]], float]):
+        self._hyperparam = hyperparam
+        self._number = number
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._hyperparam, name)
+        if name not in VARYING_HYPERPARAMETERS or value is None:
+            return value
+        return self._number(name, lambda: getattr(self._hyperparam, name))
 
 
 class Numbers:
@@ -23,30 +49,63 @@ class Numbers:
 
     def __init__(self, recorder: Recorder, parameters: list[Any]) -> None:
         self._recorder = recorder
+        self._hyperparameters: list[tuple[ArrayRule, Any]] = []
         self._rules = [
             (p, p.update_rule) for p in parameters if isinstance(p.update_rule, KernelUpdateRule)
         ]
+        self._array_rules = [
+            p.update_rule for p in parameters if isinstance(p.update_rule, ArrayRule)
+        ]
         self._shared: dict[Any, Any] = {}
-        self._groups: dict[Any, dict[int, KernelUpdateRule]] = {}
+        self._groups: dict[Any, dict[int, UpdateRule]] = {}
 
-    def groups(self) -> list[list[KernelUpdateRule]]:
+    def groups(self) -> list[list[UpdateRule]]:
         """Returns the rules that share numbers, as they have the same count of updates."""
         return [list(rules.values()) for rules in self._groups.values() if len(rules) > 1]
 
     def __enter__(self) -> None:
         for parameter, rule in self._rules:
             vars(rule)["kernel_call"] = self._numbered(parameter, rule)
+        for rule in self._array_rules:
+            hyperparam = rule.hyperparam
+            self._hyperparameters.append((rule, hyperparam))
+            vars(rule)["count"] = partial(self._count_of, rule)
+            vars(rule)["hyperparam"] = _NumberedHyperparameters(
+                hyperparam, partial(self._shared_number, rule, hyperparam)
+            )
 
     def __exit__(self, *_: object) -> None:
         for _, rule in self._rules:
             vars(rule).pop("kernel_call", None)
+        for rule, hyperparam in self._hyperparameters:
+            vars(rule).pop("count", None)
+            vars(rule)["hyperparam"] = hyperparam
+        self._hyperparameters.clear()
+
+    def _count_of(self, rule: ArrayRule) -> float:
+        _, hyperparam = next(pair for pair in self._hyperparameters if pair[0] is rule)
+        return self._shared_number(rule, hyperparam, "t", lambda: rule.t)
+
+    def _shared_number(
+        self, rule: ArrayRule, hyperparam: Any, name: str, evaluate: Callable[[], float]
+    ) -> float:
+        """Returns a number that the rules share that have the same count."""
+        group = self._group_of(rule, hyperparam)
+        self._groups.setdefault(group, {})[id(rule)] = rule
+        key = (group, name, None)
+        if key not in self._shared:
+            self._shared[key] = self._recorder.number(lambda: float(evaluate()))
+        return self._shared[key]
+
+    def _group_of(self, rule: UpdateRule, hyperparam: Any) -> Any:
+        has_own = len(vars(hyperparam)) > 1
+        return type(rule), id(rule if has_own else hyperparam.parent), rule.t
 
     def _numbered(self, parameter: Any, rule: KernelUpdateRule) -> Callable[..., Any]:
         def kernel_call(param: Any) -> Any:
             call = type(rule).kernel_call
             kernel, arrays, arguments = call(rule, param)
-            has_own = len(vars(rule.hyperparam)) > 1
-            group = (type(rule), id(rule if has_own else rule.hyperparam.parent), rule.t)
+            group = self._group_of(rule, rule.hyperparam)
             self._groups.setdefault(group, {})[id(rule)] = rule
             numbered: dict[str, Any] = {}
             for name, value in arguments.items():

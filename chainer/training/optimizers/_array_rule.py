@@ -30,6 +30,15 @@ class ArrayRule(HyperparameterRule):
 
     state_names: ClassVar[tuple[str, ...]] = ()
 
+    def count(self) -> float:
+        """Returns the number of this update, from 1.
+
+        :meth:`step` uses it in place of ``t``: while a step is recorded it is a
+        :class:`~chainer.core.arrays.recorder.VaryingNumber`. Functions of it that are not plain
+        arithmetic, such as roots, need :func:`~chainer.core.arrays.recorder.computed`.
+        """
+        return self.t
+
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.arrays.recorder import computed
 from chainer.core.typing import Array
 from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
@@ -45,7 +46,7 @@ class AdafactorRule(ArrayRule):
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
-        hp, t, state = self.hyperparam, self.t, self.state
+        hp, t, state = self.hyperparam, self.count(), self.state
         assert state is not None
         if param.size == 0:
             return param
@@ -61,10 +62,14 @@ class AdafactorRule(ArrayRule):
             mean_square = (rows[:, None] / rows.mean() * columns[None]).reshape(grad.shape)
         update = grad / xp.sqrt(mean_square)
         update = update / xp.maximum(_rms(xp, update) / hp.clipping_threshold, 1.0)
-        rate = min(_MAX_RELATIVE_STEP, 1 / math.sqrt(t)) if hp.lr is None else hp.lr
+        rate = computed(_scheduled_rate, t) if hp.lr is None else hp.lr
         if hp.scale_parameter:
             rate = rate * xp.maximum(_rms(xp, param), hp.eps2)
         return param - rate * update - rate * hp.weight_decay_rate * param
+
+
+def _scheduled_rate(t: float) -> float:
+    return min(_MAX_RELATIVE_STEP, 1 / math.sqrt(t))
 
 
 def _rms(xp: Any, array: Array) -> Array:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.recorder import VaryingNumber, computed, may_read_values
 from chainer.core.typing import Array
 from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
@@ -47,10 +51,10 @@ class LAMBRule(_MomentsRule):
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
-        hp = self.hyperparam
+        hp, t = self.hyperparam, self.count()
         m, v = self._moments(grad)
-        m_hat = m / (1 - hp.beta1**self.t)
-        v_hat = v / (1 - hp.beta2**self.t)
+        m_hat = m / (1 - hp.beta1**t)
+        v_hat = v / (1 - hp.beta2**t)
         update = m_hat / (xp.sqrt(v_hat) + hp.eps) + hp.weight_decay_rate * param
         size, norm = xp.sqrt((param * param).sum()), xp.sqrt((update * update).sum())
         # Parameters of zeros, as biases are at first, would never move: their ratio is one.
@@ -104,20 +108,37 @@ class RAdamRule(_MomentsRule):
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
-        hp, t = self.hyperparam, self.t
+        hp, t = self.hyperparam, self.count()
         m, v = self._moments(grad)
         m_hat = m / (1 - hp.beta1**t)
         decay = hp.alpha * hp.weight_decay_rate * param
         longest = 2 / (1 - hp.beta2) - 1
         length = longest - 2 * t * hp.beta2**t / (1 - hp.beta2**t)
         # The variance of the adaptive step is not tractable for averages that are too short.
-        if length <= 4:
-            return param - decay - hp.alpha * m_hat
-        rectification = math.sqrt(
-            (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+        is_long = computed(_is_tractable, length)
+        is_recorded = isinstance(is_long, VaryingNumber)
+        plain: Any = None
+        if is_recorded or not is_long:
+            plain = param - decay - hp.alpha * m_hat
+        if not is_recorded and not is_long:
+            return plain
+        rectification = computed(
+            _root, (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
         )
-        adaptive = math.sqrt(1 - hp.beta2**t) / (xp.sqrt(v) + hp.eps)
-        return param - decay - hp.alpha * rectification * m_hat * adaptive
+        adaptive = computed(_root, 1 - hp.beta2**t) / (xp.sqrt(v) + hp.eps)
+        rectified = param - decay - hp.alpha * rectification * m_hat * adaptive
+        if not is_recorded:
+            return rectified
+        # A program computes both, as it serves all lengths.
+        return xp.where(xp.zeros_like(param) + is_long > 0, rectified, plain)
+
+
+def _is_tractable(length: float) -> float:
+    return float(length > 4)
+
+
+def _root(square: float) -> float:
+    return math.sqrt(square) if square > 0 else 0.0
 
 
 class RAdam(_MomentsMethod[RAdamRule]):
@@ -165,21 +186,30 @@ class NAdamRule(_MomentsRule):
         """Makes the averages and the product of the momentum coefficients."""
         super().init_state(param)
         state: Any = self.state
-        state["mu_product"] = 1.0
+        # An array, so that a recorded step can change it; of float64, as Python's numbers are.
+        state["mu_product"] = backend_of(param.array).xp.ones((), numpy.float64)
 
     def step(self, xp: Any, param: Array, grad: Array) -> Array:
         """Returns the parameter after an update, and changes the state."""
-        hp, t, state = self.hyperparam, self.t, self.state
+        hp, t, state = self.hyperparam, self.count(), self.state
         assert state is not None
         m, v = self._moments(grad)
 
-        def momentum(t: int) -> float:
+        def momentum(t: float) -> float:
             return hp.beta1 * (1 - 0.5 * _NADAM_SCHEDULE ** (t * hp.momentum_decay))
 
-        product = float(state["mu_product"]) * momentum(t)
-        state["mu_product"] = product
         following = momentum(t + 1)
-        m_hat = following * m / (1 - product * following) + (1 - momentum(t)) * grad / (1 - product)
+        product = state["mu_product"]
+        if may_read_values(backend_of(param)):
+            value = float(product) * momentum(t)
+            product[...] = value
+            after, now = 1 - value * following, 1 - value
+        else:
+            product *= momentum(t)
+            # As a Python number would be, these are rounded to the dtype of the arithmetic.
+            after = (1 - product * following).astype(param.dtype)
+            now = (1 - product).astype(param.dtype)
+        m_hat = following * m / after + (1 - momentum(t)) * grad / now
         v_hat = v / (1 - hp.beta2**t)
         decay = hp.alpha * hp.weight_decay_rate * param
         return param - decay - hp.alpha * m_hat / (xp.sqrt(v_hat) + hp.eps)

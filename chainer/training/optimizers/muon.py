@@ -77,7 +77,7 @@ class MuonRule(ArrayRule):
         return param - hp.lr * (update + hp.weight_decay_rate * param)
 
     def _adam_step(self, xp: Any, param: Array, grad: Array) -> Array:
-        hp, t, state = self.hyperparam, self.t, self.state
+        hp, t, state = self.hyperparam, self.count(), self.state
         assert state is not None
         m = moment(state, "m", hp.beta1, grad) / (1 - hp.beta1**t)
         v = moment(state, "v", hp.beta2, grad * grad) / (1 - hp.beta2**t)

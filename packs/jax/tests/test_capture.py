@@ -126,6 +126,38 @@ def test_state_is_carried_and_reset(device):
     assert "carried from call to call: attribute 'h' of LSTM" in chainer.explain(call)
 
 
+@pytest.mark.parametrize(
+    "name", ["LAMB", "RAdam", "NAdam", "Adafactor", "Muon", "Lion", "MSVAG", "AdaBound"]
+)
+def test_optimizers(device, name):
+    """What is computed from the count of updates, and a learning rate that changes."""
+
+    def train(captured):
+        np.random.seed(0)
+        model = L.Classifier(MLP())
+        model.to_device(device)
+        optimizer = getattr(chainer.optimizers, name)().setup(model)
+        rate = "alpha" if hasattr(optimizer, "alpha") else "lr"
+
+        def step(x, t):
+            optimizer.update(model, x, t)
+            return model.loss
+
+        call = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        for i in range(10):
+            if i == 7 and getattr(optimizer, rate) is not None:
+                setattr(optimizer, rate, getattr(optimizer, rate) / 2)
+            x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+            call(device.send(x), device.send(t))
+        if captured:
+            assert chainer.explain(call).count("in use") == 1
+        return [chainer.get_device("@numpy").send(p.array) for p in model.params()]
+
+    for actual, expected in zip(train(True), train(False), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=2e-5)
+
+
 @pytest.mark.parametrize("optimizer", ["Adam", "RMSprop"])
 def test_gradients_that_are_nothing_but_roundings(device, optimizer):
     """A bias before batch normalization has none, yet Adam moves it by full steps."""

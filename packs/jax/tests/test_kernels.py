@@ -45,6 +45,33 @@ def test_deconvolution():
     )
 
 
+@pytest.mark.parametrize("name", ["max", "average"])
+@pytest.mark.parametrize(
+    ("ksize", "stride", "pad", "cover_all"),
+    [(2, 2, 0, True), (3, 2, 1, False), ((3, 2), (1, 2), 1, False), (2, 3, 0, False)],
+)
+def test_pooling(name, ksize, stride, pad, cover_all):
+    """Windows that overlap, that leave elements out, and that reach into the padding."""
+
+    def function(x):
+        if name == "max":
+            return [F.max_pooling_2d(x, ksize, stride, pad, cover_all)]
+        return [F.average_pooling_2d(x, ksize, stride, pad)]
+
+    compare(function, values(2, 3, 8, 7))
+    compare(function, values(1, 2, 9, 9).round(1))  # equal maxima: the first one counts
+
+
+def test_pooling_of_nan():
+    x = values(1, 1, 4, 4)
+    x[0, 0, 1, 1] = np.nan
+    compare(lambda x: [F.max_pooling_2d(x, 2)], x)
+
+
+def test_average_pooling_with_weights_of_padding():
+    compare(lambda x: [F.average_pooling_nd(x, 3, 2, 1, pad_value=None)], values(2, 3, 7, 6))
+
+
 @pytest.mark.parametrize("batch_sizes", [(5, 3, 3, 1), (4, 4)])
 @pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -128,12 +129,43 @@ class TestModels:
         [
             *("SGD", "MomentumSGD", "NesterovAG", "CorrectedMomentumSGD", "Adam", "AdamW"),
             *("AMSGrad", "AdaGrad", "AdaDelta", "RMSprop", "RMSpropGraves", "SMORMS3"),
-            *("AdaBound", "AMSBound", "MSVAG"),
+            *(
+                "AdaBound",
+                "AMSBound",
+                "MSVAG",
+                "LAMB",
+                "RAdam",
+                "NAdam",
+                "Adafactor",
+                "Muon",
+                "Lion",
+            ),
         ],
     )
-    def test_optimizers(self, name):
-        step = compare(MLP, images(4, 6), optimizer=getattr(optimizers, name))
-        assert programs(step) == 1
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_optimizers(self, name, dtype):
+        """The learning rate changes, and the numbers that depend on the count of updates."""
+
+        def change(i, training):
+            rate = "alpha" if hasattr(training.optimizer, "alpha") else "lr"
+            if i == 7 and getattr(training.optimizer, rate, None) is not None:
+                setattr(training.optimizer, rate, getattr(training.optimizer, rate) / 2)
+
+        def make():
+            eps = {"eps": 1e-4} if "eps" in signature(getattr(optimizers, name)).parameters else {}
+            return getattr(optimizers, name)(**eps if dtype == "float16" else {})
+
+        data = [(x.astype(dtype), t) for x, t in images(4, 6)]
+        with chainer.using_config("dtype", np.dtype(dtype)):
+            assert programs(compare(MLP, data, change, make)) == 1
+
+    def test_rate_of_adafactor_instead_of_its_schedule(self):
+        def change(i, training):
+            if i == 5:
+                training.optimizer.lr = 0.01
+
+        step = compare(MLP, images(4, 6), change, optimizers.Adafactor)
+        assert programs(step) == 2
 
     def test_convolutions(self):
         assert programs(compare(LeNet, images(2, 1, 10, 10))) == 1

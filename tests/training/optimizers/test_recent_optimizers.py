@@ -141,8 +141,9 @@ def test_float16_is_computed_in_float32(make, device):
     for param in (model.W, model.scalar):
         assert param.dtype == np.float16 and np.isfinite(param.array).all()
         assert (param.array < np.float16(0.01)).all()
-        states = param.update_rule.state.values()
-        assert all(s.dtype == np.float32 for s in states if hasattr(s, "dtype"))
+        states = dict(param.update_rule.state)
+        states.pop("mu_product", None)  # of NAdam: a number of Python's precision
+        assert all(s.dtype == np.float32 for s in states.values())
 
 
 @pytest.mark.parametrize("make", ALL)

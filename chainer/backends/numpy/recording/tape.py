@@ -358,13 +358,15 @@ class TapeArray(numpy.ndarray):
         tape = current.tape
         inputs, kwargs = bare(inputs), bare(kwargs)
         call = ufunc if method == "__call__" else getattr(ufunc, method)
+        # NumPy takes numbers of other classes than float for arrays of float64.
+        values = [float(x) if isinstance(x, VaryingNumber) else x for x in inputs]
         if out:
             outputs = bare(out)
-            result = call(*inputs, out=outputs, **kwargs)
+            result = call(*values, out=outputs, **kwargs)
             if tape is not None:
                 tape.add(Kind.UFUNC, call, inputs, kwargs, outputs)
             return out[0] if len(out) == 1 else out
-        result = call(*inputs, **kwargs)
+        result = call(*values, **kwargs)
         if method == "at":
             if tape is not None:
                 tape.add(Kind.WRITE, call, inputs, kwargs)

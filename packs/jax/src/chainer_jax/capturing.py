@@ -12,6 +12,7 @@ from chainer_array_api import Array
 from chainer_jax import boxes
 from chainer_jax.boxes import Box, View
 from chainer_jax.recorder import JaxProgram, _Trace
+from chainer_jax.rolling.program import rolled
 
 #: Length of the vector of numbers while a step is traced. XLA removes what is not used.
 _MOST_NUMBERS = 4096
@@ -146,7 +147,9 @@ class CaptureRecorder(Recorder):
         donated = [box for box in used if box in trace.written]
         kept = [box for box in used if box not in trace.written]
         wanted = [*outputs, *[array for array, _ in self._pending]]
-        all_boxes, jaxpr = self._boxes, self._jaxpr
+        all_boxes = self._boxes
+        # What a loop of Python did is a loop of the program, which XLA compiles once.
+        evaluate = rolled(self._jaxpr.jaxpr, self._jaxpr.consts)
         shapes = {box: (box.value.shape, box.value.dtype) for box in all_boxes}
 
         def step(gives: Any, keeps: Any, natives: Any, values: Any) -> Any:
@@ -158,7 +161,7 @@ class CaptureRecorder(Recorder):
                     given[box] = b.nx.zeros(*shapes[box])
             vector = b.nx.pad(values, (0, _MOST_NUMBERS - len(values)))
             flat = [given[box] for box in all_boxes]
-            results = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *flat, vector)
+            results = evaluate(*flat, vector)
             given.update(zip(finals, results, strict=True))
             before = {box: box.value for box in given}
             try:

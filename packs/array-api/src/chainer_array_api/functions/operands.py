@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 from chainer.backend import find_backend
+from chainer.core.arrays.recorder import VaryingNumber
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, mixed
@@ -99,6 +100,8 @@ def number(b: Backend, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         dtype: Dtype of the array.
         device: Native device.
     """
+    if isinstance(value, VaryingNumber):  # of a step that is being recorded
+        return value.array(dtype).native
     return b.native_number(numpy.asarray(value).astype(dtype).item(), dtype, device)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from chainer.kernel import Kernel
 
 _KERNELS = {
+    "average_pooling_nd": "poolings:AveragePoolingNDKernel",
     "convolution_nd": "convolutions:ConvolutionNDKernel",
+    "max_pooling_nd": "poolings:MaxPoolingNDKernel",
     "n_step_rnn": "rnns:NStepRNNKernel",
 }
 

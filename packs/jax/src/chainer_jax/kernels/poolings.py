@@ -1,0 +1,71 @@
+"""Poolings: the slices of the reference kernels, each call one program of XLA.
+
+Maxima of slices are faster on the CPU than ``lax.reduce_window`` with its gradient. As single
+operations, they would be some sixty programs to compile for each shape.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import jax
+from chainer.backends.numpy.kernels import poolings as reference
+
+
+@cache
+def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]) -> Any:
+    """Returns a method of a reference kernel as a function of arrays of JAX."""
+    wrap = backend.array_class
+    call = getattr(kernel(backend), method)
+
+    def function(*natives: Any) -> Any:
+        return call(*map(wrap, natives), *settings).native
+
+    return jax.jit(function)
+
+
+class _Maxima(reference.MaxPoolingNDKernel):
+    """The reference kernel with one result."""
+
+    def maxima(self, *args: Any) -> Any:
+        return self.forward(*args)[0]
+
+
+class MaxPoolingNDKernel:
+    """Kernel of ``max_pooling_nd``.
+
+    Args:
+        backend: The backend.
+    """
+
+    _reference: type = _Maxima
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+
+    def _call(self, method: str, arrays: tuple[Any, ...], *settings: Any) -> Any:
+        function = _compiled(self._reference, self._backend, method, settings)
+        return self._backend.array_class(function(*[x.native for x in arrays]))
+
+    def forward(self, x: Any, out_size: Any, geometry: Any) -> Any:
+        """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
+        return self._call("maxima", (x,), tuple(out_size), geometry), None
+
+    def backward(self, x: Any, y: Any, gy: Any, residual: None, geometry: Any) -> Any:
+        """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
+        return self._call("backward", (x, y, gy), None, geometry)
+
+
+class AveragePoolingNDKernel(MaxPoolingNDKernel):
+    """Kernel of ``average_pooling_nd``."""
+
+    _reference = reference.AveragePoolingNDKernel
+
+    def forward(self, x: Any, out_size: Any, geometry: Any, pad_value: Any) -> Any:
+        """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
+        return self._call("forward", (x,), tuple(out_size), geometry, pad_value)
+
+    def backward(self, gy: Any, in_size: Any, geometry: Any, pad_value: Any) -> Any:
+        """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
+        return self._call("backward", (gy,), tuple(in_size), geometry, pad_value)
