@@ -8,9 +8,6 @@ ARGS ?=
 # Numbers of processes of the tests of chainermn.
 SIZES ?= 1,2,4
 OUT ?= result/gpu
-# Thousands of tests use terminals, signals, deadlines and other processes. On a busy machine one of
-# them fails now and then: it is run once more, and the summary names it ("RERUN").
-PYTEST := python -m pytest --reruns 1 -raR
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -65,32 +62,32 @@ demo: $(VENV)/.demo
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/digits/train_digits.py $(ARGS)
 
 test: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/$(PYTEST) -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/run_tests.py -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
 
 test-packs: $(VENV)/.test
 	cd packs/extensions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -n $(WORKERS) -q
+		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
 	cd packs/modern-functions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -n $(WORKERS) -q
+		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
 	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -n $(WORKERS) -q -m "not slow"
+		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
 	@# One process: each would compile programs for itself, with a gigabyte of memory.
 	cd packs/jax && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -q -m "not slow"
+		../../$(BIN)/python ../../scripts/run_tests.py -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -n $(WORKERS) -q -m "not slow"
+		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
 	$(MAKE) test-chainermn SIZES=2 ARGS="-m 'not slow'"
 	cd packs/numba && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/$(PYTEST) -n $(WORKERS) -q -m "not slow"
+		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
 	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.
 	if $(BIN)/python -c "import ideep4py"; then \
 		cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-			../../$(BIN)/$(PYTEST) -n $(WORKERS) -q tests; \
+			../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q tests; \
 	else echo "ideep4py does not work here: its tests are skipped"; fi
 
 test-chainermn: $(VENV)/.test
 	cd packs/chainermn && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 CHAINERMN_TEST_SIZES=$(SIZES) \
-		../../$(BIN)/$(PYTEST) -q $(ARGS)
+		../../$(BIN)/python ../../scripts/run_tests.py -q $(ARGS)
 
 lint: $(VENV)/.lint
 	@# No cache: how an import is sorted depends on files that the cache does not watch.
