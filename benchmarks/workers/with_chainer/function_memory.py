@@ -20,7 +20,8 @@ from functions import CASES as FUNCTIONS
 
 UNIT = "kB"
 MEASURED = True
-BUDGETS = {"upstream": 1.0}
+#: Not 1: tracemalloc counts Python objects, too, some ten kilobytes, more in newer releases.
+BUDGETS = {"upstream": 1.05}
 MEAN_BUDGETS = {"upstream": 1.0}
 LEAST = 64 * 1024
 

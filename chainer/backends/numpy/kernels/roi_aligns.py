@@ -17,7 +17,7 @@ from chainer.core.typing import Array, DType, Shape
 
 #: Memory for the intermediate arrays of one region, in bytes: with all channels at a time they
 #: would take as much as the images.
-_REGION_BYTES = 1 << 14
+_REGION_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -149,15 +149,13 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
         out_size = regions.grid.out_size
         y = self.xp.zeros((len(regions), channels, *out_size), x.dtype)
         for n, (batch, rows, columns) in enumerate(self.sampled(regions, x.shape)):
-            image = x[batch, :, rows.window, columns.window]
-            for some in self.parts(channels, len(rows.low) * image.shape[2]):
-                part = image[some].astype(dtype, copy=False)
-                part = self.interpolated(part, rows, 1)
-                part = part.reshape((len(part), out_size[0], rows.per_bin, -1)).sum(axis=2)
-                part = self.interpolated(part, columns, 2)
-                part = part.reshape((len(part), *out_size, columns.per_bin)).sum(axis=3)
-                part /= rows.per_bin * columns.per_bin
-                y[n, some] = part
+            part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
+            part = self.interpolated(part, rows, 1)
+            part = part.reshape((channels, out_size[0], rows.per_bin, -1)).sum(axis=2)
+            part = self.interpolated(part, columns, 2)
+            part = part.reshape((channels, *out_size, columns.per_bin)).sum(axis=3)
+            part /= rows.per_bin * columns.per_bin
+            y[n] = part
         return y, None
 
     def backward(self, gy: Array, residual: None, regions: Regions, in_shape: Shape) -> Array:
@@ -170,7 +168,8 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
             from_rows = self.like(_weights(rows, out_size[0]).T, gy, dtype)
             from_columns = self.like(_weights(columns, out_size[1]), gy, dtype)
             image = gx[batch, :, rows.window, columns.window]
-            for some in self.parts(in_shape[1], image.shape[1] * image.shape[2]):
+            # A tenth of the memory for a region: all gradients are there at this time.
+            for some in self.parts(in_shape[1], 10 * image.shape[1] * image.shape[2]):
                 part = xp.matmul(from_rows, gy[n, some].astype(dtype, copy=False))
                 image[some] += xp.matmul(part, from_columns)
         return gx.astype(gy.dtype, copy=False)
