@@ -8,6 +8,7 @@ fails now and then on a busy machine. A test that fails twice fails. Both runs p
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -27,6 +28,9 @@ def main(arguments: list[str]) -> int:
     Returns:
         int: Exit status of pytest.
     """
+    # Programs that a shell starts in the background ignore SIGINT, and so would all that they start:
+    # tests interrupt programs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, "-m", "pytest", *arguments]
     status = subprocess.run(command, check=False).returncode
     # Errors of another kind, such as an interruption, leave tests out that were not run at all.

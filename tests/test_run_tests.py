@@ -1,5 +1,6 @@
 """``scripts/run_tests.py`` runs failed tests once more, and nothing else."""
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -65,3 +66,23 @@ def test_errors_of_another_kind_are_not_run_again(folder):
     done = run(folder)
     assert done.returncode == 2
     assert "once more" not in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_tests_can_interrupt_programs_when_run_in_the_background(folder):
+    (folder / "test_signal.py").write_text(
+        textwrap.dedent("""
+        import signal, subprocess, sys
+
+        def test_default():
+            code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+            assert subprocess.check_output([sys.executable, "-c", code]) == b"False\\n"
+        """)
+    )
+    # A shell starts programs in the background with this signal ignored.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = run(folder, "-k", "default")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.returncode == 0, done.stdout
