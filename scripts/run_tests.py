@@ -28,8 +28,8 @@ def main(arguments: list[str]) -> int:
     Returns:
         int: Exit status of pytest.
     """
-    # Programs that a shell starts in the background ignore SIGINT, and so would all that they start:
-    # tests interrupt programs.
+    # Programs that a shell starts in the background ignore SIGINT, and so do those that they start.
+    # Tests interrupt programs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, "-m", "pytest", *arguments]
     status = subprocess.run(command, check=False).returncode

@@ -79,7 +79,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     arrays: list[Array] = []
     node_list: list[VariableNode] = []
     types: list[Any] = []
-    all_numpy = True
+    is_usual = len(inputs) > 0
     marks = 0
     rank = 0
     for x in inputs:
@@ -87,7 +87,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
             x = Variable._from_array(input_array(self, x), False)
         array = x._array
         if type(array) is not _ndarray:
-            all_numpy = False
+            is_usual = False
         node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
@@ -97,14 +97,16 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         types.append(node._type)
     in_data = tuple(arrays)
     nodes = tuple(node_list)
+    if not is_usual:
+        return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
-    array_type: Any = _ndarray
-    if not all_numpy:
-        in_data, variables = _prepare_inputs(self, inputs, in_data, state)
-        if variables is not None:
-            return variables
-        array_type = in_data[0].__class__
-    outputs = _run(self, in_data, types, state)
+    # The usual case, with as few questions as possible, and without a call: the last application
+    # of this class had the same types, and returned a tuple. Where more than dtypes and shapes is
+    # part of the signature, or the function has hooks of its own, the lists differ.
+    if types == self._traits.passed_types and state.is_common and not state.hooks:
+        outputs = self.forward(in_data)
+    else:
+        outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
         _check_reusable(self)
@@ -113,15 +115,12 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     self._targets = targets
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
-    if len(outputs) != 1 or outputs[0] is None:
-        return _make_outputs(self, outputs, all_numpy, rank + 1)
+    if len(outputs) != 1 or type(outputs[0]) is not _ndarray:
+        return _make_outputs(self, outputs, True, rank + 1)
 
-    y = outputs[0]
-    # An array of the class of the inputs is one that variables hold; others are checked.
-    if type(y) is not array_type:
-        (y,) = outputs = check_outputs(self, outputs)
     # What Variable() and VariableNode() do, slot by slot, for the one output that nearly all
     # functions have: that saves the calls of two initializers.
+    y = outputs[0]
     variable = _new(Variable)
     variable._array = y
     variable._gradient = None
@@ -138,7 +137,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     signature = (y.dtype, y.shape)
     # Most functions keep the shape: then the node shares the signature of the first input, which
     # takes less memory, and is found to be the same without comparing what is in it.
-    node._type = types[0] if nodes and signature == types[0] else signature
+    node._type = types[0] if signature == types[0] else signature
     if self._retained_outputs:
         node.data = y
         self._retained_output_arrays = outputs
@@ -152,6 +151,29 @@ def apply_checking_layouts(self: FunctionNode, inputs: Sequence[VariableLike]) -
         inputs: Tuple of input variables.
     """
     return apply_with_layouts(self, inputs, layouts_of(inputs))
+
+
+def _apply_to_other_arrays(
+    self: FunctionNode,
+    inputs: Sequence[VariableLike],
+    in_data: Arrays,
+    nodes: tuple[VariableNode, ...],
+    types: list[Any],
+    state: ThreadState,
+) -> Variables:
+    """Is the second half of :func:`apply` if not all inputs are NumPy arrays, or there are none."""
+    if in_data:
+        in_data, variables = _prepare_inputs(self, inputs, in_data, state)
+        if variables is not None:
+            return variables
+    outputs = _run(self, in_data, types, state)
+    if self.inputs is not None:
+        _check_reusable(self)
+    self.inputs = nodes
+    self._targets = _targets_of(nodes)
+    for i in self._retained_inputs:
+        nodes[i].data = in_data[i]
+    return _make_outputs(self, outputs, not in_data, self.rank + 1)
 
 
 def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
@@ -175,7 +197,7 @@ def _check_reusable(self: FunctionNode) -> None:
 
 
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
-    """Makes the variables of several outputs, and puts their nodes into the graph."""
+    """Makes the variables of any outputs, and puts their nodes into the graph."""
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
         outputs = check_outputs(self, outputs)
     if self._traits.is_elementwise and len({y.shape for y in outputs}) > 1:
@@ -246,20 +268,6 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     Returns:
         tuple: What ``forward`` returned.
     """
-    # The usual case, with as few questions as possible. Where more than dtypes and shapes is part
-    # of the signature, or the function has hooks of its own, the lists differ.
-    if types == self._traits.passed_types and state.is_common and not state.hooks:
-        outputs = self.forward(in_data)
-        if not isinstance(outputs, tuple):
-            raise _not_a_tuple(self, outputs)
-        return outputs
-    return _check_and_run(self, in_data, types, state)
-
-
-def _check_and_run(
-    self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState
-) -> Arrays:
-    """Does the same where types may have to be checked, or something observes the function."""
     traits = self._traits
     if state.debug:
         self.stack = traceback.extract_stack()
@@ -278,7 +286,6 @@ def _check_and_run(
                 if signature not in traits.checked_signatures:
                     check_types(self, in_data)
                     traits.remember_checked(signature)
-                traits.passed_types = types
             else:
                 check_types_each_time(self, in_data)
     if state.hooks or traits.has_hooks or state.debug:
@@ -290,6 +297,9 @@ def _check_and_run(
         raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
+    # Only now: :func:`apply` does not look again whether these are a tuple.
+    if state.type_check and traits.is_check_remembered:
+        traits.passed_types = types
     return outputs
 
 

@@ -13,6 +13,13 @@ from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions.rules import LinearMap, expect_one_array
 
+_ndarray = numpy.ndarray
+
+#: Indexes that need no check.
+_COMMON = (int, slice)
+
+_NUMBER = (int, numpy.integer)
+
 
 class EllipsisError(IndexError, ValueError):
     """An index has two ellipses. NumPy raises IndexError, Chainer in debug mode ValueError."""
@@ -25,20 +32,31 @@ def normalize_index(slices: Any) -> Any:
         IndexError: If the index contains a Variable, or (in debug mode) two ellipses; then it is a
             ValueError as well.
     """
-    if isinstance(slices, list) and not all(isinstance(s, (int, numpy.integer)) for s in slices):
-        slices = tuple(slices)
+    if not isinstance(slices, tuple):
+        if isinstance(slices, list) and not all(isinstance(s, _NUMBER) for s in slices):
+            slices = tuple(slices)
+        else:
+            _refuse_variable(slices)
+            return slices
     ellipses = 0
-    for s in slices if isinstance(slices, tuple) else (slices,):
+    for s in slices:
+        if type(s) is slice:  # by far the most frequent
+            continue
         if s is Ellipsis:
             ellipses += 1
-        elif isinstance(s, Variable):
-            raise IndexError(
-                "a Variable cannot be used as an index, which has no gradient; "
-                "use its 'array' attribute"
-            )
+        else:
+            _refuse_variable(s)
     if ellipses > 1 and threads.state.debug:
         raise EllipsisError("Only one Ellipsis is allowed in an index")
     return slices
+
+
+def _refuse_variable(index: object) -> None:
+    if isinstance(index, Variable):
+        raise IndexError(
+            "a Variable cannot be used as an index, which has no gradient; "
+            "use its 'array' attribute"
+        )
 
 
 class GetItem(LinearMap):
@@ -53,6 +71,8 @@ class GetItem(LinearMap):
 
     def forward(self, inputs: Arrays) -> Arrays:
         y = inputs[0][self.slices]
+        if type(y) is _ndarray:
+            return (y,)
         # NumPy returns a scalar for a single element.
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
@@ -97,7 +117,7 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
         variable([9])
     """
     # The common indexes need no check.
-    if not isinstance(slices, (int, slice)):
+    if not isinstance(slices, _COMMON):
         slices = normalize_index(slices)
     return GetItem(slices).apply((x,))[0]
 
