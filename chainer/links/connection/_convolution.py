@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Concatenate, ParamSpec, cast
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
@@ -12,6 +13,8 @@ from chainer.core.utils.conv import as_sizes
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
+
+_Arguments = ParamSpec("_Arguments")
 
 
 class ConvolutionLink(Link):
@@ -155,6 +158,31 @@ class ConvolutionLink2D(ConvolutionLink):
     def ndim(self) -> int:
         """Number of spatial dimensions."""
         return 2
+
+
+def without_ndim(
+    init: Callable[Concatenate[Any, int, _Arguments], None], ndim: int
+) -> Callable[Concatenate[Any, _Arguments], None]:
+    """Returns the initializer of a layer whose number of spatial dimensions is fixed.
+
+    Args:
+        init: Initializer of the layer with any number of them; ``ndim`` is its first argument.
+        ndim: The number of spatial dimensions.
+
+    Returns:
+        function: Initializer without the argument ``ndim``. Its argument ``ksize`` is required, as
+        in release 7.
+    """
+    owner, _, *rest = inspect.signature(init).parameters.values()
+    parameters = [p.replace(default=p.empty) if p.name == "ksize" else p for p in rest]
+    signature = inspect.Signature([owner, *parameters])
+
+    def __init__(self: Any, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
+        signature.bind(self, *args, **kwargs)  # raises TypeError without ksize
+        init(self, ndim, *args, **kwargs)
+
+    cast(Any, __init__).__signature__ = signature
+    return __init__
 
 
 def normalize_sizes(link: Link, *sizes: Any) -> tuple[Any, Any, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
 from chainer.functions.connection.convolution_nd import convolution_nd
-from chainer.links.connection._convolution import ConvolutionLink, given_params
+from chainer.links.connection._convolution import ConvolutionLink, given_params, without_ndim
 
 if TYPE_CHECKING:
     from typing import Self
@@ -136,32 +136,7 @@ class ConvolutionND(ConvolutionLink):
         )
 
 
-class _FixedConvolutionND(ConvolutionND):
-    """Convolution layer whose number of spatial dimensions is that of its class."""
-
-    _fixed_ndim: ClassVar[int]
-
-    def __init__(
-        self,
-        in_channels: int | None,
-        out_channels: int,
-        ksize: IntTuple | None,
-        stride: IntTuple = 1,
-        pad: IntTuple = 0,
-        nobias: bool = False,
-        initialW: InitializerLike = None,
-        initial_bias: InitializerLike = None,
-        cover_all: bool = False,
-        dilate: IntTuple = 1,
-        groups: int = 1,
-    ) -> None:
-        sizes = (in_channels, out_channels, ksize, stride, pad)
-        super().__init__(
-            self._fixed_ndim, *sizes, nobias, initialW, initial_bias, cover_all, dilate, groups
-        )
-
-
-class Convolution1D(_FixedConvolutionND):
+class Convolution1D(ConvolutionND):
     """One-dimensional convolution layer.
 
     The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
@@ -172,9 +147,10 @@ class Convolution1D(_FixedConvolutionND):
     """
 
     _fixed_ndim = 1
+    __init__ = without_ndim(ConvolutionND.__init__, 1)  # type: ignore[assignment]
 
 
-class Convolution3D(_FixedConvolutionND):
+class Convolution3D(ConvolutionND):
     """Three-dimensional convolution layer.
 
     The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
@@ -185,3 +161,4 @@ class Convolution3D(_FixedConvolutionND):
     """
 
     _fixed_ndim = 3
+    __init__ = without_ndim(ConvolutionND.__init__, 3)  # type: ignore[assignment]

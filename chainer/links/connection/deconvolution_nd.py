@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import as_sizes
 from chainer.functions.connection.deconvolution_nd import deconvolution_nd
-from chainer.links.connection._convolution import ConvolutionLink
+from chainer.links.connection._convolution import ConvolutionLink, without_ndim
 
 
 class DeconvolutionND(ConvolutionLink):
@@ -87,32 +85,7 @@ class DeconvolutionND(ConvolutionLink):
         )
 
 
-class _FixedDeconvolutionND(DeconvolutionND):
-    """Deconvolution layer whose number of spatial dimensions is that of its class."""
-
-    _fixed_ndim: ClassVar[int]
-
-    def __init__(
-        self,
-        in_channels: int | None,
-        out_channels: int,
-        ksize: IntTuple | None,
-        stride: IntTuple = 1,
-        pad: IntTuple = 0,
-        nobias: bool = False,
-        outsize: IntTuple | None = None,
-        initialW: InitializerLike = None,
-        initial_bias: InitializerLike = None,
-        dilate: IntTuple = 1,
-        groups: int = 1,
-    ) -> None:
-        sizes = (in_channels, out_channels, ksize, stride, pad)
-        super().__init__(
-            self._fixed_ndim, *sizes, nobias, outsize, initialW, initial_bias, dilate, groups
-        )
-
-
-class Deconvolution1D(_FixedDeconvolutionND):
+class Deconvolution1D(DeconvolutionND):
     """One-dimensional deconvolution layer.
 
     The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
@@ -122,10 +95,10 @@ class Deconvolution1D(_FixedDeconvolutionND):
         (2, 7, 11)
     """
 
-    _fixed_ndim = 1
+    __init__ = without_ndim(DeconvolutionND.__init__, 1)  # type: ignore[assignment]
 
 
-class Deconvolution3D(_FixedDeconvolutionND):
+class Deconvolution3D(DeconvolutionND):
     """Three-dimensional deconvolution layer.
 
     The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
@@ -135,4 +108,4 @@ class Deconvolution3D(_FixedDeconvolutionND):
         (2, 7, 8, 8, 8)
     """
 
-    _fixed_ndim = 3
+    __init__ = without_ndim(DeconvolutionND.__init__, 3)  # type: ignore[assignment]

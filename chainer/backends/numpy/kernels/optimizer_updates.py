@@ -107,11 +107,30 @@ def _in_compute_dtype(arrays: Arrays, scratch: list[Array], dtype: DType) -> Ite
             array[...] = wide[index]
 
 
-def _average(xp: ArrayModule, mean: Array, value: Array, weight: Array | Scalar) -> None:
-    """``mean += weight * (value - mean)``; overwrites ``value``, which must not be ``mean``."""
-    xp.subtract(value, mean, value)
-    xp.multiply(value, weight, value)
-    xp.add(mean, value, mean)
+def _average(
+    xp: ArrayModule, mean: Array, value: Array, weight: Array | Scalar, spare: Array
+) -> None:
+    """``mean += weight * (value - mean)``; ``spare`` may be ``value``, not ``mean``."""
+    xp.subtract(value, mean, spare)
+    xp.multiply(spare, weight, spare)
+    xp.add(mean, spare, mean)
+
+
+def _descend(
+    xp: ArrayModule, param: Array, direction: Array, rate: Array | Scalar, spare: Array
+) -> None:
+    """``param -= rate * direction``; ``spare`` gets the step; may be ``direction``."""
+    xp.multiply(direction, rate, spare)
+    xp.subtract(param, spare, param)
+
+
+def _divide_by_root(
+    xp: ArrayModule, value: Array, square: Array, eps: Array | Scalar, out: Array
+) -> None:
+    """``out = value / (sqrt(square) + eps)``; ``out`` may be ``square``, not ``value``."""
+    xp.sqrt(square, out)
+    xp.add(out, eps, out)
+    xp.divide(value, out, out)
 
 
 class SGDKernel(UpdateKernel):
@@ -122,57 +141,62 @@ class SGDKernel(UpdateKernel):
         xp = self.xp
         (lr_,) = self.constants(param, lr)
         for p, g, t in self.blocks(1, param, grad):
-            xp.multiply(g, lr_, t)
-            xp.subtract(p, t, p)
+            _descend(xp, p, g, lr_, t)
 
 
-class MomentumSGDKernel(UpdateKernel):
+class VelocityKernel(UpdateKernel):
+    """Base of the updates that keep a velocity, a decaying sum of gradients."""
+
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
+        """Updates the parameter and the velocity.
+
+        See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`.
+        """
+        factors = self.constants(param, *self.factors(lr, momentum))
+        for p, g, v_, t in self.blocks(1, param, grad, v):
+            self.xp.multiply(v_, factors[0], v_)
+            self.move(p, g, v_, factors, t)
+
+    def factors(self, lr: float, momentum: float) -> tuple[float, ...]:
+        """Returns the numbers that :meth:`move` needs; the first one is the momentum."""
+        return momentum, lr
+
+    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+        """Moves a block of the parameter; the velocity has been multiplied by the momentum."""
+        raise NotImplementedError(f"{type(self).__name__} must define move()")
+
+
+class MomentumSGDKernel(VelocityKernel):
     """Reference of ``momentum_sgd_update``."""
 
-    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
-        """See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`."""
-        xp = self.xp
-        lr_, momentum_ = self.constants(param, lr, momentum)
-        for p, g, v_, t in self.blocks(1, param, grad, v):
-            xp.multiply(v_, momentum_, v_)
-            xp.multiply(g, lr_, t)
-            xp.subtract(v_, t, v_)
-            xp.add(p, v_, p)
+    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+        _descend(self.xp, v, g, factors[1], t)
+        self.xp.add(p, v, p)
 
 
-class CorrectedMomentumSGDKernel(UpdateKernel):
+class CorrectedMomentumSGDKernel(VelocityKernel):
     """Reference of ``corrected_momentum_sgd_update``."""
 
-    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
-        """See :class:`~.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
-        xp = self.xp
-        lr_, momentum_ = self.constants(param, lr, momentum)
+    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
         # The velocity is without the learning rate, so the step needs a scratch array.
-        for p, g, v_, t in self.blocks(1, param, grad, v):
-            xp.multiply(v_, momentum_, v_)
-            xp.subtract(v_, g, v_)
-            xp.multiply(v_, lr_, t)
-            xp.add(p, t, p)
+        self.xp.subtract(v, g, v)
+        self.xp.multiply(v, factors[1], t)
+        self.xp.add(p, t, p)
 
 
-class NesterovAGKernel(UpdateKernel):
+class NesterovAGKernel(VelocityKernel):
     """Reference of ``nesterov_ag_update``."""
 
-    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
-        """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
-        xp = self.xp
-        # The factors of the velocity and of the gradient in the step.
-        lr_, momentum_, ahead, jump = self.constants(
-            param, lr, momentum, momentum * momentum, 1 + momentum
-        )
-        for p, g, v_, t in self.blocks(1, param, grad, v):
-            xp.multiply(v_, momentum_, v_)
-            xp.multiply(g, lr_, t)
-            xp.subtract(v_, t, v_)
-            xp.multiply(t, jump, t)
-            xp.subtract(p, t, p)
-            xp.multiply(v_, ahead, t)
-            xp.add(p, t, p)
+    def factors(self, lr: float, momentum: float) -> tuple[float, ...]:
+        # The last two are those of the velocity and of the gradient in the step.
+        return momentum, lr, momentum * momentum, 1 + momentum
+
+    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+        _, lr, ahead, jump = factors
+        _descend(self.xp, v, g, lr, t)
+        _descend(self.xp, p, t, jump, t)
+        self.xp.multiply(v, ahead, t)
+        self.xp.add(p, t, p)
 
 
 class AdaGradKernel(UpdateKernel):
@@ -186,11 +210,8 @@ class AdaGradKernel(UpdateKernel):
             xp.multiply(g, g, t)
             xp.add(h_, t, h_)
             # The square of the gradient is used up; ``t`` is free for the denominator.
-            xp.sqrt(h_, t)
-            xp.add(t, eps_, t)
-            xp.divide(g, t, t)
-            xp.multiply(t, lr_, t)
-            xp.subtract(p, t, p)
+            _divide_by_root(xp, g, h_, eps_, t)
+            _descend(xp, p, t, lr_, t)
 
 
 class AdaDeltaKernel(UpdateKernel):
@@ -204,7 +225,7 @@ class AdaDeltaKernel(UpdateKernel):
         weight, eps_ = self.constants(param, 1 - rho, eps)
         for p, g, msg_, msdx_, t, u in self.blocks(2, param, grad, msg, msdx):
             xp.multiply(g, g, t)
-            _average(xp, msg_, t, weight)
+            _average(xp, msg_, t, weight, t)
             xp.add(msg_, eps_, u)
             xp.add(msdx_, eps_, t)
             xp.divide(t, u, t)
@@ -213,7 +234,7 @@ class AdaDeltaKernel(UpdateKernel):
             xp.subtract(p, t, p)
             # The average of squared steps changes last: the step above uses its former value.
             xp.multiply(t, t, t)
-            _average(xp, msdx_, t, weight)
+            _average(xp, msdx_, t, weight, t)
 
 
 class AdamKernel(UpdateKernel):
@@ -243,25 +264,19 @@ class AdamKernel(UpdateKernel):
         if weight_decay_rate:
             (keep,) = self.constants(param, 1 - eta * weight_decay_rate)
         for p, g, m_, v_, vhat_, t in self.blocks(1, param, grad, m, v, vhat):
-            xp.subtract(g, m_, t)
-            xp.multiply(t, weight1, t)
-            xp.add(m_, t, m_)
+            _average(xp, m_, g, weight1, t)
             xp.multiply(g, g, t)
-            xp.subtract(t, v_, t)
-            xp.multiply(t, weight2, t)
-            xp.add(v_, t, v_)
+            _average(xp, v_, t, weight2, t)
             second = v_
             if vhat_ is not None:
                 xp.maximum(vhat_, v_, out=vhat_)
                 second = vhat_
-            xp.sqrt(second, t)
-            xp.add(t, eps_, t)
             # AdaBound clips the factor of each element, so the factor has to be computed first.
             if rate is None:
-                xp.divide(m_, t, t)
+                _divide_by_root(xp, m_, second, eps_, t)
                 xp.multiply(t, scale, t)
             else:
-                xp.divide(rate, t, t)
+                _divide_by_root(xp, rate, second, eps_, t)
                 xp.maximum(t, low, out=t)
                 xp.minimum(t, high, out=t)
                 xp.multiply(t, m_, t)
@@ -290,16 +305,14 @@ class RMSpropKernel(UpdateKernel):
         weight, eps_, lr_ = self.constants(param, 1 - alpha, eps, lr)
         for p, g, ms_, t in self.blocks(1, param, grad, ms):
             xp.multiply(g, g, t)
-            _average(xp, ms_, t, weight)
+            _average(xp, ms_, t, weight, t)
             if eps_inside_sqrt:
                 xp.add(ms_, eps_, t)
                 xp.sqrt(t, t)
+                xp.divide(g, t, t)
             else:
-                xp.sqrt(ms_, t)
-                xp.add(t, eps_, t)
-            xp.divide(g, t, t)
-            xp.multiply(t, lr_, t)
-            xp.subtract(p, t, p)
+                _divide_by_root(xp, g, ms_, eps_, t)
+            _descend(xp, p, t, lr_, t)
 
 
 class RMSpropGravesKernel(UpdateKernel):
@@ -322,19 +335,15 @@ class RMSpropGravesKernel(UpdateKernel):
         )
         for p, grad_, n_, g_, delta_, t in self.blocks(1, param, grad, n, g, delta):
             xp.multiply(grad_, grad_, t)
-            _average(xp, n_, t, weight)
-            # The average of the gradient, like ``_average``, which would overwrite the gradient.
-            xp.subtract(grad_, g_, t)
-            xp.multiply(t, weight, t)
-            xp.add(g_, t, g_)
+            _average(xp, n_, t, weight, t)
+            _average(xp, g_, grad_, weight, t)
             xp.multiply(g_, g_, t)
             xp.subtract(n_, t, t)
             xp.add(t, eps, t)
             xp.sqrt(t, t)
             xp.divide(grad_, t, t)
-            xp.multiply(t, lr, t)
             xp.multiply(delta_, momentum, delta_)
-            xp.subtract(delta_, t, delta_)
+            _descend(xp, delta_, t, lr, t)
             xp.add(p, delta_, p)
 
 
@@ -350,11 +359,9 @@ class SMORMS3Kernel(UpdateKernel):
         for p, grad_, mem_, g_, g2_, t, x in self.blocks(2, param, grad, mem, g, g2):
             xp.add(mem_, one, x)
             xp.divide(one, x, x)
-            xp.subtract(grad_, g_, t)
-            xp.multiply(t, x, t)
-            xp.add(g_, t, g_)
+            _average(xp, g_, grad_, x, t)
             xp.multiply(grad_, grad_, t)
-            _average(xp, g2_, t, x)
+            _average(xp, g2_, t, x, t)
             xp.add(g2_, eps_, t)
             xp.multiply(g_, g_, x)
             xp.divide(x, t, x)
@@ -395,11 +402,9 @@ class MSVAGKernel(UpdateKernel):
             1.0,
         )
         for p, g, m_, v_, t, square in self.blocks(2, param, grad, m, v):
-            xp.subtract(g, m_, t)
-            xp.multiply(t, weight, t)
-            xp.add(m_, t, m_)
+            _average(xp, m_, g, weight, t)
             xp.multiply(g, g, t)
-            _average(xp, v_, t, weight)
+            _average(xp, v_, t, weight, t)
             xp.multiply(m_, inverse, square)
             xp.multiply(square, square, square)
             xp.multiply(v_, inverse, t)

@@ -87,8 +87,8 @@ def _most_samples(regions: Regions) -> int:
     for axis, ratio in enumerate(grid.ratio):
         if ratio is None:
             # At most one more than the size of a bin in pixels.
-            sizes = (regions.rois[:, axis + 2] - regions.rois[:, axis]) * grid.scale
-            ratio = int(sizes.max(initial=1) / grid.out_size[axis]) + 2
+            sizes = [row[axis + 2] - row[axis] for row in regions.rois.tolist()]
+            ratio = int(max([1.0, *sizes]) * grid.scale / grid.out_size[axis]) + 2
         most *= ratio
     return most
 
