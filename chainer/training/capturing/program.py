@@ -89,13 +89,9 @@ class Guards:
 
     def broken(self) -> str | None:
         """Returns what has changed; None if the program may run."""
-        for parameter, array, requires_grad, rule, enabled in self._parameters:
-            if parameter._array is not array:
-                return f"the array of parameter {parameter.name!r} was replaced"
-            if parameter._requires_grad is not requires_grad:
-                return f"requires_grad of parameter {parameter.name!r} has changed"
-            if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
-                return f"the update rule of parameter {parameter.name!r} has changed"
+        changed = self._changed_parameter()
+        if changed is not None:
+            return changed
         for container, size in self._sizes:
             if len(container) != size:
                 return "attributes or parameters were added or removed"
@@ -114,6 +110,17 @@ class Guards:
                 return "parameters have been updated at different steps"
         if self._settings() != self._expected_settings:
             return "hooks of an optimizer, or their settings, have changed"
+        return None
+
+    def _changed_parameter(self) -> str | None:
+        """Returns what has changed in the parameters; None if nothing has."""
+        for parameter, array, requires_grad, rule, enabled in self._parameters:
+            if parameter._array is not array:
+                return f"the array of parameter {parameter.name!r} was replaced"
+            if parameter._requires_grad is not requires_grad:
+                return f"requires_grad of parameter {parameter.name!r} has changed"
+            if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
+                return f"the update rule of parameter {parameter.name!r} has changed"
         return None
 
 

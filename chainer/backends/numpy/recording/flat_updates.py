@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy
@@ -200,7 +201,7 @@ class FlatUpdates:
         length = total if total <= LARGEST_BLOCK else BLOCK
         scratch: dict[Buffer, Buffer] = {}
 
-        def operand(ref: Ref, start: int, stop: int) -> Ref:
+        def operand(start: int, stop: int, ref: Ref) -> Ref:
             """Returns the elements of a block of what represents one element in the trace."""
             if ref.buffer in places:
                 column = columns[places[ref.buffer]]
@@ -214,25 +215,15 @@ class FlatUpdates:
             itemsize = ref.dtype.itemsize
             return Ref(scratch[ref.buffer], low * itemsize, (stop - start,), (itemsize,), ref.dtype)
 
+        ends = [start + size for start, size in zip(starts, sizes, strict=True)]
         result: list[Call] = []
         for start in range(0, total, length):
             stop = min(start + length, total)
             for call in kernel_calls:
                 used = {places.get(ref.buffer) for ref in call.references()}
                 is_flat = all([i is None or getattr(columns[i], "is_flat", False) for i in used])
-                pieces = [(start, stop)]
-                if not is_flat:
-                    ends = zip(starts, sizes, strict=True)
-                    pieces = [(max(start, s), min(stop, s + n)) for s, n in ends]
-                for low, high in pieces:
-                    if low < high:
-
-                        def piece(ref: Ref, low: int = low, high: int = high) -> Ref:
-                            return operand(ref, low, high)
-
-                        args, kwargs = replaced((call.args, call.kwargs), piece)
-                        out = replaced(call.out, piece)
-                        result.append(Call(Kind.UFUNC, call.function, args, kwargs, out))
+                pieces = [(start, stop)] if is_flat else _pieces(start, stop, starts, ends)
+                result += [_piece_of_call(call, partial(operand, *piece)) for piece in pieces]
         return result
 
     def _column(
@@ -292,6 +283,18 @@ class _Parts:
             if first <= start < first + ref.size:
                 return ref.piece(start - first, stop - first)
         raise IndexError(start)
+
+
+def _pieces(start: int, stop: int, starts: list[int], ends: list[int]) -> list[tuple[int, int]]:
+    """Returns the parts of a block that belong to one array each, without those of no element."""
+    pairs = [(max(start, s), min(stop, e)) for s, e in zip(starts, ends, strict=True)]
+    return [(low, high) for low, high in pairs if low < high]
+
+
+def _piece_of_call(call: Call, piece: Callable[[Ref], Ref]) -> Call:
+    """Returns a call of a ufunc for pieces of its operands."""
+    args, kwargs = replaced((call.args, call.kwargs), piece)
+    return Call(Kind.UFUNC, call.function, args, kwargs, replaced(call.out, piece))
 
 
 def _adjacent(refs: list[Ref]) -> Ref | None:
