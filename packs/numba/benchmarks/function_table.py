@@ -4,7 +4,8 @@
     python packs/numba/benchmarks/function_table.py --large  # arrays beyond the cache
 
 Run it from the root of Chainer's repository, whose function table it reads. A row is printed if the
-provider served it; a number above 1 means that the provider is faster.
+provider served it; a number above 1 means that the provider is faster. A phase that runs none of
+the provider's code has a dash: there both are the same.
 """
 
 from __future__ import annotations
@@ -84,12 +85,17 @@ def large_cases():
     return cases
 
 
+#: Modules of the provider that run in every call, also where the reference serves it.
+CHOICE = {"supports", "pack"}
+
+
 class Recorder:
-    """Records which operations this provider serves."""
+    """Records which operations this provider serves, and whether its code ran."""
 
     def __init__(self):
         self.served = set()
-        select = Operation.select
+        self.ran = False
+        self._select = select = Operation.select
 
         def recording(operation, *arrays, **attributes):
             kernel = select(operation, *arrays, **attributes)
@@ -97,14 +103,22 @@ class Recorder:
                 self.served.add(operation.name)
             return kernel
 
-        self._select, self._recording = select, recording
+        self._recording = recording
 
     def __enter__(self):
         Operation.select = self._recording
+        sys.setprofile(self._profile)
         return self
 
     def __exit__(self, *_):
+        sys.setprofile(None)
         Operation.select = self._select
+
+    def _profile(self, frame, event, argument):
+        name = frame.f_globals.get("__name__", "")
+        if event == "call" and name.startswith("chainer_numba."):
+            method = frame.f_code.co_name != "__init__"
+            self.ran |= method and name.partition(".")[2] not in CHOICE
 
 
 def call(case):
@@ -117,13 +131,25 @@ def call(case):
     return times[:2]
 
 
+def phases_served(case):
+    """Returns the operations that were served, and for each phase whether it ran their code."""
+    value, served, ran = None, set(), []
+    for _, phase in case.phases:
+        with Recorder() as recorder:
+            value = phase() if len(case.phases) == 1 else phase(value)
+        served |= recorder.served
+        ran.append(recorder.ran)
+    return served, ran[:2]
+
+
 def measure(prepare, seconds):
-    """Returns the operations that were served, and the smallest times of both."""
-    with chainer.using_config("kernels", ("numba",)), Recorder() as recorder:
+    """Returns what :func:`phases_served` does, and the smallest times of both."""
+    with chainer.using_config("kernels", ("numba",)):
         case = prepare()
-        call(case)
-    if not recorder.served:
-        return recorder.served, {}
+        call(case)  # compiles
+        served, ran = phases_served(case)
+    if not any(ran):
+        return served, ran, {}
     call(case)
     best = {}
     end = time.perf_counter() + seconds
@@ -134,7 +160,7 @@ def measure(prepare, seconds):
                     times = call(case)
                     old = best.get(kernels, times)
                     best[kernels] = [min(a, b) for a, b in zip(old, times)]
-    return recorder.served, best
+    return served, ran, best
 
 
 def main():
@@ -153,14 +179,17 @@ def main():
     for name, prepare in cases.items():
         if options.case not in name:
             continue
-        served, best = measure(prepare, options.seconds)
+        served, ran, best = measure(prepare, options.seconds)
         if not best:
             continue
         ratios = [a / b for a, b in zip(best[()], best[("numba",)])]
-        logarithms += map(math.log, ratios)
-        numbers = " | ".join(f"{ratio:.2f}" for ratio in ratios)
+        logarithms += [math.log(ratio) for ratio, own in zip(ratios, ran) if own]
+        numbers = " | ".join(f"{ratio:.2f}" if own else "-" for ratio, own in zip(ratios, ran))
         print(f"| {name} | {', '.join(sorted(served))} | {numbers} |", flush=True)
-    mean = math.exp(sum(logarithms) / max(len(logarithms), 1))
+    if not logarithms:
+        print("\nThe provider serves none of these rows.")
+        return
+    mean = math.exp(sum(logarithms) / len(logarithms))
     print(f"\ngeometric mean: {mean:.2f}, smallest: {math.exp(min(logarithms)):.2f}")
 
 
