@@ -13,6 +13,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, ArrayModule, ArrayTree, DTypeLike
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.numerical_gradient import NondifferentiableError, numerical_grad
 
@@ -46,14 +47,14 @@ class StartOfBackward(FunctionNode):
 
 def check_backward(
     func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    params: Any = (),
+    x_data: ArrayTree,
+    y_grad: ArrayTree,
+    params: Sequence[Variable] | Variable = (),
     eps: float = 0.001,
     atol: float = 1e-5,
     rtol: float = 1e-4,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Tests backward procedure of a given function.
@@ -105,16 +106,16 @@ def check_backward(
 
 def check_double_backward(
     func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    x_grad_grad: Any,
-    params: Any = (),
-    params_grad_grad: Any = (),
+    x_data: ArrayTree,
+    y_grad: ArrayTree,
+    x_grad_grad: ArrayTree,
+    params: Sequence[Variable] | Variable = (),
+    params_grad_grad: ArrayTree = (),
     eps: float = 1e-3,
     atol: float = 1e-4,
     rtol: float = 1e-3,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Tests twice differentiation of a given procedure.
@@ -212,7 +213,7 @@ def _check_outputs(ys: tuple[Any, ...]) -> None:
             raise TypeError(f"func must return Variables, got {type(y)} for output {i}")
 
 
-def _as_input(x: Any) -> Variable | None:
+def _as_input(x: Array) -> Variable | None:
     """Returns an array as an input of the function; integer arrays require no gradient."""
     return None if x is None else Variable(x, requires_grad=x.dtype.kind == "f")
 
@@ -265,14 +266,14 @@ class _CheckBackward:
     def __init__(
         self,
         func: Callable[..., Any],
-        x_data: Any,
-        y_grad: Any,
-        params: Any,
+        x_data: ArrayTree,
+        y_grad: ArrayTree,
+        params: Sequence[Variable] | Variable,
         eps: float,
         atol: float,
         rtol: float,
         no_grads: Sequence[bool] | None,
-        dtype: Any,
+        dtype: DTypeLike,
         detect_nondifferentiable: bool,
     ) -> None:
         if dtype is not None and numpy.dtype(dtype).kind != "f":
@@ -366,7 +367,7 @@ class _CheckBackward:
         ]
 
     @staticmethod
-    def _sample_unit_vector(size: int, xp: Any) -> Any:
+    def _sample_unit_vector(size: int, xp: ArrayModule) -> Any:
         """Returns a random vector of unit length without components close to zero.
 
         A wrong gradient of a single element would not be found with a component close to zero; each
@@ -393,7 +394,7 @@ class _CheckBackward:
         ]
         moving = [i for i, skip in enumerate(self.skipped) if not skip]
 
-        def moved(array: Any, base: Any, direction: Any) -> Any:
+        def moved(array: Array, base: Array, direction: Array) -> Any:
             # Sums of arrays without axes are scalars to NumPy.
             host = numpy.asarray(base + delta * direction, dtype=self.dtype or array.dtype)
             backend = backend_of(array)
@@ -433,10 +434,10 @@ class _CheckBackward:
                 param.array = array
         return float(slope)
 
-    def _wide(self, array: Any) -> Any:
+    def _wide(self, array: Array) -> Any:
         return to_host(array).astype(numpy.float64)
 
-    def _cast(self, array: Any) -> Any:
+    def _cast(self, array: Array) -> Any:
         if array is None or self.dtype is None or array.dtype.kind != "f":
             return array
         backend = backend_of(array)

@@ -70,6 +70,26 @@ def device_or_none(device: DeviceLike) -> Device | None:
     return None if device is None else get_device(device)
 
 
+# Both checks look at methods: iterators and optimizers of programs need not derive from the
+# classes.
+def _check_iterators(iterators: dict[str, Any]) -> None:
+    for name, each in iterators.items():
+        if not (hasattr(each, "__next__") or hasattr(each, "next")):
+            raise TypeError(
+                f"iterator {name!r} must be a dataset iterator, such as a SerialIterator, "
+                f"got {type(each).__name__}"
+            )
+
+
+def _check_optimizers(optimizers: dict[str, Any]) -> None:
+    for name, each in optimizers.items():
+        # Parameters have such a method, too.
+        if not hasattr(each, "update") or isinstance(each, Variable):
+            raise TypeError(
+                f"optimizer {name!r} must be a chainer.Optimizer, got {type(each).__name__}"
+            )
+
+
 class StandardUpdater(Updater):
     """Standard implementation of Updater.
 
@@ -140,19 +160,8 @@ class StandardUpdater(Updater):
         self._capture = capture
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
-        # By their methods: iterators and optimizers of programs need not derive from the classes.
-        for name, each in self._iterators.items():
-            if not (hasattr(each, "__next__") or hasattr(each, "next")):
-                raise TypeError(
-                    f"iterator {name!r} must be a dataset iterator, such as a SerialIterator, "
-                    f"got {type(each).__name__}"
-                )
-        for name, each in self._optimizers.items():
-            # Parameters have such a method, too.
-            if not hasattr(each, "update") or isinstance(each, Variable):
-                raise TypeError(
-                    f"optimizer {name!r} must be a chainer.Optimizer, got {type(each).__name__}"
-                )
+        _check_iterators(self._iterators)
+        _check_optimizers(self._optimizers)
         self.converter = converter
         self.loss_func = loss_func
         # Parts of the model may be on several devices. Then only the batches need one.

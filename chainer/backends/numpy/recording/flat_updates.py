@@ -9,7 +9,7 @@ them; calls that need one are made for each parameter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy
@@ -214,30 +214,31 @@ class FlatUpdates:
             itemsize = ref.dtype.itemsize
             return Ref(scratch[ref.buffer], low * itemsize, (stop - start,), (itemsize,), ref.dtype)
 
+        def piece(call: Call, start: int, stop: int) -> Call:
+            """Returns a call of the trace for the elements of a block."""
+
+            def place(ref: Ref) -> Ref:
+                return operand(ref, start, stop)
+
+            args, kwargs = replaced((call.args, call.kwargs), place)
+            return Call(Kind.UFUNC, call.function, args, kwargs, replaced(call.out, place))
+
         result: list[Call] = []
         for start in range(0, total, length):
             stop = min(start + length, total)
             for call in kernel_calls:
                 used = {places.get(ref.buffer) for ref in call.references()}
-                is_flat = all([i is None or getattr(columns[i], "is_flat", False) for i in used])
-                pieces = [(start, stop)]
-                if not is_flat:
-                    ends = zip(starts, sizes, strict=True)
-                    pieces = [(max(start, s), min(stop, s + n)) for s, n in ends]
-                for low, high in pieces:
-                    if low < high:
-
-                        def piece(ref: Ref, low: int = low, high: int = high) -> Ref:
-                            return operand(ref, low, high)
-
-                        args, kwargs = replaced((call.args, call.kwargs), piece)
-                        out = replaced(call.out, piece)
-                        result.append(Call(Kind.UFUNC, call.function, args, kwargs, out))
+                # A call that reads or writes one of the parameters is made for each of them.
+                if any([i is not None and isinstance(columns[i], _Parts) for i in used]):
+                    pieces = _overlaps(starts, sizes, start, stop)
+                else:
+                    pieces = [(start, stop)]
+                result += [piece(call, low, high) for low, high in pieces]
         return result
 
     def _column(
         self, group: list[Call], starts: list[int], total: int, index: int
-    ) -> Callable[[int, int], Ref]:
+    ) -> _Flat | _Parts:
         """Returns what gives the elements of one argument of all updates."""
         refs = [call.args[index] for call in group]
         dtype = refs[0].dtype
@@ -269,8 +270,6 @@ class FlatUpdates:
 class _Flat:
     """Elements that lie one after the other."""
 
-    is_flat = True
-
     def __init__(self, ref: Ref) -> None:
         self._ref = ref
 
@@ -281,8 +280,6 @@ class _Flat:
 class _Parts:
     """Elements of several arrays; a piece must not cross the border of two."""
 
-    is_flat = False
-
     def __init__(self, refs: list[Ref], starts: list[int]) -> None:
         self._refs = refs
         self._starts = starts
@@ -292,6 +289,15 @@ class _Parts:
             if first <= start < first + ref.size:
                 return ref.piece(start - first, stop - first)
         raise IndexError(start)
+
+
+def _overlaps(starts: list[int], sizes: list[int], start: int, stop: int) -> list[tuple[int, int]]:
+    """Returns the parts of a block by array; arrays outside of the block have none."""
+    pieces = [
+        (max(start, first), min(stop, first + size))
+        for first, size in zip(starts, sizes, strict=True)
+    ]
+    return [(low, high) for low, high in pieces if low < high]
 
 
 def _adjacent(refs: list[Ref]) -> Ref | None:
