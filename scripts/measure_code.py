@@ -255,7 +255,7 @@ def lines_since(revision: str, folder: str = "chainer/functions") -> str:
         str: One line of text.
 
     Raises:
-        subprocess.CalledProcessError: If there is no such commit.
+        subprocess.CalledProcessError: If git does not know the commit.
     """
     listed = _git("ls-tree", "-r", "--name-only", revision, folder).splitlines()
     before = {

@@ -23,12 +23,12 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
     Args:
-        ndim: Number of spatial dimensions.
-        ksize: Size of a window.
-        stride: Distance between windows; ``ksize`` if None.
-        pad: Padding.
-        cover_all: Whether each position of the input is covered.
-        return_indices: Whether a max pooling returns the positions of the maxima.
+        ndim (int): Number of spatial dimensions.
+        ksize (int or tuple of ints): Size of a window.
+        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
+        pad (int or tuple of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+        return_indices (bool): Whether the positions of the maxima are found at once.
 
     Attributes:
         geometry: Where the windows are.
