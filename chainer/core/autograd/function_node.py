@@ -3,6 +3,8 @@
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
 
+# One file, though a long one: it has the methods of one public class, which share its attributes.
+
 from __future__ import annotations
 
 import traceback
