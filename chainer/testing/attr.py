@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     _error = error
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 def is_available() -> bool:
