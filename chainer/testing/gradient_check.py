@@ -232,6 +232,7 @@ def _skipped(xs: tuple[Any, ...], no_grads: Sequence[bool] | None) -> list[bool]
 def _grads_of_checked(ggxs: tuple[Any, ...], skipped: list[bool]) -> tuple[Any, ...]:
     """Returns the double gradients of the inputs that are checked."""
     checked = skipped.count(False)
+    # Given for the checked inputs only, or below for all inputs.
     if len(ggxs) == checked:
         return ggxs
     if len(ggxs) != len(skipped):
@@ -279,6 +280,7 @@ class _CheckBackward:
         if dtype is not None and numpy.dtype(dtype).kind != "f":
             raise ValueError(f"`dtype` is allowed only float type, got {dtype}")
         self.func = func
+        # A single array is the same as a tuple of one.
         self.x_data = _as_tuple(x_data)
         self.gys = None if y_grad is None else _as_tuple(y_grad)
         self.params = _as_tuple(params)
@@ -302,8 +304,10 @@ class _CheckBackward:
         if not arrays:
             raise ValueError("there is no floating-point input to check the gradient of")
         directions = self._directions(arrays)
+        # The derivative in one random direction finds what is wrong in any element.
         expected = self._numerical(ys, directions)
         actual = sum(
+            # In float64, so that the sum adds no rounding of its own.
             float((to_host(g).astype(numpy.float64) * r).sum())
             for g, r in zip(gradients, directions, strict=True)
             if g is not None
@@ -311,6 +315,7 @@ class _CheckBackward:
         try:
             assert_allclose(expected, actual, atol=self.atol, rtol=self.rtol)
         except AssertionError as error:
+            # Without the first error, whose text is part of the report.
             raise AssertionError(self._report(directions, expected, actual, str(error))) from None
 
     def _backward(self) -> tuple[tuple[Any, ...], list[Any]]:
@@ -323,11 +328,14 @@ class _CheckBackward:
             _check_outputs(ys)
             gys = self._initial_gradients(ys)
             outputs = tuple(
-                None if y is None else backend_of(y.array).copy(y.array, y.device) for y in ys
+                # Copies: the function may write to the same arrays at its next call.
+                None if y is None else backend_of(y.array).copy(y.array, y.device)
+                for y in ys
             )
             reached = [
                 (y, g) for y, g in zip(ys, gys, strict=True) if y is not None and g is not None
             ]
+            # A function may have no output that depends on an input.
             if reached:
                 roots, seeds = zip(*reached, strict=True)
                 StartOfBackward(seeds).apply(roots)[0].backward()
@@ -387,6 +395,7 @@ class _CheckBackward:
     def _numerical(self, ys: tuple[Any, ...], directions: list[Any]) -> float:
         """Returns the derivative in the direction, by finite differences."""
         delta = numpy.zeros((), numpy.float64)
+        # The parameters belong to the link under test and must be as they were afterwards.
         saved = [param.array for param in self.params]
         inputs = [self._cast(x) for x in self.x_data]
         bases = [
@@ -420,6 +429,7 @@ class _CheckBackward:
         center = None
         try:
             if self.detect:
+                # In another dtype the outputs of the first call are not those at the center.
                 center = evaluate() if self.dtype is not None else ys
             (slope,) = numerical_grad(
                 evaluate,

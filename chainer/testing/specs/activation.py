@@ -174,7 +174,7 @@ SPECS = (
         reference=lambda x, slope=0.2: np.where(x >= 0, x, slope * x),
         samples=lambda draw: [
             *_away_from(0)(draw),
-            # Above 1, ``max(x, slope * x)`` would be wrong; below 0 the output does not tell the sign.
+            # Above 1 ``max(x, slope * x)`` is wrong; below 0 the output does not tell the sign.
             *_away_from(0)(draw, slope=1.5),
             *_away_from(0)(draw, slope=-0.5),
             *_away_from(0)(draw, slope=0.0),

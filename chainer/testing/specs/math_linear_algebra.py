@@ -20,12 +20,14 @@ def _matmul(a, b, transa=False, transb=False):
 
 
 def _batch_matmul(a, b, transa=False, transb=False):
+    # The function takes a batch of vectors for a batch of columns.
     a, b = (x[..., None] if x.ndim == 2 else x for x in (a, b))
     return _matmul(a, b, transa, transb)
 
 
 def _deprecated_batch_matmul(F, *args, **kwargs):
     with warnings.catch_warnings():
+        # The function is deprecated; another test expects the warning.
         warnings.simplefilter("ignore", DeprecationWarning)
         return F.batch_matmul(*args, **kwargs)
 
@@ -87,6 +89,7 @@ SPECS = (
             Sample(draw((3, 4)), draw((2, 4, 3))),
             Sample(draw((2, 1, 3, 4)), draw((3, 4, 2))),
             Sample(draw((0, 3)), draw((3, 2)), kind="empty"),
+            # A sum of nothing: the product is not empty, but zeros.
             Sample(draw((2, 0)), draw((0, 3)), kind="empty"),
             Sample(draw((0, 2, 3)), draw((3, 2)), kind="empty"),
         ],
