@@ -22,13 +22,7 @@ from chainer.functions.rules import PiecewiseLinearFunction
 class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
-    Args:
-        ndim (int): Number of spatial dimensions.
-        ksize (int or tuple of ints): Size of a window.
-        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
-        pad (int or tuple of ints): Padding.
-        cover_all (bool): Whether each position of the input is covered.
-        return_indices (bool): Whether the positions of the maxima are found at once.
+    The arguments are those of :class:`~chainer.functions.MaxPoolingND`.
 
     Attributes:
         geometry: Where the windows are.

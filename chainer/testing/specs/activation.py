@@ -95,6 +95,25 @@ def _by_channel(name, reference, values, expected):
     )
 
 
+def _by_axis(name, formula):
+    """Returns the specification of an activation that normalizes along an axis."""
+    return OpSpec(
+        name,
+        reference=lambda x, axis=1: formula(x, axis=axis),
+        samples=lambda draw: [
+            Sample(draw((2, 3))),
+            Sample(draw((2, 3, 4), -5, 5)),
+            Sample(draw((2, 3)), axis=0),
+            Sample(draw((2, 3, 4)), axis=-1),
+            # No batch, and below: no element, and no class.
+            Sample(draw((3,)), axis=0),
+            Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
+        ],
+        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
+    )
+
+
 SPECS = (
     OpSpec("tanh", reference=np.tanh, samples=_elementwise, errors=lambda draw: [INTEGER_INPUT]),
     OpSpec(
@@ -210,34 +229,8 @@ SPECS = (
         samples=lambda draw: [*_elementwise(draw), *_elementwise(draw, beta=2.0)],
         errors=lambda draw: [INTEGER_INPUT],
     ),
-    OpSpec(
-        "softmax",
-        reference=lambda x, axis=1: formulas.softmax(x, axis=axis),
-        samples=lambda draw: [
-            Sample(draw((2, 3))),
-            Sample(draw((2, 3, 4), -5, 5)),
-            Sample(draw((2, 3)), axis=0),
-            Sample(draw((2, 3, 4)), axis=-1),
-            # No batch, and below: no element, and no class.
-            Sample(draw((3,)), axis=0),
-            Sample(draw((0, 3)), kind="empty"),
-            Sample(draw((3, 0)), kind="empty"),
-        ],
-        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
-    ),
-    OpSpec(
-        "log_softmax",
-        reference=lambda x, axis=1: formulas.log_softmax(x, axis=axis),
-        samples=lambda draw: [
-            Sample(draw((2, 3))),
-            Sample(draw((2, 3, 4), -5, 5)),
-            Sample(draw((2, 3)), axis=0),
-            Sample(draw((2, 3, 4)), axis=-1),
-            Sample(draw((0, 3)), kind="empty"),
-            Sample(draw((3, 0)), kind="empty"),
-        ],
-        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
-    ),
+    _by_axis("softmax", formulas.softmax),
+    _by_axis("log_softmax", formulas.log_softmax),
     OpSpec(
         "maxout",
         reference=_maxout,

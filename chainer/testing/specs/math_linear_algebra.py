@@ -37,6 +37,14 @@ def _regular(draw, *shape):
     return draw((*shape, shape[-1])) * 0.3 + np.eye(shape[-1])
 
 
+def _matrices(draw):
+    return [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))]
+
+
+def _batches(draw):
+    return [Sample(_regular(draw, 2, 3)), Sample(_regular(draw, 0, 2), kind="empty")]
+
+
 def _ones(*shapes):
     return [np.ones(shape, "f") for shape in shapes]
 
@@ -157,7 +165,7 @@ SPECS = (
     OpSpec(
         "inv",
         reference=np.linalg.inv,
-        samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
+        samples=_matrices,
         errors=lambda draw: [
             invalid_type(r"shape", *_ones((2, 3))),
             invalid_value("singular", *_ones((2, 2)), debug=True),
@@ -167,10 +175,7 @@ SPECS = (
     OpSpec(
         "batch_inv",
         reference=np.linalg.inv,
-        samples=lambda draw: [
-            Sample(_regular(draw, 2, 3)),
-            Sample(_regular(draw, 0, 2), kind="empty"),
-        ],
+        samples=_batches,
         errors=lambda draw: [
             invalid_type("shape", *_ones((2, 2, 3))),
             invalid_value("singular", *_ones((1, 2, 2)), debug=True),
@@ -180,7 +185,7 @@ SPECS = (
     OpSpec(
         "det",
         reference=np.linalg.det,
-        samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
+        samples=_matrices,
         errors=lambda draw: [
             invalid_type("shape", *_ones((2, 3))),
             invalid_type(r"a\.ndim == 2\nActual: 0 != 2", *_ones(())),
@@ -191,10 +196,7 @@ SPECS = (
     OpSpec(
         "batch_det",
         reference=np.linalg.det,
-        samples=lambda draw: [
-            Sample(_regular(draw, 2, 3)),
-            Sample(_regular(draw, 0, 2), kind="empty"),
-        ],
+        samples=_batches,
         errors=lambda draw: [invalid_type("shape", *_ones((2, 2, 3)))],
         tolerances=_ROUGH,
     ),

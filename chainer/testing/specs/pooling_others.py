@@ -110,6 +110,11 @@ def _pyramid(x, pyramid_height, pooling):
     return np.concatenate(parts, axis=1)
 
 
+def _other_outsize(match):
+    """Errors of an unpooling whose output is not what a pooling makes the input of."""
+    return lambda draw: [invalid_type(match, _f(2, 3, 3, 3), ksize=2, outsize=(7, 7))]
+
+
 SPECS = (
     OpSpec(
         "max_pooling_nd",
@@ -172,14 +177,7 @@ SPECS = (
             Sample(draw((1, 2, 3, 3)), ksize=2, outsize=(5, 6)),
             Sample(draw((0, 2, 3, 3)), ksize=2, kind="empty"),
         ],
-        errors=lambda draw: [
-            invalid_type(
-                r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4",
-                _f(2, 3, 3, 3),
-                ksize=2,
-                outsize=(7, 7),
-            )
-        ],
+        errors=_other_outsize(r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4"),
     ),
     OpSpec(
         "unpooling_nd",
@@ -188,14 +186,7 @@ SPECS = (
             Sample(draw((2, 3, 4)), ksize=2),
             Sample(draw((1, 2, 2, 3, 2)), ksize=(2, 3, 2), stride=(2, 1, 2), pad=(0, 1, 0)),
         ],
-        errors=lambda draw: [
-            invalid_type(
-                r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)",
-                _f(2, 3, 3, 3),
-                ksize=2,
-                outsize=(7, 7),
-            )
-        ],
+        errors=_other_outsize(r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)"),
     ),
     OpSpec(
         "upsampling_2d",
