@@ -31,7 +31,7 @@ class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
 
 
 class InvalidIndexes(InvalidType, IndexError, TypeError):
-    """Indexes that are not integers; NumPy raises either of the two, depending on the release."""
+    """Indexes that are not integers: of both classes that releases of NumPy raise."""
 
 
 class InvalidGroups(InvalidType, TypeError):

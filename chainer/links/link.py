@@ -1,5 +1,7 @@
 """The base class of everything that holds parameters (public module ``chainer.link``)."""
 
+# One file, though a long one: it has the methods of one public class, which share its attributes.
+
 from __future__ import annotations
 
 import contextlib

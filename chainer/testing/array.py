@@ -7,9 +7,10 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import find_backend
+from chainer.core.typing import ArrayLike, HostArray
 
 
-def to_host(value: Any) -> Any:
+def to_host(value: ArrayLike) -> Any:
     """Returns an array, Variable, scalar or nested sequence of numbers as a NumPy array.
 
     Args:
@@ -31,7 +32,7 @@ def to_host(value: Any) -> Any:
 
 
 def assert_allclose(
-    x: Any, y: Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+    x: ArrayLike, y: ArrayLike, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
 ) -> None:
     """Asserts if some corresponding element of x and y differs too much.
 
@@ -61,7 +62,7 @@ def assert_allclose(
         raise AssertionError(f"{error}\n\nassert_allclose failed:\n{details}\n") from None
 
 
-def _describe(x: Any, y: Any, atol: float, rtol: float) -> str:
+def _describe(x: HostArray, y: HostArray, atol: float, rtol: float) -> str:
     lines = [f"  shape: {x.shape} {y.shape}", f"  dtype: {x.dtype} {y.dtype}"]
     numeric = x.dtype.kind in "biufc" and y.dtype.kind in "biufc"
     if numeric and x.size and (x.shape == y.shape or x.ndim == 0 or y.ndim == 0):

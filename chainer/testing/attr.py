@@ -13,7 +13,7 @@ import functools
 import os
 import unittest
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 try:
     import pytest
@@ -21,6 +21,8 @@ try:
     _error: ImportError | None = None
 except ImportError as error:
     _error = error
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 def is_available() -> bool:
@@ -118,13 +120,13 @@ def multi_gpu(gpu_num: int) -> Callable[[Any], Any]:
         gpu_num > limit, f"needs {gpu_num} GPUs, CHAINER_TEST_GPU_LIMIT is {limit}"
     )
 
-    def decorate(test: Any) -> Any:
+    def decorate(test: T) -> T:
         return pytest.mark.gpu(pytest.mark.multi_gpu(gpu_num)(skip(test)))
 
     return decorate
 
 
-def gpu_or_skip(test: Any) -> Any:
+def gpu_or_skip(test: T) -> T:
     """Marks a test of this package that needs a GPU; without pytest it is skipped.
 
     Args:
@@ -133,7 +135,7 @@ def gpu_or_skip(test: Any) -> Any:
     return gpu(test) if is_available() else unittest.skip("needs a GPU and pytest")(test)
 
 
-def gpu(f: Any) -> Any:
+def gpu(f: T) -> T:
     """Decorator for tests that need a GPU.
 
     Args:

@@ -15,6 +15,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.config.configuration import using_config
 from chainer.core.misuse import warn_once
 from chainer.core.registry import registries
+from chainer.core.typing import ArrayTree
 from chainer.core.utils import installed
 from chainer.testing.bundle import TestCaseBundle, over_bundles
 
@@ -155,7 +156,7 @@ class BackendConfig:
         shown = {name: self._params[name] for name in _RELEASED}
         return shown | {k: v for k, v in self._given.items() if k not in _RELEASED}
 
-    def get_array(self, arrays: Any) -> Any:
+    def get_array(self, arrays: ArrayTree) -> Any:
         """Moves NumPy arrays to the device.
 
         Args:

@@ -16,6 +16,7 @@ from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, DTypeLike, HostArray
 from chainer.testing import random
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.backend import BackendConfig, skip_unless_available
@@ -96,7 +97,7 @@ class VariantTests:
         """
 
     @contextlib.contextmanager
-    def _running(self, test_name: str, backend_config: Any) -> Generator[Device]:
+    def _running(self, test_name: str, backend_config: BackendConfig | None) -> Generator[Device]:
         """Surrounds a test: chooses the device, sets the configuration, seeds random numbers."""
         config = backend_config or self.backend_config or BackendConfig({})
         skip_unless_available(config)
@@ -118,7 +119,7 @@ class VariantTests:
 
     # -- arrays -----------------------------------------------------------------------------------
 
-    def _arrays(self, values: Any, method: str, *, optional: bool = False) -> tuple[Any, ...]:
+    def _arrays(self, values: object, method: str, *, optional: bool = False) -> tuple[Any, ...]:
         """Returns the tuple of arrays a method generated, in the dtype of the variant."""
         if not isinstance(values, tuple):
             raise TypeError(f"`{method}()` must return a tuple, not {type(values)}.")
@@ -130,7 +131,7 @@ class VariantTests:
                 )
         return tuple(self._cast(array) for array in arrays)
 
-    def _cast(self, array: Any) -> Any:
+    def _cast(self, array: Array) -> Any:
         if self._dtype is None or array is None or array.dtype.kind != "f":
             return array
         return array.astype(self._dtype)
@@ -144,7 +145,7 @@ class VariantTests:
             None if array is None else to_layout(array, device, strided) for array in arrays
         )
 
-    def _outputs(self, outputs: Any, device: Device) -> tuple[Variable, ...]:
+    def _outputs(self, outputs: object, device: Device) -> tuple[Variable, ...]:
         """Checks what ``forward`` returned."""
         if not isinstance(outputs, tuple):
             raise self._error(f"`forward()` must return a tuple, not {type(outputs)}.")
@@ -156,7 +157,7 @@ class VariantTests:
             self._check_place(y.array, device, f"Output [{i}]")
         return ys
 
-    def _check_place(self, array: Any, device: Device, what: str) -> None:
+    def _check_place(self, array: Array, device: Device, what: str) -> None:
         backend = backend_of(array)
         if backend.family == device.backend.family and (
             backend is not device.backend or backend.device_of(array) == device
@@ -185,7 +186,9 @@ class VariantTests:
         options = self._tolerances(0, self.check_forward_options, expected_outputs)
         self._check_same(outputs, expected_outputs, options)
 
-    def _tolerances(self, order: int, given: Any, arrays: Sequence[Any]) -> dict[str, Any]:
+    def _tolerances(
+        self, order: int, given: dict[str, Any] | None, arrays: Sequence[Any]
+    ) -> dict[str, Any]:
         """Returns the options of a check, with tolerances that suit the dtype."""
         floats = [a.dtype for a in arrays if a is not None and a.dtype.kind == "f"]
         coarsest = min(floats, key=lambda d: d.itemsize).name if floats else ""
@@ -254,7 +257,7 @@ class VariantTestCase(VariantTests, unittest.TestCase):
                 self._seeded = False
 
 
-def _replace_by_variants(cls: Any, name: str) -> None:
+def _replace_by_variants(cls: type, name: str) -> None:
     """Puts a test of its own for each dtype, layout and device in the place of one test."""
     test: Any = getattr(cls, name, None)
     for other in dir(cls):
@@ -276,10 +279,14 @@ def _replace_by_variants(cls: Any, name: str) -> None:
 
 
 def _variant(
-    test: Callable[..., Any], name: str, dtype: Any, layout: str | None, device: str | None
+    test: Callable[..., Any],
+    name: str,
+    dtype: DTypeLike | None,
+    layout: str | None,
+    device: str | None,
 ) -> Callable[..., Any]:
     @functools.wraps(test)
-    def run(self: Any, backend_config: Any = None) -> None:
+    def run(self: Any, backend_config: BackendConfig | None = None) -> None:
         if device is not None:
             injected: Any = self.__class__.backend_config
             if backend_config is not None or injected is not None:
@@ -302,7 +309,7 @@ def _variant(
     return run
 
 
-def to_layout(array: Any, device: Device, strided: bool) -> Any:
+def to_layout(array: HostArray, device: Device, strided: bool) -> Any:
     """Returns a copy of a NumPy array on a device, C-contiguous or not.
 
     Args:
@@ -333,7 +340,7 @@ def describe(arrays: Sequence[Any]) -> str:
     return ", ".join("None" if a is None else f"{a.shape}:{a.dtype}" for a in arrays)
 
 
-def uniform_like(array: Any) -> Any:
+def uniform_like(array: Array) -> Any:
     """Returns random numbers in [-1, 1) of the shape and dtype of an array; None for integers.
 
     Args:
@@ -344,7 +351,7 @@ def uniform_like(array: Any) -> Any:
     return uniform(array.shape, array.dtype)
 
 
-def uniform(shape: tuple[int, ...], dtype: Any) -> Any:
+def uniform(shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     """Returns random numbers in [-1, 1).
 
     Args:

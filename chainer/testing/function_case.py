@@ -10,6 +10,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.testing import gradient_check
+from chainer.testing.backend import BackendConfig
 from chainer.testing.case import VariantTestCase, uniform_like
 from chainer.testing.case_gradients import (
     DifferentiationTests,
@@ -104,19 +105,19 @@ class FunctionTestBase(DifferentiationTests):
 
     # -- tests ------------------------------------------------------------------------------------
 
-    def test_forward(self, backend_config: Any = None) -> None:
+    def test_forward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests forward computation."""
         self.run_test_forward(backend_config)
 
-    def test_backward(self, backend_config: Any = None) -> None:
+    def test_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests backward computation."""
         self.run_test_backward(backend_config)
 
-    def test_double_backward(self, backend_config: Any = None) -> None:
+    def test_double_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests double-backward computation."""
         self.run_test_double_backward(backend_config)
 
-    def run_test_forward(self, backend_config: Any = None) -> None:
+    def run_test_forward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests forward computation; for classes that define ``test_forward`` themselves.
 
         Args:
@@ -126,7 +127,7 @@ class FunctionTestBase(DifferentiationTests):
         with self._running("test_forward", backend_config) as device:
             self._check_forward(self._arrays(self.generate_inputs(), "generate_inputs"), device)
 
-    def run_test_backward(self, backend_config: Any = None) -> None:
+    def run_test_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests backward computation; for classes that define ``test_backward`` themselves.
 
         Args:
@@ -135,7 +136,7 @@ class FunctionTestBase(DifferentiationTests):
         with self._running("test_backward", backend_config) as device:
             self._differentiably(lambda: self._check_backward(device), "backward")
 
-    def run_test_double_backward(self, backend_config: Any = None) -> None:
+    def run_test_double_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests double-backward computation; see :meth:`run_test_backward`.
 
         Args:
@@ -144,7 +145,7 @@ class FunctionTestBase(DifferentiationTests):
         with self._running("test_double_backward", backend_config) as device:
             self._differentiably(lambda: self._check_double_backward(device), "double backward")
 
-    def _test_empty(self, backend_config: Any = None) -> None:
+    def _test_empty(self, backend_config: BackendConfig | None = None) -> None:
         """Tests computation with inputs without elements."""
         with self._running("test_empty", backend_config) as device:
             inputs = self._arrays(self.generate_empty_inputs(), "generate_empty_inputs")

@@ -13,6 +13,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, ArrayModule, ArrayTree, DTypeLike
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.numerical_gradient import NondifferentiableError, numerical_grad
 
@@ -46,14 +47,14 @@ class StartOfBackward(FunctionNode):
 
 def check_backward(
     func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    params: Any = (),
+    x_data: ArrayTree,
+    y_grad: ArrayTree,
+    params: Sequence[Variable] | Variable = (),
     eps: float = 0.001,
     atol: float = 1e-5,
     rtol: float = 1e-4,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Tests backward procedure of a given function.
@@ -105,16 +106,16 @@ def check_backward(
 
 def check_double_backward(
     func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    x_grad_grad: Any,
-    params: Any = (),
-    params_grad_grad: Any = (),
+    x_data: ArrayTree,
+    y_grad: ArrayTree,
+    x_grad_grad: ArrayTree,
+    params: Sequence[Variable] | Variable = (),
+    params_grad_grad: ArrayTree = (),
     eps: float = 1e-3,
     atol: float = 1e-4,
     rtol: float = 1e-3,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Tests twice differentiation of a given procedure.
@@ -212,7 +213,7 @@ def _check_outputs(ys: tuple[Any, ...]) -> None:
             raise TypeError(f"func must return Variables, got {type(y)} for output {i}")
 
 
-def _as_input(x: Any) -> Variable | None:
+def _as_input(x: Array) -> Variable | None:
     """Returns an array as an input of the function; integer arrays require no gradient."""
     return None if x is None else Variable(x, requires_grad=x.dtype.kind == "f")
 
@@ -231,6 +232,7 @@ def _skipped(xs: tuple[Any, ...], no_grads: Sequence[bool] | None) -> list[bool]
 def _grads_of_checked(ggxs: tuple[Any, ...], skipped: list[bool]) -> tuple[Any, ...]:
     """Returns the double gradients of the inputs that are checked."""
     checked = skipped.count(False)
+    # Given for the checked inputs only, or below for all inputs.
     if len(ggxs) == checked:
         return ggxs
     if len(ggxs) != len(skipped):
@@ -265,19 +267,20 @@ class _CheckBackward:
     def __init__(
         self,
         func: Callable[..., Any],
-        x_data: Any,
-        y_grad: Any,
-        params: Any,
+        x_data: ArrayTree,
+        y_grad: ArrayTree,
+        params: Sequence[Variable] | Variable,
         eps: float,
         atol: float,
         rtol: float,
         no_grads: Sequence[bool] | None,
-        dtype: Any,
+        dtype: DTypeLike,
         detect_nondifferentiable: bool,
     ) -> None:
         if dtype is not None and numpy.dtype(dtype).kind != "f":
             raise ValueError(f"`dtype` is allowed only float type, got {dtype}")
         self.func = func
+        # A single array is the same as a tuple of one.
         self.x_data = _as_tuple(x_data)
         self.gys = None if y_grad is None else _as_tuple(y_grad)
         self.params = _as_tuple(params)
@@ -301,8 +304,10 @@ class _CheckBackward:
         if not arrays:
             raise ValueError("there is no floating-point input to check the gradient of")
         directions = self._directions(arrays)
+        # The derivative in one random direction finds what is wrong in any element.
         expected = self._numerical(ys, directions)
         actual = sum(
+            # In float64, so that the sum adds no rounding of its own.
             float((to_host(g).astype(numpy.float64) * r).sum())
             for g, r in zip(gradients, directions, strict=True)
             if g is not None
@@ -310,6 +315,7 @@ class _CheckBackward:
         try:
             assert_allclose(expected, actual, atol=self.atol, rtol=self.rtol)
         except AssertionError as error:
+            # Without the first error, whose text is part of the report.
             raise AssertionError(self._report(directions, expected, actual, str(error))) from None
 
     def _backward(self) -> tuple[tuple[Any, ...], list[Any]]:
@@ -322,11 +328,14 @@ class _CheckBackward:
             _check_outputs(ys)
             gys = self._initial_gradients(ys)
             outputs = tuple(
-                None if y is None else backend_of(y.array).copy(y.array, y.device) for y in ys
+                # Copies: the function may write to the same arrays at its next call.
+                None if y is None else backend_of(y.array).copy(y.array, y.device)
+                for y in ys
             )
             reached = [
                 (y, g) for y, g in zip(ys, gys, strict=True) if y is not None and g is not None
             ]
+            # A function may have no output that depends on an input.
             if reached:
                 roots, seeds = zip(*reached, strict=True)
                 StartOfBackward(seeds).apply(roots)[0].backward()
@@ -366,7 +375,7 @@ class _CheckBackward:
         ]
 
     @staticmethod
-    def _sample_unit_vector(size: int, xp: Any) -> Any:
+    def _sample_unit_vector(size: int, xp: ArrayModule) -> Any:
         """Returns a random vector of unit length without components close to zero.
 
         A wrong gradient of a single element would not be found with a component close to zero; each
@@ -386,6 +395,7 @@ class _CheckBackward:
     def _numerical(self, ys: tuple[Any, ...], directions: list[Any]) -> float:
         """Returns the derivative in the direction, by finite differences."""
         delta = numpy.zeros((), numpy.float64)
+        # The parameters belong to the link under test and must be as they were afterwards.
         saved = [param.array for param in self.params]
         inputs = [self._cast(x) for x in self.x_data]
         bases = [
@@ -393,7 +403,7 @@ class _CheckBackward:
         ]
         moving = [i for i, skip in enumerate(self.skipped) if not skip]
 
-        def moved(array: Any, base: Any, direction: Any) -> Any:
+        def moved(array: Array, base: Array, direction: Array) -> Any:
             # Sums of arrays without axes are scalars to NumPy.
             host = numpy.asarray(base + delta * direction, dtype=self.dtype or array.dtype)
             backend = backend_of(array)
@@ -419,6 +429,7 @@ class _CheckBackward:
         center = None
         try:
             if self.detect:
+                # In another dtype the outputs of the first call are not those at the center.
                 center = evaluate() if self.dtype is not None else ys
             (slope,) = numerical_grad(
                 evaluate,
@@ -433,10 +444,10 @@ class _CheckBackward:
                 param.array = array
         return float(slope)
 
-    def _wide(self, array: Any) -> Any:
+    def _wide(self, array: Array) -> Any:
         return to_host(array).astype(numpy.float64)
 
-    def _cast(self, array: Any) -> Any:
+    def _cast(self, array: Array) -> Any:
         if array is None or self.dtype is None or array.dtype.kind != "f":
             return array
         backend = backend_of(array)

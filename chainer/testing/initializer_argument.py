@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import is_array
+from chainer.core.typing import InitializerLike
 
 
 class InitializerArgument:
@@ -24,7 +25,7 @@ class InitializerArgument:
         TypeError: If ``expected_initializer`` is not an initializer, an array or a number.
     """
 
-    def __init__(self, argument_value: Any, expected_initializer: Any) -> None:
+    def __init__(self, argument_value: Any, expected_initializer: InitializerLike) -> None:
         self.argument_value = argument_value
         self.expected_initializer = check_initializer(expected_initializer, "expected_initializer")
 
@@ -32,7 +33,7 @@ class InitializerArgument:
         return f"InitializerArgument({self.argument_value!r}, {self.expected_initializer!r})"
 
 
-def check_initializer(value: Any, what: str) -> Any:
+def check_initializer(value: InitializerLike, what: str) -> Any:
     """Returns an initializer unchanged.
 
     Args:

@@ -15,6 +15,7 @@ from chainer.core.config.configuration import using_config
 from chainer.links.link import Link
 from chainer.testing import gradient_check
 from chainer.testing.array import to_host
+from chainer.testing.backend import BackendConfig
 from chainer.testing.case import VariantTestCase, VariantTests, to_layout, uniform_like
 from chainer.testing.case_gradients import (
     DifferentiationTests,
@@ -260,7 +261,7 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
 
     # -- tests ------------------------------------------------------------------------------------
 
-    def test_forward(self, backend_config: Any = None) -> None:
+    def test_forward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests forward computation."""
         with self._running("test_forward", backend_config) as device:
             inputs = self._arrays(self.generate_inputs(), "generate_inputs")
@@ -282,17 +283,17 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
                 tuple(y.array for y in outputs), tuple(numpy.asarray(y) for y in expected)
             )
 
-    def test_backward(self, backend_config: Any = None) -> None:
+    def test_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests backward computation."""
         with self._running("test_backward", backend_config) as device:
             self._differentiably(lambda: self._check_backward(device), "backward")
 
-    def _test_double_backward(self, backend_config: Any = None) -> None:
+    def _test_double_backward(self, backend_config: BackendConfig | None = None) -> None:
         """Tests double-backward computation."""
         with self._running("test_double_backward", backend_config) as device:
             self._differentiably(lambda: self._check_double_backward(device), "double backward")
 
-    def _test_serialization(self, backend_config: Any = None) -> None:
+    def _test_serialization(self, backend_config: BackendConfig | None = None) -> None:
         """Tests that a link which was saved and loaded computes the same."""
         with self._running("test_serialization", backend_config) as device:
             inputs = self._arrays(self.generate_inputs(), "generate_inputs")

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from chainer.core.arrays.device import Device
+from chainer.core.typing import InitializerLike
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.testing.array import to_host
+from chainer.testing.backend import BackendConfig
 from chainer.testing.case import VariantTestCase
 from chainer.testing.initializer_argument import InitializerArgument, check_initializer
 from chainer.testing.link_case import LinkTests
@@ -74,7 +76,7 @@ class LinkInitializersTestCase(LinkTests, VariantTestCase):
         """Returns lists of initializers, one list for each of ``param_names``."""
         raise NotImplementedError("get_initializers is not implemented.")
 
-    def test_initializers(self, backend_config: Any = None) -> None:
+    def test_initializers(self, backend_config: BackendConfig | None = None) -> None:
         """Tests that the parameters of a link are correctly initialized."""
         with self._running("test_initializers", backend_config) as device:
             lists = self._lists()
@@ -105,7 +107,9 @@ class LinkInitializersTestCase(LinkTests, VariantTestCase):
                 check_initializer(initializer, f"an element of `get_initializers()[{i}]`")
         return list(cast("list[Any]", lists))
 
-    def _check_initializer(self, index: int, initializer: Any, device: Device) -> None:
+    def _check_initializer(
+        self, index: int, initializer: InitializerLike | InitializerArgument, device: Device
+    ) -> None:
         argument, expected = initializer, initializer
         if isinstance(initializer, InitializerArgument):
             argument, expected = initializer.argument_value, initializer.expected_initializer

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import ArrayLike, DTypeLike
+
 
 def generate_matrix(
-    shape: tuple[int, ...], dtype: Any = float, *, singular_values: Any
+    shape: tuple[int, ...], dtype: DTypeLike = float, *, singular_values: ArrayLike
 ) -> numpy.ndarray[Any, Any]:
     """Generates a random matrix with given singular values.
 

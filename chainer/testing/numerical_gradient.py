@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of, get_device_from_array
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, ArrayTree
 from chainer.testing.array import to_host
 
 #: Points at which the function is evaluated, in units of eps.
@@ -114,7 +115,7 @@ class _Function:
         with using_config("type_check", False):
             return self.widen(self._f())
 
-    def widen(self, ys: Any) -> list[_Host]:
+    def widen(self, ys: ArrayTree) -> list[_Host]:
         """Returns outputs as wide host arrays; None where no gradient is given."""
         results = tuple(cast("list[Any]", ys)) if isinstance(ys, (tuple, list)) else (ys,)
         if len(results) != len(self.gys):
@@ -154,7 +155,7 @@ class _Function:
 def _gradient_of_input(
     function: _Function,
     i_in: int,
-    x: Any,
+    x: Array,
     eps: float,
     center: list[_Host] | None,
     diff_atol: float,

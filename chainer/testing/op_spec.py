@@ -47,6 +47,7 @@ from typing import Any, Literal
 import numpy
 
 from chainer.core.registry import registries
+from chainer.core.typing import ArrayTree, DTypeLike, VariableLike
 
 #: What an input is meant to exercise: ordinary arrays, arrays without elements, arrays without
 #: dimensions.
@@ -95,7 +96,7 @@ class Sample:
 
     def __init__(
         self,
-        *arrays: Any,
+        *arrays: ArrayTree,
         kind: Kind = "regular",
         label: str | None = None,
         skip_grad: Sequence[int] = (),
@@ -125,7 +126,7 @@ class ErrorInput:
 
     def __init__(
         self,
-        *arrays: Any,
+        *arrays: ArrayTree,
         error: type[Exception],
         match: str,
         debug: bool = False,
@@ -183,7 +184,9 @@ class Draw:
         """
         return self(shape, low, high)
 
-    def integers(self, shape: Sequence[int], low: int, high: int, dtype: Any = numpy.int32) -> Any:
+    def integers(
+        self, shape: Sequence[int], low: int, high: int, dtype: DTypeLike = numpy.int32
+    ) -> Any:
         """Returns integers in ``[low, high)``.
 
         Args:
@@ -296,7 +299,7 @@ class OpSpec:
         """Returns the source of random inputs of this row."""
         return Draw(zlib.crc32(self.name.encode()))
 
-    def apply(self, *arguments: Any, **kwargs: Any) -> Any:
+    def apply(self, *arguments: VariableLike, **kwargs: Any) -> Any:
         """Calls the function.
 
         Args:

@@ -8,11 +8,14 @@ import numpy
 
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.typing import HostArray
 from chainer.links.link import Link
 from chainer.testing.array import assert_allclose, to_host
+from chainer.testing.backend import BackendConfig
 from chainer.testing.case import VariantTestCase, uniform
 from chainer.testing.errors import OptimizerTestError, TestCaseError
 from chainer.testing.serializer import save_and_load_npz
+from chainer.training.optimizer import Optimizer
 
 
 class OptimizerTestCase(VariantTestCase):
@@ -91,7 +94,9 @@ class OptimizerTestCase(VariantTestCase):
         """Returns a new optimizer, without a target."""
         raise NotImplementedError("create_optimizer() is not implemented.")
 
-    def update_expected(self, param: Any, grad: Any, state: dict[str, Any], t: int) -> Any:
+    def update_expected(
+        self, param: HostArray, grad: HostArray, state: dict[str, Any], t: int
+    ) -> Any:
         """Returns the parameter after an update, by the formula of the textbook.
 
         Args:
@@ -119,7 +124,7 @@ class OptimizerTestCase(VariantTestCase):
 
     # -- tests ------------------------------------------------------------------------------------
 
-    def test_update(self, backend_config: Any = None) -> None:
+    def test_update(self, backend_config: BackendConfig | None = None) -> None:
         """Tests updates against the formula."""
         with self._running("test_update", backend_config) as device:
             target, optimizer = self._begin(device)
@@ -127,7 +132,7 @@ class OptimizerTestCase(VariantTestCase):
             for _ in range(self.steps):
                 self._checked_update(target, optimizer, self._grads(target), states, device)
 
-    def test_missing_gradients(self, backend_config: Any = None) -> None:
+    def test_missing_gradients(self, backend_config: BackendConfig | None = None) -> None:
         """Tests parameters without a gradient, or without an array."""
         with self._running("test_missing_gradients", backend_config) as device:
             target, optimizer = self._begin(device, late=True)
@@ -142,7 +147,7 @@ class OptimizerTestCase(VariantTestCase):
             late.initialize((2,))
             self._update(target, optimizer, self._grads(target), device)
 
-    def test_serialization(self, backend_config: Any = None) -> None:
+    def test_serialization(self, backend_config: BackendConfig | None = None) -> None:
         """Tests that an optimizer that was saved and loaded goes on as the saved one does."""
         with self._running("test_serialization", backend_config) as device:
             target, optimizer = self._begin(device)
@@ -159,7 +164,7 @@ class OptimizerTestCase(VariantTestCase):
                 (target, optimizer), (other, restored), device, "it was saved and loaded", 0
             )
 
-    def test_to_device(self, backend_config: Any = None) -> None:
+    def test_to_device(self, backend_config: BackendConfig | None = None) -> None:
         """Tests that an optimizer goes on when its target is moved to the device."""
         with self._running("test_to_device", backend_config) as device:
             host = Link().device
@@ -175,7 +180,7 @@ class OptimizerTestCase(VariantTestCase):
                 (target, optimizer), (other, moved), device, f"its target was moved to {device}"
             )
 
-    def test_convergence(self, backend_config: Any = None) -> None:
+    def test_convergence(self, backend_config: BackendConfig | None = None) -> None:
         """Tests that a sum of squares falls."""
         with self._running("test_convergence", backend_config) as device:
             target, optimizer = self._begin(device)
@@ -213,7 +218,9 @@ class OptimizerTestCase(VariantTestCase):
         params = tuple(to_host(p.array) for p in target.params(include_uninit=False))
         return self._arrays(self.generate_grads(params), "generate_grads")
 
-    def _update(self, target: Link, optimizer: Any, grads: tuple[Any, ...], device: Device) -> None:
+    def _update(
+        self, target: Link, optimizer: Optimizer, grads: tuple[Any, ...], device: Device
+    ) -> None:
         target.cleargrads()
         params = list(target.params(include_uninit=False))
         for param, grad in zip(params, self._send(grads, device), strict=True):
@@ -225,7 +232,7 @@ class OptimizerTestCase(VariantTestCase):
     def _checked_update(
         self,
         target: Link,
-        optimizer: Any,
+        optimizer: Optimizer,
         grads: tuple[Any, ...],
         states: list[dict[str, Any]],
         device: Device,

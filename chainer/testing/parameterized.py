@@ -97,7 +97,7 @@ def from_pytest_parameterize(names: str, values: Iterable[Any]) -> list[dict[str
     return [_unpacked(split, value) for value in values]
 
 
-def _unpacked(names: Sequence[str], values: Any) -> dict[str, Any]:
+def _unpacked(names: Sequence[str], values: object) -> dict[str, Any]:
     if not isinstance(values, (tuple, list)) or len(cast("list[Any]", values)) != len(names):
         raise AssertionError(
             f"the {len(names)} parameters {','.join(names)!r} need a tuple or list of "
@@ -141,7 +141,7 @@ def product(parameter: Any) -> list[dict[str, Any]]:
     )
 
 
-def _is_list_of_dicts(value: Any) -> bool:
+def _is_list_of_dicts(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, Mapping) for item in cast("list[Any]", value)
     )
@@ -253,7 +253,7 @@ def _make_case(cls: type, index: int, param: Parameters) -> type:
     return metaclass(name, (cls,), members)
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     # Classes, functions of Python and of libraries, modules.
     name = getattr(value, "__name__", None)
     return _shortened(name if isinstance(name, str) else repr(value), _LONGEST_VALUE)

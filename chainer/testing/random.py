@@ -85,7 +85,7 @@ def _seed(seed: int) -> Any:
     return states
 
 
-def _restore(states: Any) -> None:
+def _restore(states: tuple[Any, Any, Any]) -> None:
     python_state, numpy_state, cupy_state = states
     random.setstate(python_state)
     numpy.random.set_state(numpy_state)

@@ -14,6 +14,7 @@ from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.function import Function
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, DTypeLike, HostArray
 from chainer.testing import gradient_check
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.attr import gpu_or_skip
@@ -29,7 +30,7 @@ _BACKWARD = {
 
 
 def unary_math_function_unittest(
-    func: Any,
+    func: Callable[..., Any],
     func_expected: Callable[..., Any] | None = None,
     label_expected: str | None = None,
     make_data: Callable[..., Any] | None = None,
@@ -123,12 +124,12 @@ def unary_math_function_unittest(
     return decorate
 
 
-def _apply_class(function_class: Any, x: Any) -> Any:
+def _apply_class(function_class: type[Function | FunctionNode], x: Variable) -> Any:
     function = function_class()
     return function.apply((x,))[0] if isinstance(function, FunctionNode) else function(x)
 
 
-def _uniform(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any, Any]:
+def _uniform(shape: tuple[int, ...], dtype: DTypeLike) -> tuple[Any, Any, Any]:
     x, gy, ggx = (numpy.asarray(numpy.random.uniform(-1, 1, shape), dtype) for _ in range(3))
     return x, gy, ggx
 
@@ -141,7 +142,7 @@ class _Plan:
 
     def __init__(
         self,
-        func: Any,
+        func: Callable[..., Any],
         expected: Callable[..., Any],
         label: str,
         make_data: Callable[..., Any],
@@ -157,12 +158,12 @@ class _Plan:
         self.twice = twice
         self._options = options
 
-    def options(self, order: int, dtype: Any) -> dict[str, Any]:
+    def options(self, order: int, dtype: DTypeLike) -> dict[str, Any]:
         """Returns the options for forward (0), backward (1) or double backward (2)."""
         presets = _BACKWARD if order else _FORWARD
         return presets["e" if dtype == numpy.float16 else "f"] | self._options[order]
 
-    def expected_values(self, x: Any) -> Any:
+    def expected_values(self, x: HostArray) -> Any:
         """Returns the expected outputs of an array, in its dtype."""
         try:
             values = self.expected(x, dtype=x.dtype)
@@ -186,17 +187,17 @@ class _Methods(unittest.TestCase):
         self.backward_options = self._plan.options(1, dtype)
         self.double_backward_options = self._plan.options(2, dtype)
 
-    def check_forward(self, x_data: Any) -> None:
+    def check_forward(self, x_data: Array) -> None:
         y = self._plan.func(Variable(x_data))
         assert y.dtype == x_data.dtype, f"dtype of the output is {y.dtype}, expected {x_data.dtype}"
         assert_allclose(
             self._plan.expected_values(to_host(x_data)), y.array, **self.forward_options
         )
 
-    def check_backward(self, x_data: Any, y_grad: Any) -> None:
+    def check_backward(self, x_data: Array, y_grad: Array) -> None:
         gradient_check.check_backward(self._plan.func, x_data, y_grad, **self.backward_options)
 
-    def check_double_backward(self, x_data: Any, y_grad: Any, x_grad_grad: Any) -> None:
+    def check_double_backward(self, x_data: Array, y_grad: Array, x_grad_grad: Array) -> None:
         func = self._plan.func
 
         def function(x: Variable) -> Variable:

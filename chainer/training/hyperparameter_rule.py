@@ -8,7 +8,7 @@ from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.update_rule import UpdateRule
 
 if TYPE_CHECKING:
-    from chainer.training.optimizer import GradientMethod
+    from chainer.training.gradient_method import GradientMethod
 
 
 class HyperparameterRule(UpdateRule):

@@ -11,7 +11,7 @@ from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.optimizer_hooks.weight_decay import WeightDecay
 
 if TYPE_CHECKING:
-    from chainer.training.optimizer import GradientMethod
+    from chainer.training.gradient_method import GradientMethod
 
 Selection: TypeAlias = (
     Parameter | Link | Iterable[Parameter | Link] | Callable[[str, Parameter], bool]

@@ -31,9 +31,11 @@ class Schedule:
         return f"{type(self).__name__}({values})"
 
 
-def _positive(name: str, value: float) -> None:
-    if not value > 0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
+def _positive(**arguments: float) -> None:
+    for name, value in arguments.items():
+        # Not ``value <= 0``, which is false for NaN.
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value!r}")
 
 
 class Cosine(Schedule):
@@ -70,9 +72,7 @@ class Cosine(Schedule):
         cycles: int = 1,
         growth: float = 1.0,
     ) -> None:
-        _positive("steps", steps)
-        _positive("cycles", cycles)
-        _positive("growth", growth)
+        _positive(steps=steps, cycles=cycles, growth=growth)
         if warmup < 0:
             raise ValueError(f"warmup must not be negative, got {warmup!r}")
         self._initial = initial
@@ -120,9 +120,7 @@ class OneCycle(Schedule):
         start_factor: float = 25.0,
         end_factor: float = 1e4,
     ) -> None:
-        _positive("steps", steps)
-        _positive("start_factor", start_factor)
-        _positive("end_factor", end_factor)
+        _positive(steps=steps, start_factor=start_factor, end_factor=end_factor)
         if not 0 < rise < 1:
             raise ValueError(f"rise must be between 0 and 1, got {rise!r}")
         self._maximum = maximum
@@ -157,8 +155,7 @@ class Polynomial(Schedule):
     """
 
     def __init__(self, initial: float, steps: int, power: float = 1.0, final: float = 0.0) -> None:
-        _positive("steps", steps)
-        _positive("power", power)
+        _positive(steps=steps, power=power)
         self._initial = initial
         self._steps = steps
         self._power = power
@@ -185,7 +182,7 @@ class Step(Schedule):
 
     def __init__(self, initial: float, every: int | Sequence[int], factor: float = 0.1) -> None:
         if isinstance(every, int):
-            _positive("every", every)
+            _positive(every=every)
         elif list(every) != sorted(every):
             raise ValueError(f"every must be a positive number or ascending ones, got {every!r}")
         self._initial = initial

@@ -7,10 +7,9 @@ import importlib.abc
 import importlib.machinery
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any
 
 from chainer.compat.clients import modules
 from chainer.compat.clients.rewriting import GLOBALS, compile_source
@@ -141,7 +140,7 @@ def enabled() -> tuple[str, ...]:
     return tuple(sorted(_finder.packages))
 
 
-def enable_from_environment(environment: Any = os.environ) -> None:
+def enable_from_environment(environment: Mapping[str, str] = os.environ) -> None:
     """Enables the packages named by the environment variable ``CHAINER_COMPAT_CLIENTS``.
 
     A package that is being imported may be the one that imports Chainer, so a package in

@@ -32,7 +32,7 @@ MODULES: dict[str, frozenset[str]] = {
 NAMES: frozenset[str] = frozenset(METHODS).union(*MODULES.values())
 
 
-def look_up(owner: Any, name: str) -> Any:
+def look_up(owner: object, name: str) -> Any:
     """Returns an attribute as it was before NumPy 2 and Python 3.11.
 
     Args:

@@ -7,15 +7,19 @@ looked up, and CuPy may be missing.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 
+from chainer.core.typing import Array, ArrayLike, DTypeLike
 
-def _constant(value: Any) -> Callable[[], Any]:
+T = TypeVar("T")
+
+
+def _constant(value: T) -> Callable[[], T]:
     return lambda: value
 
 
@@ -82,30 +86,30 @@ _RENAMED = {
 }
 
 
-def _asscalar(array: Any) -> Any:
+def _asscalar(array: ArrayLike) -> Any:
     return numpy.asarray(array).item()
 
 
-def _in1d(first: Any, second: Any, *args: Any, **kwargs: Any) -> Any:
+def _in1d(first: ArrayLike, second: ArrayLike, *args: bool, **kwargs: Any) -> Any:
     return numpy.isin(numpy.ravel(first), second, *args, **kwargs)
 
 
-def _msort(array: Any) -> Any:
+def _msort(array: ArrayLike) -> Any:
     return numpy.sort(array, axis=0)
 
 
-def _issubsctype(first: Any, second: Any) -> bool:
+def _issubsctype(first: DTypeLike, second: DTypeLike) -> bool:
     return issubclass(numpy.dtype(first).type, numpy.dtype(second).type)
 
 
-def _issubclass_(first: Any, second: Any) -> bool:
+def _issubclass_(first: type, second: type) -> bool:
     try:
         return issubclass(first, second)
     except TypeError:
         return False
 
 
-def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
+def _find_common_type(array_types: Iterable[DTypeLike], scalar_types: Iterable[DTypeLike]) -> Any:
     """The dtype that holds arrays and scalars, as in NumPy 1: a scalar decides by its kind."""
     arrays = [numpy.dtype(t) for t in array_types]
     scalars = [numpy.dtype(t) for t in scalar_types]
@@ -121,7 +125,7 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
 class _Cast(dict[Any, Callable[[Any], Any]]):
     """``numpy.cast[dtype](x)``."""
 
-    def __missing__(self, dtype: Any) -> Callable[[Any], Any]:
+    def __missing__(self, dtype: DTypeLike) -> Callable[[Any], Any]:
         return lambda x: numpy.asarray(x).astype(dtype)
 
 
@@ -181,7 +185,7 @@ def _asarray(*args: Any, **kwargs: Any) -> Any:
 def _of_iterables(name: str) -> Callable[[], Any]:
     """Returns a function that returns ``numpy.name``, which takes any iterable of arrays."""
 
-    def stack(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+    def stack(arrays: Iterable[ArrayLike], *args: Any, **kwargs: Any) -> Any:
         # Iterators and generators are refused since NumPy 1.24.
         if not hasattr(arrays, "__getitem__"):
             arrays = list(arrays)
@@ -205,7 +209,7 @@ CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
 }
 
 
-def _itemset(array: Any, *args: Any) -> None:
+def _itemset(array: Array, *args: Any) -> None:
     *index, value = args
     if not index:
         array[...] = value
@@ -215,11 +219,11 @@ def _itemset(array: Any, *args: Any) -> None:
         array[index[0] if len(index) == 1 else tuple(index)] = value
 
 
-def _tostring(array: Any, order: str = "C") -> bytes:
+def _tostring(array: Array, order: str = "C") -> bytes:
     return array.tobytes(order)
 
 
-def _newbyteorder(array: Any, new_order: str = "S") -> Any:
+def _newbyteorder(array: Array, new_order: str = "S") -> Any:
     return array.view(array.dtype.newbyteorder(new_order))
 
 
@@ -236,7 +240,7 @@ METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
 _NUMBERS = (builtins.float, builtins.int, builtins.complex)
 
 
-def convert(function: Callable[[Any], Any], value: Any) -> Any:
+def convert(function: Callable[[Any], Any], value: ArrayLike) -> Any:
     """Calls ``float``, ``int`` or ``complex``, which took any array of one element until NumPy 2.4.
 
     Args:

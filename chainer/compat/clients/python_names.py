@@ -10,11 +10,13 @@ import threading
 import time
 from collections import namedtuple
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree
 
+T = TypeVar("T")
 
-def _constant(value: Any) -> Callable[[], Any]:
+
+def _constant(value: T) -> Callable[[], T]:
     return lambda: value
 
 

@@ -85,11 +85,11 @@ class _Rewriter(ast.NodeTransformer):
             statements.append(ast.ImportFrom(node.module, others, node.level))
         return [ast.copy_location(statement, node) for statement in statements]
 
-    def visit_MatchValue(self, node: Any) -> Any:
+    def visit_MatchValue(self, node: ast.MatchValue) -> Any:
         # A pattern cannot contain a call.
         return node
 
-    def visit_MatchClass(self, node: Any) -> Any:
+    def visit_MatchClass(self, node: ast.MatchClass) -> Any:
         return node
 
 

@@ -3,6 +3,8 @@
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
 
+# One file, though a long one: it has the methods of one public class, which share its attributes.
+
 from __future__ import annotations
 
 import traceback
@@ -344,8 +346,8 @@ class FunctionNode:
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         """Computes gradients w.r.t. specified inputs given output gradients.
 
-        Made of differentiable functions, it supports gradients of gradients. The default returns
-        None for each input: the function is not differentiable.
+        If it consists of differentiable functions, gradients have gradients, too. The default
+        returns None for each input: the function is not differentiable.
 
         Args:
             target_input_indexes (tuple of int): Indices of the inputs whose gradients are required;

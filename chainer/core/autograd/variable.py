@@ -6,6 +6,8 @@
 # What the annotations promise is checked again at run time: users write these arguments.
 # pyright: reportUnnecessaryIsInstance=false
 
+# One file, though a long one: it has the methods of one public class, which share its attributes.
+
 from __future__ import annotations
 
 import warnings

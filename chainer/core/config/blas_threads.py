@@ -28,7 +28,7 @@ def parse_count(variable: str, text: str) -> int:
     try:
         count = int(text)
     except ValueError:
-        count = 0
+        count = 0  # refused below, with the text as it was given
     if count < 1:
         raise ValueError(f"environment variable {variable} must be 1 or more, got {text!r}")
     return count
@@ -47,6 +47,7 @@ def limit_blas_threads(count: Any) -> None:
     global _limiter
     if count is not None and (not isinstance(count, int) or count < 1):
         raise ValueError(f"config.blas_threads must be a positive int or None, got {count!r}")
+    # A second limiter would take the limit of the first one for the original number.
     if _limiter is not None:
         _limiter.restore_original_limits()
         _limiter = None
@@ -59,6 +60,7 @@ def limit_blas_threads(count: Any) -> None:
             'config.blas_threads needs threadpoolctl: pip install "chainer[threads]"; or set '
             f"the environment variable {VARIABLES[1]} before the program starts"
         ) from error
+    # The threads of oneDNN, which iDeep uses, are not limited.
     _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
 
 
@@ -68,6 +70,7 @@ def blas_threads() -> int | None:
         threadpoolctl: Any = importlib.import_module("threadpoolctl")
     except ImportError:
         for variable in VARIABLES:
+            # OpenMP also takes lists such as ``4,2``, which BLAS libraries read in various ways.
             text = os.environ.get(variable, "")
             if text.isdigit() and int(text) > 0:
                 return int(text)
@@ -78,6 +81,7 @@ def blas_threads() -> int | None:
 
 def slow_threads_advice() -> str | None:
     """Returns what to do if several BLAS threads share cores that are busy; None if all is well."""
+    # A container or `taskset` may allow fewer cores than the machine has.
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -85,6 +89,7 @@ def slow_threads_advice() -> str | None:
     # Without threadpoolctl the library has as many threads as cores, unless it was told otherwise.
     threads = cores if threads is None else threads
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    # While half of the cores are idle, threads seldom wait for one.
     if threads < 2 or load < cores / 2:
         return None
     return (

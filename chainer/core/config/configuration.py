@@ -48,6 +48,7 @@ _accepted: set[str] = set()
 
 def _warn_of_misspelling(name: str) -> None:
     """Warns if a program sets an entry whose name is nearly that of a declared one."""
+    # Names of these two forms are those of programs and of Chainer itself.
     meant = None if name.startswith(("user_", "_")) else similar(name, declared, 0.8)
     if meant is not None:
         warn_once(
@@ -79,6 +80,7 @@ class ThreadState:
             :func:`chainer.capture` sets it while :meth:`Recorder.run` runs, and nothing else does.
     """
 
+    # Every function reads some of these at every call, and slots are read fastest.
     __slots__ = (
         "__weakref__",
         "_global",
@@ -122,6 +124,7 @@ class ThreadState:
         self._find_common()
 
     def _find_common(self) -> None:
+        # One test in place of three at every call of a function.
         self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)
 
 
@@ -136,6 +139,7 @@ class GlobalConfig:
     _lock: threading.Lock
 
     def __init__(self) -> None:
+        # Past the method below, which takes every name for an entry.
         object.__setattr__(self, "_states", weakref.WeakSet())
         object.__setattr__(self, "_lock", threading.Lock())
 
@@ -153,6 +157,7 @@ class GlobalConfig:
             self._states.add(state)
 
     def _refresh(self) -> None:
+        # A thread that starts meanwhile would change the set that is iterated over.
         with self._lock:
             for state in self._states:
                 state.refresh()
@@ -186,6 +191,7 @@ def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
 class _States(threading.local):
     """Holds one :class:`ThreadState` for each thread, made at its first use in the thread."""
 
+    # threading.local calls this again in each thread that reads an attribute.
     def __init__(self, global_config: GlobalConfig) -> None:
         self.state = ThreadState(global_config)
         global_config._attach(self.state)  # pyright: ignore[reportPrivateUsage]
@@ -224,6 +230,8 @@ class LocalConfig:
         _check_entry(name, value)
         state = self._threads.state
         state.values[name] = value
+        # All values are looked up again only where the choice of kernels depends on them:
+        # backward passes and links change the others often.
         if name in _STATE_ENTRIES:
             state.set(name, value)
         elif _selects_kernels(name):
@@ -324,10 +332,12 @@ class ConfigContext(contextlib.ContextDecorator):
         previous = self._previous.pop()
         if previous is not _ABSENT:
             setattr(self._config, self._name, previous)
+        # The block may have deleted the entry itself.
         elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)
             entry = declared.get(self._name)
             if entry is not None and entry.apply is not None:
+                # Deleting a value applies nothing, but the process-wide one holds from now on.
                 entry.apply(getattr(self._config, self._name))
 
 

@@ -18,7 +18,7 @@ from chainer.core.config.blas_threads import limit_blas_threads, parse_count
 from chainer.core.config.mixed16 import Mixed16, mixed16
 from chainer.core.typing import DType
 
-#: Values of the entries that switch a kernel provider.
+#: Values of the entries that switch a kernel provider: those of cuDNN and iDeep in releases 4 to 7.
 SWITCH_VALUES = ("always", "auto", "never")
 
 

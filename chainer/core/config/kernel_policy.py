@@ -69,6 +69,7 @@ class KernelPolicy:
         return f"KernelPolicy({fields})"
 
 
+#: One policy for all equal settings. It is never emptied: a process has few different settings.
 _policies: dict[tuple[tuple[str, Any], ...], KernelPolicy] = {}
 
 

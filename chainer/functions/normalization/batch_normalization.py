@@ -112,7 +112,26 @@ class _ReducedAxes:
         return tuple([slice(None) if i in key_axis else None for i in range(self._ndim)])
 
 
-class BatchNormalization(_ReducedAxes, KernelFunction):
+class RunningStatistics:
+    """What normalizations of ``x``, ``gamma`` and ``beta`` with running statistics keep."""
+
+    type_check_key = ("axis",)
+    axis: Axes | None
+
+    def _keep(
+        self, eps: float, mean: Array | None, var: Array | None, decay: float, axis: Axis
+    ) -> None:
+        self.eps = eps
+        self.running_mean = mean
+        self.running_var = var
+        self.decay = decay
+        self.axis = as_axes(axis)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_types(in_types, self.axis, 3)
+
+
+class BatchNormalization(_ReducedAxes, RunningStatistics, KernelFunction):
     """Batch normalization with the statistics of the batch.
 
     Args:
@@ -132,7 +151,6 @@ class BatchNormalization(_ReducedAxes, KernelFunction):
     keeps_layout = True
 
     accepts_opaque_arrays = True
-    type_check_key = ("axis",)
     retained_inputs = (0, 1)
     mean: Array | None = None
     inv_std: Array | None = None
@@ -150,14 +168,7 @@ class BatchNormalization(_ReducedAxes, KernelFunction):
             raise ValueError(
                 f"running_mean and running_var must both be given or both None; {missing} is None"
             )
-        self.eps = eps
-        self.running_mean = mean
-        self.running_var = var
-        self.decay = decay
-        self.axis = as_axes(axis)
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_types(in_types, self.axis, 3)
+        self._keep(eps, mean, var, decay, axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs

@@ -7,13 +7,11 @@ import warnings
 from chainer.backends.operations.normalizations import batch_renormalization as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
-from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.normalization.batch_normalization import (
-    as_axes,
-    check_types,
+    RunningStatistics,
     expanded_shape,
     fixed_batch_normalization,
     reduced_axes,
@@ -21,7 +19,7 @@ from chainer.functions.normalization.batch_normalization import (
 from chainer.functions.rules import ComposedFunction
 
 
-class BatchRenormalizationFunction(CallableNode, ComposedFunction):
+class BatchRenormalizationFunction(CallableNode, RunningStatistics, ComposedFunction):
     """Batch renormalization.
 
     An instance can be called with ``x``, ``gamma`` and ``beta``; afterwards it has the updated
@@ -42,7 +40,6 @@ class BatchRenormalizationFunction(CallableNode, ComposedFunction):
         running_var: Updated running variance; a new array unless it was updated in place.
     """
 
-    type_check_key = ("axis",)
     retained_inputs = (0, 1, 2)
 
     def __init__(
@@ -58,17 +55,10 @@ class BatchRenormalizationFunction(CallableNode, ComposedFunction):
     ) -> None:
         if dmax < 0:
             raise ValueError(f"dmax must not be negative, got {dmax}")
-        self.eps = eps
-        self.running_mean = mean
-        self.running_var = var
-        self.decay = decay
+        self._keep(eps, mean, var, decay, axis)
         self.rmax = rmax
         self.dmax = dmax
         self.update_statistics = update_statistics
-        self.axis = as_axes(axis)
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_types(in_types, self.axis, 3)
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs

@@ -22,13 +22,7 @@ from chainer.functions.rules import PiecewiseLinearFunction
 class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
-    Args:
-        ndim: Number of spatial dimensions.
-        ksize: Size of a window.
-        stride: Distance between windows; ``ksize`` if None.
-        pad: Padding.
-        cover_all: Whether each position of the input is covered.
-        return_indices: Whether a max pooling returns the positions of the maxima.
+    The arguments are those of :class:`~chainer.functions.MaxPoolingND`.
 
     Attributes:
         geometry: Where the windows are.

@@ -17,11 +17,7 @@ class AveragePoolingND(PoolingNode, LinearMap):
     """Average pooling in any number of dimensions.
 
     Args:
-        ndim (int): Number of spatial dimensions.
-        ksize (int or tuple of ints): Size of a window.
-        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
-        pad (int or tuple of ints): Padding.
-        cover_all (bool): Whether each position of the input is covered.
+        ndim, ksize, stride, pad, cover_all: See :class:`~chainer.functions.MaxPoolingND`.
         pad_value (0 or None): With 0 positions in the padding count as zeros, with None they do not
             count.
     """

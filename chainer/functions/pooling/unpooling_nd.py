@@ -20,10 +20,7 @@ class UnpoolingND(PoolingNode, LinearMap):
     """Unpooling in any number of dimensions: each element is copied to its whole window.
 
     Args:
-        ndim (int): Number of spatial dimensions.
-        ksize (int or tuple of ints): Size of a window.
-        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
-        pad (int or tuple of ints): Padding.
+        ndim, ksize, stride, pad: See :class:`~chainer.functions.MaxPoolingND`.
         outsize (tuple of ints): Size of the output; estimated if None.
         cover_all (bool): Whether the windows cover each position of the output.
 

@@ -177,6 +177,19 @@ class NpzDeserializer(serializer_module.Deserializer):
         return restore(key, stored, value, self._source)
 
 
+def entry_prefix(path: str) -> str:
+    """Returns what the names of all entries under a path begin with: ``'a/b/'`` for ``'/a/b'``.
+
+    Args:
+        path: The path; blank for all entries.
+    """
+    if not isinstance(path, str):
+        raise wrong_type("path", "a str: names begin with it", path)
+    path = path.lstrip("/")
+    # Without the slash, the entries of ``l10`` would be taken for some of ``l1``.
+    return path if not path or path.endswith("/") else path + "/"
+
+
 def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
     """Returns a function that tells by its full name whether an entry is ignored."""
     if ignore_names is None:
@@ -310,11 +323,7 @@ def load_npz(
 
     .. seealso:: :func:`chainer.serializers.save_npz`
     """
-    if not isinstance(path, str):
-        raise wrong_type("path", "a str: names begin with it", path)
-    path = path.lstrip("/")
-    if path and not path.endswith("/"):
-        path += "/"
+    path = entry_prefix(path)
     if isinstance(file, bytes):
         file = os.fsdecode(file)
     if not isinstance(file, (str, os.PathLike)) and not _is_seekable(file):

@@ -8,13 +8,17 @@ from typing import IO
 
 import numpy
 
-from chainer.core.arguments import wrong_type
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.core.version import __version__
 from chainer.links.serializer import Serializable
 from chainer.links.serializers.file_format import FileFormatError, describe_source
-from chainer.links.serializers.npz import IgnoreNames, NpzDeserializer, serialize
+from chainer.links.serializers.npz import (
+    IgnoreNames,
+    NpzDeserializer,
+    entry_prefix,
+    serialize,
+)
 from chainer.links.serializers.npz_archive import is_none
 from chainer.links.serializers.rollback import unchanged_on_error
 from chainer.links.serializers.safetensors_archive import read_safetensors, write_safetensors
@@ -103,11 +107,7 @@ def load_safetensors(
 
     .. seealso:: :func:`chainer.serializers.save_safetensors`
     """
-    if not isinstance(path, str):
-        raise wrong_type("path", "a str: names begin with it", path)
-    path = path.lstrip("/")
-    if path and not path.endswith("/"):
-        path += "/"
+    path = entry_prefix(path)
     arrays, metadata = read_safetensors(file)
     for key, value in _others(metadata, describe_source(file)).items():
         arrays[key] = numpy.array(value, dtype=object if value is None else None)

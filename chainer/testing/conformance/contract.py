@@ -3,19 +3,18 @@
 # pyright: basic
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from chainer.core.arrays.backend import Backend, backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayLike, DTypeLike, VariableLike
 from chainer.testing.array import to_host
 
 __all__ = ["assert_equal", "assert_on_device", "devices_of_results", "values"]
 
 
-def values(dtype: Any = "float32", shape: tuple[int, ...] = (2, 3)) -> np.ndarray:
+def values(dtype: DTypeLike = "float32", shape: tuple[int, ...] = (2, 3)) -> np.ndarray:
     """Returns 0, 1, 2, ... as a NumPy array.
 
     Args:
@@ -37,7 +36,7 @@ def devices_of_results(device: Device) -> tuple[Device, ...]:
     return (device,) if base is device.backend else (device, base.device())
 
 
-def assert_on_device(array: Any, device: Device) -> None:
+def assert_on_device(array: VariableLike, device: Device) -> None:
     """Raises unless an array or Variable is on a device.
 
     A backend with arrays of its own may also have returned an array of its ``xp``.
@@ -55,7 +54,7 @@ def assert_on_device(array: Any, device: Device) -> None:
     assert place in devices_of_results(device), f"the array is on {place}, expected {device}"
 
 
-def assert_equal(array: Any, expected: Any, rtol: float = 0) -> None:
+def assert_equal(array: VariableLike, expected: ArrayLike, rtol: float = 0) -> None:
     """Raises unless an array or Variable has the expected values.
 
     Args:

@@ -16,6 +16,7 @@ from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.registry import registries
+from chainer.core.typing import Array, ArrayTree, DTypeLike, VariableLike
 from chainer.testing.array import to_host
 from chainer.testing.gradient_check import StartOfBackward
 from chainer.testing.op_spec import OpSpec, Sample
@@ -24,7 +25,7 @@ from chainer.testing.op_spec import OpSpec, Sample
 _STEP, _STEP_OF_SECOND_ORDER = 1e-5, 3e-4
 
 
-def flatten(result: Any) -> list[Any]:
+def flatten(result: ArrayTree) -> list[Any]:
     """Returns the arrays or Variables in a nested result, in order; None is left out."""
     if result is None:
         return []
@@ -33,7 +34,7 @@ def flatten(result: Any) -> list[Any]:
     return [result]
 
 
-def map_arrays(function: Callable[[np.ndarray], Any], value: Any) -> Any:
+def map_arrays(function: Callable[[np.ndarray], Any], value: ArrayTree) -> Any:
     """Returns a nested structure with a function applied to each NumPy array in it.
 
     Args:
@@ -49,7 +50,7 @@ def map_arrays(function: Callable[[np.ndarray], Any], value: Any) -> Any:
     return value
 
 
-def is_float(array: Any) -> bool:
+def is_float(array: VariableLike) -> bool:
     """Tells whether an array, Variable or NumPy scalar is of a floating-point dtype."""
     return np.dtype(array.dtype).kind == "f"
 
@@ -97,7 +98,7 @@ class Case:
             return array
         return array.astype(self.dtype).astype(np.float64)
 
-    def send(self, array: np.ndarray, dtype: Any = None, turn: int = 0) -> Any:
+    def send(self, array: np.ndarray, dtype: DTypeLike = None, turn: int = 0) -> Any:
         """Puts an array on the device, in the dtype and layout under test.
 
         Args:
@@ -117,11 +118,11 @@ class Case:
         padded[..., ::2] = array
         return self.device.send(padded)[..., ::2]
 
-    def arrays(self, dtype: Any = None) -> list[Any]:
+    def arrays(self, dtype: DTypeLike = None) -> list[Any]:
         """Returns the inputs on the device."""
         return [self.send(array, dtype, i) for i, array in enumerate(self.host)]
 
-    def keywords(self, dtype: Any = None) -> dict[str, Any]:
+    def keywords(self, dtype: DTypeLike = None) -> dict[str, Any]:
         """Returns the keywords, arrays among them on the device."""
         turns = itertools.count()
         return map_arrays(lambda array: self.send(array, dtype, next(turns)), self.kwargs)
@@ -138,7 +139,7 @@ class Case:
         self,
         arrays: Sequence[Any],
         needed: Iterable[int],
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         linked: bool = False,
     ) -> Any:
         """Applies the function.
@@ -247,7 +248,7 @@ class Case:
         assert gx.dtype == x.dtype, f"gradient of {x.dtype} input is {gx.dtype}"
         assert gx.shape == x.shape, f"gradient of {x.shape} input has shape {gx.shape}"
 
-    def check_place(self, array: Any, what: str) -> None:
+    def check_place(self, array: Array, what: str) -> None:
         """Raises unless an array is on the device under test."""
         backend = backend_of(array)
         assert backend.family == self.device.backend.family, (

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,10 @@ from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import KernelDeclaration, get_operation
 from chainer.core.registry import registries
 from chainer.core.version import __version__
+
+# The table of the reports is of use without pytest, too.
+if TYPE_CHECKING:
+    import pytest
 
 OUTCOMES = ("passed", "failed", "expected failures", "skipped")
 
@@ -61,7 +65,7 @@ class Tally:
         self.expected: dict[str, str] = {}
         self.count = 0
 
-    def add(self, report: Any) -> None:
+    def add(self, report: pytest.TestReport) -> None:
         """Counts what pytest reports of one phase of a test.
 
         Args:
@@ -88,7 +92,7 @@ class Tally:
         return {outcome: sum(counts[outcome] for counts in checks) for outcome in OUTCOMES}
 
 
-def _outcome(report: Any) -> str | None:
+def _outcome(report: pytest.TestReport) -> str | None:
     if report.when == "call":
         if report.skipped and hasattr(report, "wasxfail"):
             return "expected failures"

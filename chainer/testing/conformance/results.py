@@ -55,7 +55,7 @@ class Results:
         else:
             output["chainer_kernels"] = chosen
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the summary, and writes it where ``--chainer-report`` says."""
         if not self.tally.count:
             return

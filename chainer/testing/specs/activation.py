@@ -15,6 +15,7 @@ INTEGER_INPUT = invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.arange(6).re
 def _elementwise(draw, **kwargs):
     return [
         Sample(draw((3, 4)), **kwargs),
+        # A wider range, where functions saturate.
         Sample(draw((2, 1, 3), -3, 3), **kwargs),
         Sample(draw(()), kind="zero-dim", **kwargs),
         Sample(draw((0, 3)), kind="empty", **kwargs),
@@ -26,6 +27,7 @@ def _away_from(*points):
 
     def samples(draw, **kwargs):
         return [
+            # Numerical gradients must not cross a kink.
             Sample(draw.away_from((3, 4), points), **kwargs),
             Sample(draw.away_from((2, 1, 3), points, low=-4, high=4), **kwargs),
             Sample(draw.away_from((), points), kind="zero-dim", **kwargs),
@@ -45,6 +47,7 @@ def _expand(parameter, x):
 
 
 def _slstm(c1, c2, x1, x2):
+    # The four gates of a unit are neighbors, as release 4 lays them out.
     a1, i1, f1, o1 = (x1[:, k::4] for k in range(4))
     a2, i2, f2, o2 = (x2[:, k::4] for k in range(4))
     c = np.tanh(a1) * _sigmoid(i1) + np.tanh(a2) * _sigmoid(i2)
@@ -54,6 +57,7 @@ def _slstm(c1, c2, x1, x2):
 
 def _tree_lstm(*inputs):
     *cells, x = inputs
+    # Here each gate is one block; there is a forget gate for each child.
     a, i, o, *forgets = np.split(x, 3 + len(cells), axis=1)
     c = np.tanh(a) * _sigmoid(i)
     for cell, f in zip(cells, forgets, strict=True):
@@ -67,6 +71,7 @@ def _maxout(x, pool_size, axis=1):
     return x.reshape(shape).max(axis=axis + 1)
 
 
+# The constants of the paper, with which means and variances are preserved.
 _SCALE, _ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
@@ -78,13 +83,34 @@ def _by_channel(name, reference, values, expected):
         samples=lambda draw: [
             Sample(values(draw)((2, 3)), draw((3,))),
             Sample(values(draw)((2, 3, 4)), draw((3,))),
+            # A parameter for each element of a channel.
             Sample(values(draw)((2, 3, 4)), draw((3, 4))),
+            # A scalar parameter serves all channels.
             Sample(values(draw)((2, 3)), draw(())),
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         errors=lambda draw: [
             invalid_type(expected, draw((2, 3)).astype("f"), draw((2,)).astype("f"))
         ],
+    )
+
+
+def _by_axis(name, formula):
+    """Returns the specification of an activation that normalizes along an axis."""
+    return OpSpec(
+        name,
+        reference=lambda x, axis=1: formula(x, axis=axis),
+        samples=lambda draw: [
+            Sample(draw((2, 3))),
+            Sample(draw((2, 3, 4), -5, 5)),
+            Sample(draw((2, 3)), axis=0),
+            Sample(draw((2, 3, 4)), axis=-1),
+            # No batch, and below: no element, and no class.
+            Sample(draw((3,)), axis=0),
+            Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
+        ],
+        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
     )
 
 
@@ -101,6 +127,7 @@ SPECS = (
     ),
     OpSpec(
         "relu6",
+        # Scaled, so that the inputs reach both kinks.
         reference=lambda x: np.clip(x * 3, 0, 6),
         call=lambda F, x: F.relu6(x * 3),
         covers=("relu6",),
@@ -140,6 +167,7 @@ SPECS = (
             *_away_from(0)(draw),
             *_away_from(0)(draw, alpha=0.5),
             *_away_from(0)(draw, alpha=2.0),
+            # With these two the sign of the output does not tell that of the input.
             *_away_from(0)(draw, alpha=-0.5),
             *_away_from(0)(draw, alpha=0.0),
         ],
@@ -156,6 +184,7 @@ SPECS = (
     OpSpec(
         "hard_sigmoid",
         reference=lambda x: np.clip(x * 0.2 + 0.5, 0, 1),
+        # Where 0.2 x + 0.5 is 0 and 1.
         samples=_away_from(-2.5, 2.5),
         errors=lambda draw: [INTEGER_INPUT],
     ),
@@ -164,6 +193,7 @@ SPECS = (
         reference=lambda x, slope=0.2: np.where(x >= 0, x, slope * x),
         samples=lambda draw: [
             *_away_from(0)(draw),
+            # Above 1 ``max(x, slope * x)`` is wrong; below 0 the output does not tell the sign.
             *_away_from(0)(draw, slope=1.5),
             *_away_from(0)(draw, slope=-0.5),
             *_away_from(0)(draw, slope=0.0),
@@ -186,6 +216,7 @@ SPECS = (
     ),
     OpSpec(
         "rrelu_test",
+        # Outside of training the slope is the mean of both bounds.
         reference=lambda x: np.where(x >= 0, x, x * 0.25),
         call=lambda F, x: F.rrelu(x, 0.2, 0.3),
         covers=("rrelu",),
@@ -198,37 +229,13 @@ SPECS = (
         samples=lambda draw: [*_elementwise(draw), *_elementwise(draw, beta=2.0)],
         errors=lambda draw: [INTEGER_INPUT],
     ),
-    OpSpec(
-        "softmax",
-        reference=lambda x, axis=1: formulas.softmax(x, axis=axis),
-        samples=lambda draw: [
-            Sample(draw((2, 3))),
-            Sample(draw((2, 3, 4), -5, 5)),
-            Sample(draw((2, 3)), axis=0),
-            Sample(draw((2, 3, 4)), axis=-1),
-            Sample(draw((3,)), axis=0),
-            Sample(draw((0, 3)), kind="empty"),
-            Sample(draw((3, 0)), kind="empty"),
-        ],
-        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
-    ),
-    OpSpec(
-        "log_softmax",
-        reference=lambda x, axis=1: formulas.log_softmax(x, axis=axis),
-        samples=lambda draw: [
-            Sample(draw((2, 3))),
-            Sample(draw((2, 3, 4), -5, 5)),
-            Sample(draw((2, 3)), axis=0),
-            Sample(draw((2, 3, 4)), axis=-1),
-            Sample(draw((0, 3)), kind="empty"),
-            Sample(draw((3, 0)), kind="empty"),
-        ],
-        errors=lambda draw: [INTEGER_INPUT, invalid_type("ndim > 1", draw((3,)).astype("f"))],
-    ),
+    _by_axis("softmax", formulas.softmax),
+    _by_axis("log_softmax", formulas.log_softmax),
     OpSpec(
         "maxout",
         reference=_maxout,
         samples=lambda draw: [
+            # Without ties: at a tie the gradient is not defined.
             Sample(draw.distinct((2, 6)), pool_size=3),
             Sample(draw.distinct((2, 3, 4)), pool_size=2, axis=2),
             Sample(draw.distinct((0, 4)), pool_size=2, kind="empty"),

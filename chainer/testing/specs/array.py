@@ -16,12 +16,14 @@ def _bad(shape, error, match, /, **kwargs):
 
 
 def _scatter_add(a, b, slices):
+    # ``y[slices] += b`` would add only once where an index comes twice.
     y = np.array(a)
     np.add.at(y, slices, b)
     return y
 
 
 def _sum_to(x, shape):
+    # Element by element, so that no rule of broadcasting is taken over from what is tested.
     y = np.zeros(shape)
     for index in np.ndindex(x.shape):
         at = index[x.ndim - len(shape) :]
@@ -33,6 +35,7 @@ def _permutate(x, indices, axis=0, inv=False):
     return np.take(x, np.argsort(indices) if inv else indices, axis=axis)
 
 
+# Integers, slices, new axes, and lists, arrays and masks in any place.
 INDEXES = (
     1,
     -1,
@@ -41,10 +44,13 @@ INDEXES = (
     (0, 1, 3),
     (Ellipsis, None, 0),
     (slice(0, 2), slice(None), slice(3, 0, -2)),
+    # Rows that come twice: their gradients add up.
     [0, 0, 1],
+    # Lists on both sides of a slice: NumPy puts their common axis first.
     ([1, 0], slice(None), [1, 1]),
     (slice(None), [2, 2], 1),
     (None, [0, 0]),
+    # Masks, as lists of Python and along a later axis.
     [True, False],
     (slice(None), [True, False, True]),
     np.array([[0, 1], [1, 1]]),
@@ -58,12 +64,14 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((2, 3, 4)), shape=(4, 6)),
             Sample(draw((2, 3, 4)), shape=(-1, 2)),
+            # One element is an array of any number of axes, none included.
             Sample(draw((1,)), shape=()),
             Sample(draw(()), shape=(1, 1), kind="zero-dim"),
             Sample(draw((0, 3)), shape=(3, 0), kind="empty"),
         ],
         errors=lambda draw: [
             _bad((2, 3), InvalidType, r"(?s)Reshape.*prod\(\(4, 2\)\)", shape=(4, 2)),
+            # The unknown length would have to be a fraction.
             _bad((2, 3), InvalidType, r"known_size\(=4\)", shape=(-1, 4)),
             _bad((2, 3), ValueError, "one unknown dimension", shape=(-1, -1)),
         ],
@@ -81,6 +89,7 @@ SPECS = (
         "expand_dims",
         reference=lambda x, axis: np.expand_dims(x, axis),
         samples=lambda draw: [
+            # Axis 2 is one more than the input has: a new last axis.
             *[Sample(draw((2, 3)), axis=axis) for axis in (0, 1, 2, -1, -3)],
             Sample(draw(()), axis=0, kind="zero-dim"),
             Sample(draw((0, 3)), axis=1, kind="empty"),
@@ -98,6 +107,7 @@ SPECS = (
             Sample(draw((1, 2, 1)), axis=0),
             Sample(draw((1, 2, 1)), axis=(0, -1)),
             Sample(draw(()), kind="zero-dim"),
+            # An axis without elements is not of length one, so it stays.
             Sample(draw((0, 1)), kind="empty"),
         ],
         errors=lambda draw: [
@@ -139,12 +149,14 @@ SPECS = (
         samples=lambda draw: [
             *[
                 Sample(draw((2, 3, 4)), axis=axis, start=start)
+                # Forwards, backwards, to its own place, and the same counted from the end.
                 for axis, start in ((2, 0), (0, 3), (1, 1), (-1, 0), (0, -1), (-3, 2))
             ],
             Sample(draw((0, 3)), axis=1, kind="empty"),
         ],
         errors=lambda draw: [
             _bad((2, 3, 4), InvalidType, "ndim > 3", axis=3),
+            # ``start`` may be one more than the last axis, but not two.
             _bad((2, 3, 4), InvalidType, "ndim >= 4", axis=0, start=4),
         ],
     ),
@@ -191,6 +203,7 @@ SPECS = (
         covers=("diagonal",),
         samples=lambda draw: [
             Sample(draw((3, 3))),
+            # An offset of 5 is outside of the matrix: the diagonal is empty.
             *[Sample(draw((3, 4)), offset=offset) for offset in (1, 3, 5, -1, -2)],
             Sample(draw((2, 3, 4)), axis1=1, axis2=-1),
             Sample(draw((2, 3, 4)), axis1=2, axis2=0, offset=1),
@@ -207,6 +220,7 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((3, 1)), shape=(2, 3, 4)),
             Sample(draw((2, 3)), shape=(2, 3)),
+            # Large enough that the function returns a view instead of a copy.
             Sample(draw((1, 70)), shape=(70, 70), label="a view"),
             Sample(draw(()), shape=(2, 2), kind="zero-dim"),
             Sample(draw((1, 3)), shape=(0, 3), kind="empty"),
@@ -234,8 +248,10 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((2, 3)), repeats=2),
             Sample(draw((2, 3)), repeats=2, axis=1),
+            # A number for each element, zero among them below.
             Sample(draw((2, 3)), repeats=(3, 1), axis=0),
             Sample(draw((2, 3)), repeats=(0, 2, 1), axis=-1),
+            # One number in a tuple serves all elements, as in NumPy.
             Sample(draw((2, 3)), repeats=(2,), axis=0),
             Sample(draw((2, 3)), repeats=0),
             Sample(draw(()), repeats=3, kind="zero-dim"),
@@ -251,6 +267,7 @@ SPECS = (
         "tile",
         reference=lambda x, reps: np.tile(x, reps),
         samples=lambda draw: [
+            # More numbers than axes add axes in front, fewer leave the first axes as they are.
             *[Sample(draw((2, 3)), reps=reps) for reps in (2, (2, 1), (2, 1, 2), (0, 1), ())],
             Sample(draw((2, 3, 2)), reps=(2,)),
             Sample(draw(()), reps=(2, 2), kind="zero-dim"),
@@ -271,6 +288,7 @@ SPECS = (
             Sample(draw((2, 3)), pad_width=((1, 2), (0, 1)), mode="constant", constant_values=3.0),
             Sample(draw((2, 3)), pad_width=(1, 2), mode="constant"),
             Sample(draw((2, 3)), pad_width=1, mode="edge"),
+            # The widest reflection of three elements: the one at the border is not repeated.
             Sample(draw((3, 3)), pad_width=2, mode="reflect"),
             Sample(draw((0, 3)), pad_width=1, mode="constant", kind="empty"),
         ],
@@ -278,6 +296,7 @@ SPECS = (
     ),
     OpSpec(
         "cast",
+        # Always a wider type, in which every value is the same.
         reference=lambda x, typ: x,
         samples=lambda draw: [
             Sample(draw((2, 3)), typ="float64"),
@@ -289,6 +308,7 @@ SPECS = (
     OpSpec(
         "copy",
         reference=lambda x: x,
+        # To the device where the array is: the suite runs on one.
         call=lambda F, x: F.copy(x, as_variable(x).device),
         covers=("copy",),
         samples=lambda draw: [
@@ -302,6 +322,7 @@ SPECS = (
         reference=lambda x, slices: x[slices],
         samples=lambda draw: [
             *[Sample(draw((2, 3, 4)), slices=slices, label=repr(slices)) for slices in INDEXES],
+            # The only indexes that an array without axes takes.
             Sample(draw(()), slices=(None, Ellipsis), kind="zero-dim"),
             Sample(draw((0, 3)), slices=(slice(None), 1), kind="empty"),
         ],
@@ -324,6 +345,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0,)), slices=(slice(None), 1), kind="empty"),
         ],
         errors=lambda draw: [
+            # The shape of ``b`` must be that of the selection: NumPy would broadcast it.
             invalid_value("automatic broadcasting", np.ones((2, 3), "f"), np.ones(2, "f"), slices=0)
         ],
     ),
@@ -340,6 +362,7 @@ SPECS = (
         "permutate",
         reference=_permutate,
         samples=lambda draw: [
+            # A permutation that is not its own inverse, so that ``inv`` makes a difference.
             Sample(draw((3, 2)), np.array([2, 0, 1])),
             Sample(draw((3, 2)), np.array([2, 0, 1]), inv=True),
             Sample(draw((2, 3)), np.array([2, 0, 1], np.int32), axis=1),
@@ -356,6 +379,7 @@ SPECS = (
         reference=np.where,
         samples=lambda draw: [
             Sample(draw.booleans((2, 3)), draw((2, 3)), draw((2, 3))),
+            # All three are broadcast to a shape that none of them has.
             Sample(draw.booleans((3,)), draw((2, 1)), draw(())),
             Sample(draw.booleans(()), draw(()), draw(()), kind="zero-dim"),
             Sample(draw.booleans((0, 3)), draw((0, 3)), draw((0, 3)), kind="empty"),

@@ -18,6 +18,7 @@ def _pad_sequence(*xs, length=None, padding=0):
 
 
 def _transpose_sequence(*xs):
+    # Sequences come in the order of falling lengths, so each row is from the first few of them.
     return tuple(np.stack([x[i] for x in xs if len(x) > i]) for i in range(len(xs[0]) if xs else 0))
 
 
@@ -60,6 +61,7 @@ SPECS = (
             Sample(draw((2, 3)), draw((2, 1))),
             Sample(draw((2, 3)), draw((1, 3)), draw((2, 3)), axis=0),
             Sample(draw((2, 3, 2)), draw((2, 3, 4)), axis=-1),
+            # A list of one array.
             Sample(draw((2, 3))),
             Sample(draw((0, 3)), draw((0, 1)), kind="empty"),
         ],
@@ -71,6 +73,7 @@ SPECS = (
             invalid_type("dtype", *_ones((2, 3), (2, 3), dtypes="fd")),
             invalid_type("ndim", *_ones((2, 3), (2,))),
             invalid_type("ndim > axis", *_ones((2,), (3,))),
+            # The message tells what the negative axis stands against.
             invalid_type("<= -2", *_ones((2,), (3,)), axis=-2),
             ErrorInput(*_ones((2,), (3,)), axis="1", error=TypeError, match="axis must be int"),
         ],
@@ -81,6 +84,7 @@ SPECS = (
         call=lambda F, *xs, axis=0: F.stack(xs, axis=axis),
         covers=("stack",),
         samples=lambda draw: [
+            # Axis 2 is the new last axis: the result has one axis more than the inputs.
             *[Sample(draw((2, 3)), draw((2, 3)), axis=axis) for axis in (0, 1, 2, -1, -3)],
             Sample(draw(()), draw(()), kind="zero-dim"),
             Sample(draw((0, 3)), draw((0, 3)), axis=1, kind="empty"),
@@ -103,6 +107,7 @@ SPECS = (
             Sample(draw((4, 2, 3)), indices_or_sections=2, axis=-3),
             Sample(draw((2, 6)), indices_or_sections=[1, 4], axis=1),
             Sample(draw((2, 6)), indices_or_sections=(2, 2, 6), axis=-1, label="empty parts"),
+            # One part is a tuple of one array, too.
             Sample(draw((2, 3)), indices_or_sections=1, axis=0),
             Sample(draw((0, 4)), indices_or_sections=2, axis=1, kind="empty"),
         ],
@@ -148,6 +153,7 @@ SPECS = (
         reference=np.broadcast_arrays,
         samples=lambda draw: [
             Sample(draw((2, 3)), draw((3,))),
+            # No input has the shape of the outputs.
             Sample(draw((2, 1)), draw((1, 3)), draw(())),
             Sample(draw((2, 3))),
             Sample(draw(()), draw(()), kind="zero-dim"),
@@ -164,6 +170,7 @@ SPECS = (
         covers=("pad_sequence",),
         samples=lambda draw: [
             Sample(draw((3,)), draw((1,)), draw((2,))),
+            # Longer than the longest sequence, and a padding that is not the default.
             Sample(draw((3, 2)), draw((1, 2)), length=4, padding=-1),
             Sample(draw((2, 2))),
             Sample(draw((0, 2)), draw((2, 2)), kind="empty"),

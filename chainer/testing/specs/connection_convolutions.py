@@ -16,6 +16,7 @@ from chainer.testing.specs.windows import pair, windows
 def convolution(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
     """Products of windows and filters, in any number of dimensions."""
     parts = []
+    # Each group is a convolution of its own.
     for xs, Ws in zip(np.split(x, groups, axis=1), np.split(W, groups, axis=0)):
         cut = windows(xs, W.shape[2:], stride, pad, dilate, cover_all)
         spatial = tuple(range(2, x.ndim))
@@ -32,7 +33,9 @@ def deconvolution(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=
     spans = [d * (k - 1) + 1 for k, d in zip(W.shape[2:], dilate)]
     full = [s * (n - 1) + span for s, n, span in zip(stride, x.shape[2:], spans)]
     if outsize is None:
+        # The smallest size that a convolution of the same stride brings to the size of the input.
         outsize = [n - 2 * p for n, p in zip(full, pad)]
+    # A given size may be larger than what the filters reach.
     room = [max(n, size + 2 * p) for n, size, p in zip(full, outsize, pad)]
     channels = W.shape[1]
     y = np.zeros((len(x), channels * groups, *room), x.dtype)
@@ -49,12 +52,14 @@ def deconvolution(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=
 
 def _depthwise(x, W, b=None, stride=1, pad=0):
     cut = windows(x, W.shape[2:], stride, pad)
+    # The outputs of one input channel are neighbors.
     y = np.einsum("nchwij,mcij->ncmhw", cut, W)
     y = y.reshape(len(x), W.shape[0] * W.shape[1], *y.shape[3:])
     return y if b is None else y + b[:, None, None]
 
 
 def _local(x, W, b=None, stride=1):
+    # The filters decide how many positions there are; what is left of the input is not used.
     cut = windows(x, W.shape[4:], stride, 0)[:, :, : W.shape[1], : W.shape[2]]
     y = np.einsum("nchwij,ohwcij->nohw", cut, W)
     return y if b is None else y + b
@@ -63,6 +68,7 @@ def _local(x, W, b=None, stride=1):
 def _shift(x, ksize=3, dilate=1):
     (kh, kw), (dy, dx) = pair(ksize), pair(dilate)
     offsets = [(i - kh // 2, j - kw // 2) for i in range(kh) for j in range(kw)]
+    # The group that is not moved is the last one, so that it takes the channels left over.
     offsets[len(offsets) // 2], offsets[-1] = offsets[-1], offsets[len(offsets) // 2]
     size = x.shape[1] // len(offsets)
     height, width = x.shape[2:]
@@ -83,6 +89,7 @@ SPECS = (
             Sample(draw((2, 3, 7)), draw((2, 3, 3)), draw((2,)), stride=2),
             Sample(draw((2, 2, 3, 4, 3)), draw((2, 2, 2, 3, 2)), stride=(1, 2, 1), pad=1),
             Sample(draw((1, 2, 5, 4)), draw((4, 1, 2, 2)), draw((4,)), pad=1, groups=2),
+            # An axis of 6 is not a whole number of strides: ``cover_all`` adds a position.
             Sample(draw((1, 2, 6, 7)), draw((3, 2, 2, 3)), dilate=2, stride=2, cover_all=True),
             Sample(draw((0, 3, 7)), draw((2, 3, 3)), draw((2,)), kind="empty"),
         ],
@@ -102,6 +109,7 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((2, 3, 4, 3)), draw((3, 2, 3, 3)), draw((2,))),
             Sample(draw((2, 2, 3, 3)), draw((2, 3, 4, 4)), stride=2, pad=1),
+            # One more row than necessary.
             Sample(draw((1, 2, 3, 3)), draw((2, 1, 3, 3)), stride=2, outsize=(8, 7)),
             Sample(draw((1, 4, 3, 3)), draw((4, 2, 2, 2)), draw((4,)), groups=2, stride=(1, 3)),
             Sample(draw((1, 2, 3, 3)), draw((2, 2, 2, 2)), dilate=2, stride=2, pad=1),
@@ -123,6 +131,7 @@ SPECS = (
                 _f(2, 3, 1, 1),
                 _f(3, 4, 3, 3),
                 pad=2,
+                # The class of error that the documentation of the function names.
                 error=RuntimeError,
                 match="Height in the output must be positive",
             ),
@@ -209,6 +218,7 @@ SPECS = (
         "shift",
         reference=_shift,
         samples=lambda draw: [
+            # Ten channels in nine groups: one is left over.
             Sample(draw((2, 10, 3, 4))),
             Sample(draw((1, 7, 5, 5)), ksize=(1, 3), dilate=2),
             Sample(draw((0, 9, 3, 3)), kind="empty"),

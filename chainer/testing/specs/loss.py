@@ -9,6 +9,7 @@ from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs.inputs import floats as _f
 from chainer.testing.specs.inputs import invalid_type, invalid_value
 
+# Every class once, and -1, which is ignored by default.
 _LABELS = np.array([0, 2, -1, 1], np.int32)
 # The rounding of float16 inputs is larger than the values here: sums of squares of differences.
 _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (3e-1, 3e-1))}
@@ -28,15 +29,18 @@ def _reduced(losses, reduce):
 def _softmax_cross_entropy(
     x, t, normalize=True, class_weight=None, ignore_label=-1, reduce="mean", **_
 ):
+    # Without the shift by the maximum, which such small inputs do not need.
     log_p = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
     if class_weight is not None:
         log_p = log_p * class_weight.reshape(1, -1, *[1] * (x.ndim - 2))
     kept = t != ignore_label
+    # The label -1 is not an index; what it selects here is replaced by 0 below.
     chosen = np.take_along_axis(log_p, np.where(kept, t, 0)[:, None], axis=1)[:, 0]
     losses = np.where(kept, -chosen, 0.0)
     if reduce == "no":
         return losses
     count = kept.sum() if normalize else len(x)
+    # Without any label that counts, the loss is 0 and not 0 / 0.
     return losses.sum() / max(count, 1)
 
 
@@ -47,6 +51,7 @@ def _cross_entropy_samples(draw):
         Sample(draw((4, 3)), _LABELS, normalize=False),
         Sample(draw((4, 3)), _LABELS, reduce="no"),
         Sample(draw((4, 3)), _LABELS, class_weight=draw.positive((3,))),
+        # Another ignored label: -1 then does not occur.
         Sample(draw((4, 3)), np.array([0, 2, 1, 1], np.int32), ignore_label=2),
         Sample(draw((2, 3, 2)), draw.integers((2, 2), -1, 3)),
         Sample(draw((2, 3, 2)), draw.integers((2, 2), -1, 3), normalize=False, reduce="no"),
@@ -57,6 +62,7 @@ def _cross_entropy_samples(draw):
 def _soft_cross_entropy(x, t, soft_target_loss="cross-entropy", reduce="mean", **_):
     log_p = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
     if soft_target_loss == "kl-divergence":
+        # 1e-7 is the constant of release 7: targets may be 0.
         log_p = log_p - np.log(t + 1e-7)
     losses = -(t * log_p).sum(axis=1)
     return losses if reduce == "no" else losses.sum() / max(losses.size, 1)
@@ -78,6 +84,7 @@ def _soft_samples(draw):
 
 def _sigmoid_cross_entropy(x, t, normalize=True, reduce="mean"):
     p = 1 / (1 + np.exp(-x))
+    # The label -1 is ignored here too, without an argument for it.
     losses = np.where(t == -1, 0.0, -np.where(t == 1, np.log(p), np.log(1 - p)))
     if reduce == "no":
         return losses
@@ -85,12 +92,14 @@ def _sigmoid_cross_entropy(x, t, normalize=True, reduce="mean"):
 
 
 def _hinge(x, t, norm="L1", reduce="mean"):
+    # One against all: 1 for the column of the label, -1 for the others.
     delta = np.where(np.arange(x.shape[1]) == t[:, None], 1.0, -1.0)
     return _reduced(np.maximum(0, 1 - delta * x) ** (1 if norm == "L1" else 2), reduce)
 
 
 def _huber(x, t, delta, reduce="sum_along_second_axis"):
     a = abs(x - t)
+    # The parabola goes over into its tangents at ``delta``, so that the slope is continuous.
     losses = np.where(a <= delta, a**2 / 2, delta * (a - delta / 2))
     return losses if reduce == "no" else losses.sum(axis=1)
 
@@ -113,6 +122,7 @@ def _cross_covariance(y, z, reduce="half_squared_sum"):
 
 def _decov(h, reduce="half_squared_sum"):
     covariance = _cross_covariance(h, h, "no")
+    # A unit may vary: only correlations between units count.
     covariance = covariance - np.diag(np.diag(covariance))
     return covariance if reduce == "no" else (covariance**2).sum() / 2
 
@@ -152,6 +162,7 @@ def _pairs(draw, **kwargs):
         x = draw(shape)
         kind = "regular" if shape else "zero-dim"
         samples.append(
+            # The absolute error has a kink at 0: numerical gradients must not cross it.
             Sample(x, x + draw.away_from(shape, (0.0,), 0.1, -2, 2), kind=kind, **kwargs)
         )
     return samples
@@ -197,6 +208,7 @@ def _softmax_variant(
         reference=reference,
         call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, **options, **kwargs),
         samples=samples,
+        # Without ``enable_double_backprop`` the second derivative is refused.
         gradient_order=2 if options.get("enable_double_backprop") else 1,
     )
 
@@ -245,6 +257,7 @@ SPECS = (
                 for n in (True, False)
                 for r in ("mean", "no")
             ],
+            # No label counts, so that the divisor is 1.
             Sample(draw((3,)), np.full(3, -1, np.int32), label="all ignored"),
             Sample(draw(()), draw.integers((), 0, 2), kind="zero-dim"),
             Sample(np.zeros((0, 3)), np.zeros((0, 3), np.int32), kind="empty"),
@@ -263,6 +276,7 @@ SPECS = (
         samples=lambda draw: [
             *[
                 Sample(
+                    # The kinks of both signs.
                     draw.away_from((4, 3), (-1.0, 1.0), low=-2, high=2),
                     draw.integers((4,), 0, 3),
                     norm=norm,
@@ -295,15 +309,18 @@ SPECS = (
         reference=_huber,
         samples=lambda draw: [
             *[
+                # The second derivative jumps where the difference is ``delta``.
                 Sample(x, x + draw.away_from(x.shape, (-0.5, 0.5)), delta=0.5, reduce=reduce)
                 for x in (draw((3, 4)), draw((2, 3, 2)))
                 for reduce in ("sum_along_second_axis", "no")
             ],
             Sample(np.zeros((0, 3)), np.zeros((0, 3)), kind="empty", delta=1.0),
+            # Far from the bend. There is no second axis to sum along.
             Sample(draw(()), draw(()) + 4, kind="zero-dim", delta=1.0, reduce="no"),
         ],
         errors=lambda draw: (
             [
+                # The samples of the other losses of pairs, which have no ``delta``.
                 ErrorInput(b.arrays[0], b.arrays[1], error=b.error, match=b.match, delta=1.0)
                 for b in _PAIR_ERRORS
             ]
@@ -348,6 +365,7 @@ SPECS = (
         "contrastive",
         reference=_contrastive,
         samples=lambda draw: [
+            # A wide margin, so that pairs of label 0 have a gradient, too.
             Sample(draw((4, 3)), draw((4, 3)), np.array([0, 1, 0, 1], np.int32), margin=3),
             Sample(draw((4, 3)), draw((4, 3)), np.array([1, 0, 0, 1], np.int32), reduce="no"),
             Sample(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, np.int32), kind="empty"),
@@ -370,6 +388,7 @@ SPECS = (
         "triplet",
         reference=_triplet,
         samples=lambda draw: [
+            # A wide margin first; below, far negatives, most of whose losses are zero.
             Sample(draw((4, 3)), draw((4, 3)), draw((4, 3)), margin=3.0),
             Sample(draw((4, 3)), draw((4, 3)), draw((4, 3)) + 2, margin=1.0, reduce="no"),
             Sample(*[np.zeros((0, 3))] * 3, kind="empty"),

@@ -193,26 +193,22 @@ SPECS = (
             )
         ],
     ),
-    OpSpec(
-        "bias",
-        reference=lambda x, y, axis=1: x + y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim)),
-        samples=lambda draw: [
-            Sample(draw((2, 3, 4)), draw((3,))),
-            Sample(draw((2, 3, 4)), draw((3, 4))),
-            Sample(draw((2, 3, 4)), draw((2,)), axis=0),
-            Sample(draw((0, 3)), draw((3,)), kind="empty"),
-        ],
-        errors=lambda draw: [invalid_type("BroadcastTo", np.ones((2, 3), "f"), np.ones(2, "f"))],
-    ),
-    OpSpec(
-        "scale",
-        reference=lambda x, y, axis=1: x * y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim)),
-        samples=lambda draw: [
-            Sample(draw((2, 3, 4)), draw((3,))),
-            Sample(draw((2, 3, 4)), draw((3, 4))),
-            Sample(draw((2, 3, 4)), draw((2,)), axis=0),
-            Sample(draw((0, 3)), draw((3,)), kind="empty"),
-        ],
-        errors=lambda draw: [invalid_type("BroadcastTo", np.ones((2, 3), "f"), np.ones(2, "f"))],
-    ),
+    *[
+        OpSpec(
+            name,
+            reference=lambda x, y, axis=1, combine=combine: combine(
+                x, y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim))
+            ),
+            samples=lambda draw: [
+                Sample(draw((2, 3, 4)), draw((3,))),
+                Sample(draw((2, 3, 4)), draw((3, 4))),
+                Sample(draw((2, 3, 4)), draw((2,)), axis=0),
+                Sample(draw((0, 3)), draw((3,)), kind="empty"),
+            ],
+            errors=lambda draw: [
+                invalid_type("BroadcastTo", np.ones((2, 3), "f"), np.ones(2, "f"))
+            ],
+        )
+        for name, combine in (("bias", np.add), ("scale", np.multiply))
+    ],
 )

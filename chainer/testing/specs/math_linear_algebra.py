@@ -20,12 +20,14 @@ def _matmul(a, b, transa=False, transb=False):
 
 
 def _batch_matmul(a, b, transa=False, transb=False):
+    # The function takes a batch of vectors for a batch of columns.
     a, b = (x[..., None] if x.ndim == 2 else x for x in (a, b))
     return _matmul(a, b, transa, transb)
 
 
 def _deprecated_batch_matmul(F, *args, **kwargs):
     with warnings.catch_warnings():
+        # The function is deprecated; another test expects the warning.
         warnings.simplefilter("ignore", DeprecationWarning)
         return F.batch_matmul(*args, **kwargs)
 
@@ -33,6 +35,14 @@ def _deprecated_batch_matmul(F, *args, **kwargs):
 def _regular(draw, *shape):
     """Matrices far from singular ones."""
     return draw((*shape, shape[-1])) * 0.3 + np.eye(shape[-1])
+
+
+def _matrices(draw):
+    return [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))]
+
+
+def _batches(draw):
+    return [Sample(_regular(draw, 2, 3)), Sample(_regular(draw, 0, 2), kind="empty")]
 
 
 def _ones(*shapes):
@@ -87,6 +97,7 @@ SPECS = (
             Sample(draw((3, 4)), draw((2, 4, 3))),
             Sample(draw((2, 1, 3, 4)), draw((3, 4, 2))),
             Sample(draw((0, 3)), draw((3, 2)), kind="empty"),
+            # A sum of nothing: the product is not empty, but zeros.
             Sample(draw((2, 0)), draw((0, 3)), kind="empty"),
             Sample(draw((0, 2, 3)), draw((3, 2)), kind="empty"),
         ],
@@ -154,7 +165,7 @@ SPECS = (
     OpSpec(
         "inv",
         reference=np.linalg.inv,
-        samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
+        samples=_matrices,
         errors=lambda draw: [
             invalid_type(r"shape", *_ones((2, 3))),
             invalid_value("singular", *_ones((2, 2)), debug=True),
@@ -164,10 +175,7 @@ SPECS = (
     OpSpec(
         "batch_inv",
         reference=np.linalg.inv,
-        samples=lambda draw: [
-            Sample(_regular(draw, 2, 3)),
-            Sample(_regular(draw, 0, 2), kind="empty"),
-        ],
+        samples=_batches,
         errors=lambda draw: [
             invalid_type("shape", *_ones((2, 2, 3))),
             invalid_value("singular", *_ones((1, 2, 2)), debug=True),
@@ -177,7 +185,7 @@ SPECS = (
     OpSpec(
         "det",
         reference=np.linalg.det,
-        samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
+        samples=_matrices,
         errors=lambda draw: [
             invalid_type("shape", *_ones((2, 3))),
             invalid_type(r"a\.ndim == 2\nActual: 0 != 2", *_ones(())),
@@ -188,10 +196,7 @@ SPECS = (
     OpSpec(
         "batch_det",
         reference=np.linalg.det,
-        samples=lambda draw: [
-            Sample(_regular(draw, 2, 3)),
-            Sample(_regular(draw, 0, 2), kind="empty"),
-        ],
+        samples=_batches,
         errors=lambda draw: [invalid_type("shape", *_ones((2, 2, 3)))],
         tolerances=_ROUGH,
     ),

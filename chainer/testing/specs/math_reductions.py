@@ -56,8 +56,10 @@ def _average(x, axis=None, weights=None, keepdims=False):
 
 
 SPECS = (
+    # Without ties, where the gradient would not be defined.
     _reduction("max", np.max, "distinct"),
     _reduction("min", np.min, "distinct"),
+    # Far from zero: the gradient divides by the elements.
     _reduction("prod", np.prod, "positive"),
     _reduction("logsumexp", formulas.logsumexp, keepdims=False),
     *[
@@ -72,6 +74,7 @@ SPECS = (
                 Sample(draw.distinct((0, 3)), axis=1, kind="empty"),
             ],
             errors=lambda draw: _refusals(several=False),
+            # The results are integers.
             gradient_order=0,
         )
         for name in ("argmax", "argmin")
@@ -89,6 +92,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             invalid_type("dtype.kind == f", np.arange(3)),
+            # An InvalidType that is an IndexError, too, as the releases raise it here.
             ErrorInput(np.ones((2, 3), "f"), axis=2, error=IndexError, match="ndim > 2"),
             ErrorInput(np.ones((2, 3), "f"), axis="0", error=TypeError, match="None"),
             invalid_value("duplicate", np.ones((2, 3), "f"), axis=(0, 0)),
@@ -131,6 +135,7 @@ SPECS = (
         reference=lambda x, axis=None: np.cumprod(x, axis),
         samples=lambda draw: [
             Sample(draw((2, 3))),
+            # The simple formula of the gradient divides by the elements.
             Sample(np.array([0.5, 0.0, -2.0, 0.0, 1.5]), label="zeros"),
             *[Sample(draw((2, 3, 4)), axis=axis) for axis in (0, 1, -1)],
             Sample(draw(()), kind="zero-dim"),

@@ -18,6 +18,7 @@ def max_pooling(x, ksize, stride=None, pad=0, cover_all=True):
     """Maxima of windows, in any number of dimensions."""
     stride = ksize if stride is None else stride
     count = x.ndim - 2
+    # Padding never is a maximum.
     cut = windows(x, pair(ksize, count), stride, pad, cover_all=cover_all, fill=-np.inf)
     return cut.max(axis=tuple(range(-count, 0)))
 
@@ -28,6 +29,7 @@ def average_pooling(x, ksize, stride=None, pad=0, pad_value=0):
     count = x.ndim - 2
     axes = tuple(range(-count, 0))
     sums = windows(x, pair(ksize, count), stride, pad).sum(axis=axes)
+    # Otherwise a window is divided by the number of its elements inside the image.
     if pad_value == 0:
         return sums / np.prod(pair(ksize, count))
     return sums / windows(np.ones_like(x), pair(ksize, count), stride, pad).sum(axis=axes)
@@ -40,9 +42,12 @@ def _places(x, ksize, stride, pad, outsize, cover_all):
     stride = ksize if stride is None else pair(stride, count)
     pad = pair(pad, count)
     full = [s * (n - 1) + k for s, n, k in zip(stride, x.shape[2:], ksize)]
+    # The smallest size whose pooling has the shape of the input; with ``cover_all`` the last window
+    # may be cut off.
     if outsize is None:
         less = [s - 1 if cover_all else 0 for s in stride]
         outsize = [n - 2 * p - e for n, p, e in zip(full, pad, less)]
+    # A given size may be larger than what the windows cover.
     room = [max(n, size + 2 * p) for n, size, p in zip(full, outsize, pad)]
     inner = (..., *[slice(p, p + n) for p, n in zip(pad, outsize)])
     places = itertools.product(*map(range, x.shape[2:]))
@@ -63,6 +68,7 @@ def unpooling(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
 def _upsampling(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     ksize, room, inner, places = _places(x, ksize, stride, pad, outsize, cover_all)
     y = np.zeros((*x.shape[:2], *room), x.dtype)
+    # An index is the row-major position of the maximum in its window.
     for (i, j), (row, column) in places:
         for n, c in np.ndindex(*x.shape[:2]):
             a, b = divmod(int(indexes[n, c, i, j]), ksize[1])
@@ -73,6 +79,7 @@ def _upsampling(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=T
 def _roi(x, rois, outh, outw, spatial_scale):
     y = np.zeros((len(rois), x.shape[1], outh, outw), x.dtype)
     for n, (batch, left, top, right, bottom) in enumerate(rois):
+        # The last row and column belong to the region, and a region has at least one element.
         left, top, right, bottom = (round(v * spatial_scale) for v in (left, top, right, bottom))
         height, width = max(bottom - top + 1, 1), max(right - left + 1, 1)
         for i, j in np.ndindex(outh, outw):
@@ -85,6 +92,7 @@ def _roi(x, rois, outh, outw, spatial_scale):
                 max(left + math.ceil((j + 1) * width / outw), 0),
             )
             part = x[int(batch), :, rows, columns]
+            # Bins outside of the image are 0.
             if part.size:
                 y[n, :, i, j] = part.max(axis=(1, 2))
     return y
@@ -94,6 +102,7 @@ def _pyramid(x, pyramid_height, pooling):
     parts = []
     for level in range(pyramid_height):
         count = 2**level
+        # As many windows as the level asks for, the padding shared between both sides.
         ksize = [math.ceil(n / count) for n in x.shape[2:]]
         pad = [(count * k - n) // 2 for k, n in zip(ksize, x.shape[2:])]
         cut = windows(x, ksize, ksize, pad, cover_all=True, fill=-np.inf)
@@ -101,11 +110,17 @@ def _pyramid(x, pyramid_height, pooling):
     return np.concatenate(parts, axis=1)
 
 
+def _other_outsize(match):
+    """Errors of an unpooling whose output is not what a pooling makes the input of."""
+    return lambda draw: [invalid_type(match, _f(2, 3, 3, 3), ksize=2, outsize=(7, 7))]
+
+
 SPECS = (
     OpSpec(
         "max_pooling_nd",
         reference=max_pooling,
         samples=lambda draw: [
+            # Without ties, and one element more than whole windows.
             Sample(draw.distinct((2, 3, 7)), ksize=2),
             Sample(draw.distinct((1, 2, 4, 5, 4)), ksize=(2, 3, 2), stride=(2, 1, 2), pad=1),
             Sample(draw.distinct((1, 2, 5, 4)), ksize=3, stride=2, cover_all=False),
@@ -120,9 +135,11 @@ SPECS = (
         "max_pooling_2d_with_indices",
         reference=lambda x: (max_pooling(x, 2), np.array([[[[3, 0], [0, 1]]]])),
         call=lambda F, x: F.max_pooling_2d(x, 2, return_indices=True),
+        # The positions are integers, which have no gradient.
         constant_outputs=(1,),
         samples=lambda draw: [
             Sample(
+                # The maxima are at different positions of their windows.
                 np.array([[[[1, 2, 8, 6], [3, 4, 5, 7], [9, 1, 1, 9], [8, 7, 8, 7]]]], np.float64)
             )
         ],
@@ -160,14 +177,7 @@ SPECS = (
             Sample(draw((1, 2, 3, 3)), ksize=2, outsize=(5, 6)),
             Sample(draw((0, 2, 3, 3)), ksize=2, kind="empty"),
         ],
-        errors=lambda draw: [
-            invalid_type(
-                r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4",
-                _f(2, 3, 3, 3),
-                ksize=2,
-                outsize=(7, 7),
-            )
-        ],
+        errors=_other_outsize(r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4"),
     ),
     OpSpec(
         "unpooling_nd",
@@ -176,14 +186,7 @@ SPECS = (
             Sample(draw((2, 3, 4)), ksize=2),
             Sample(draw((1, 2, 2, 3, 2)), ksize=(2, 3, 2), stride=(2, 1, 2), pad=(0, 1, 0)),
         ],
-        errors=lambda draw: [
-            invalid_type(
-                r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)",
-                _f(2, 3, 3, 3),
-                ksize=2,
-                outsize=(7, 7),
-            )
-        ],
+        errors=_other_outsize(r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)"),
     ),
     OpSpec(
         "upsampling_2d",
@@ -208,6 +211,7 @@ SPECS = (
         samples=lambda draw: [
             Sample(
                 draw.distinct((2, 2, 8, 7)),
+                # One region inside the image, one that is larger, one that begins before it.
                 np.array([[0, 1, 1, 6, 6], [1, 0, 0, 5, 12], [0, -3, 2, 3, 9]], np.float64),
                 outh=3,
                 outw=2,
@@ -216,6 +220,7 @@ SPECS = (
             ),
             Sample(
                 draw.distinct((2, 2, 4, 4)),
+                # No region at all.
                 np.zeros((0, 5)),
                 outh=2,
                 outw=2,

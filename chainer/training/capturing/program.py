@@ -89,9 +89,19 @@ class Guards:
 
     def broken(self) -> str | None:
         """Returns what has changed; None if the program may run."""
-        changed = self._changed_parameter()
-        if changed is not None:
-            return changed
+        return self._changed_parameter() or self._changed_place() or self._changed_setting()
+
+    def _changed_parameter(self) -> str | None:
+        for parameter, array, requires_grad, rule, enabled in self._parameters:
+            if parameter._array is not array:
+                return f"the array of parameter {parameter.name!r} was replaced"
+            if parameter._requires_grad is not requires_grad:
+                return f"requires_grad of parameter {parameter.name!r} has changed"
+            if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
+                return f"the update rule of parameter {parameter.name!r} has changed"
+        return None
+
+    def _changed_place(self) -> str | None:
         for container, size in self._sizes:
             if len(container) != size:
                 return "attributes or parameters were added or removed"
@@ -105,22 +115,14 @@ class Guards:
         for slot, signature, is_variable in self._carried:
             if not _agrees(slot, signature, is_variable):
                 return f"{slot} is of another kind, shape or dtype"
+        return None
+
+    def _changed_setting(self) -> str | None:
         for rules in self._groups:
             if len(set(map(_get_count, rules))) > 1:
                 return "parameters have been updated at different steps"
         if self._settings() != self._expected_settings:
             return "hooks of an optimizer, or their settings, have changed"
-        return None
-
-    def _changed_parameter(self) -> str | None:
-        """Returns what has changed in the parameters; None if nothing has."""
-        for parameter, array, requires_grad, rule, enabled in self._parameters:
-            if parameter._array is not array:
-                return f"the array of parameter {parameter.name!r} was replaced"
-            if parameter._requires_grad is not requires_grad:
-                return f"requires_grad of parameter {parameter.name!r} has changed"
-            if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
-                return f"the update rule of parameter {parameter.name!r} has changed"
         return None
 
 

@@ -29,6 +29,12 @@ from chainer.core.utils.temporary_names import make_temporary_directory, unlock
 from chainer.links.serializer import Serializable
 from chainer.links.serializers.npz import save_npz
 from chainer.training.extensions.snapshot_state import freeze
+from chainer.training.extensions.snapshot_workers import (
+    Worker,
+    call_and_catch,
+    check_exit,
+    raise_first,
+)
 
 SaveFunction: TypeAlias = Callable[..., Any]
 """``savefun(path, entries, **kwds)``."""
@@ -36,20 +42,8 @@ SaveFunction: TypeAlias = Callable[..., Any]
 SnapshotTarget: TypeAlias = dict[str, HostArray] | Serializable
 """What is written: entries by name, or an object that can be serialized."""
 
-#: Longest message of an error that is sent from another process. It must fit into the buffer of a
-#: pipe, since the process is awaited before the pipe is read.
-_LONGEST_MESSAGE = 10_000
-
 #: Seconds after which the process of a queue ends if its trainer has died and nothing comes.
 _PATIENCE = 5
-
-
-class _Worker(Protocol):
-    """A thread, a process, or something like them."""
-
-    def start(self) -> Any: ...
-
-    def join(self) -> Any: ...
 
 
 class _ItemQueue(Protocol):
@@ -178,7 +172,7 @@ class StandardWriter(_SavingWriter):
         kwds: Further keyword arguments of ``savefun``.
     """
 
-    _worker: _Worker | None = None
+    _worker: Worker | None = None
 
     def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
         """Copies the state and starts a worker that writes it.
@@ -200,7 +194,7 @@ class StandardWriter(_SavingWriter):
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> _Worker:
+    ) -> Worker:
         """Makes a worker for a snapshot: an object with the methods ``start`` and ``join``.
 
         Args:
@@ -220,7 +214,7 @@ class StandardWriter(_SavingWriter):
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.join()
-            _check_exit(worker)
+            check_exit(worker)
 
 
 class _CatchingWriter(StandardWriter):
@@ -231,14 +225,14 @@ class _CatchingWriter(StandardWriter):
 
     _errors: Any
     #: Class of the workers: a thread or a process.
-    _worker_class: Callable[..., _Worker]
+    _worker_class: Callable[..., Worker]
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> _Worker:
+    ) -> Worker:
         """Makes a worker that writes a snapshot; arguments as in the base class."""
         arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
-        return self._worker_class(target=_call_and_catch, args=arguments, kwargs=kwds)
+        return self._worker_class(target=call_and_catch, args=arguments, kwargs=kwds)
 
     def finalize(self) -> None:
         """Waits for the snapshot that is being written.
@@ -247,7 +241,7 @@ class _CatchingWriter(StandardWriter):
             RuntimeError: If it could not be written.
         """
         super().finalize()
-        _raise_first(self._errors)
+        raise_first(self._errors)
 
 
 class ThreadWriter(_CatchingWriter):
@@ -292,7 +286,7 @@ class QueueWriter(Writer):
             :meth:`create_task`.
     """
 
-    _consumer: _Worker | None = None
+    _consumer: Worker | None = None
     #: Whether the worker writes a snapshot at present; in the process of the worker.
     _writing = False
 
@@ -333,7 +327,7 @@ class QueueWriter(Writer):
         """Makes the queue, with methods ``put``, ``get`` and ``task_done``."""
         raise NotImplementedError(f"{type(self).__name__} must define create_queue()")
 
-    def create_consumer(self, q: _ItemQueue) -> _Worker:
+    def create_consumer(self, q: _ItemQueue) -> Worker:
         """Makes the worker, with methods ``start`` and ``join``, which runs :meth:`consume`.
 
         Args:
@@ -367,7 +361,7 @@ class QueueWriter(Writer):
                 return
             # A snapshot that fails must not stop those after it.
             self._writing = True
-            _call_and_catch(self._errors, *item)
+            call_and_catch(self._errors, *item)
             self._writing = False
             q.task_done()
 
@@ -384,8 +378,8 @@ class QueueWriter(Writer):
         # The worker ends after the last item. Unlike a join of the queue, this also ends if the
         # worker was killed.
         consumer.join()
-        _check_exit(consumer)
-        _raise_first(self._errors)
+        check_exit(consumer)
+        raise_first(self._errors)
 
 
 class ThreadQueueWriter(QueueWriter):
@@ -401,7 +395,7 @@ class ThreadQueueWriter(QueueWriter):
         """Makes the queue of the thread."""
         return queue.Queue()
 
-    def create_consumer(self, q: _ItemQueue) -> _Worker:
+    def create_consumer(self, q: _ItemQueue) -> Worker:
         """Makes the thread."""
         return threading.Thread(target=self.consume, args=(q,), daemon=True)
 
@@ -419,7 +413,7 @@ class ProcessQueueWriter(QueueWriter):
         """Makes the queue of the process."""
         return multiprocessing.JoinableQueue()
 
-    def create_consumer(self, q: _ItemQueue) -> _Worker:
+    def create_consumer(self, q: _ItemQueue) -> Worker:
         """Makes the process."""
         return multiprocessing.Process(target=self._consume_in_process, args=(q,), daemon=True)
 
@@ -462,41 +456,6 @@ class _TaskWithHooks:
         self._task(filename, outdir, target)
         for hook in self._hooks:
             hook()
-
-
-class _ErrorQueue(Protocol):
-    """A queue of messages, between threads or processes."""
-
-    def put(self, item: str, /) -> Any: ...
-
-    def get(self) -> str: ...
-
-    def empty(self) -> bool: ...
-
-
-def _call_and_catch(
-    errors: _ErrorQueue, function: Callable[..., Any], *args: object, **kwargs: Any
-) -> None:
-    """Calls a function in a worker; a failure is sent to the training."""
-    try:
-        function(*args, **kwargs)
-    except Exception as error:
-        errors.put(f"{type(error).__name__}: {error}"[:_LONGEST_MESSAGE])
-
-
-def _raise_first(errors: _ErrorQueue) -> None:
-    messages: list[str] = []
-    while not errors.empty():
-        messages.append(errors.get())
-    if messages:
-        raise RuntimeError(f"writing a snapshot failed: {messages[0]}")
-
-
-def _check_exit(worker: _Worker) -> None:
-    """Raises RuntimeError if a worker is a process that has not ended by itself."""
-    code = getattr(worker, "exitcode", 0)
-    if code:
-        raise RuntimeError(f"the process that wrote a snapshot ended with exit code {code}")
 
 
 def _finalize_if_alive(reference: weakref.ref[QueueWriter]) -> None:

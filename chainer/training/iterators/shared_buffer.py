@@ -153,7 +153,7 @@ class SharedBuffer:
         except OSError as error:
             self.failed = True
             warnings.warn(
-                f"there is no space for {size} bytes of shared memory ({error}); "
+                f"{size} bytes of shared memory cannot be allocated ({error}); "
                 "MultiprocessIterator sends examples through pipes instead, which is slower. "
                 "shared_mem=0 does so without this warning",
                 RuntimeWarning,

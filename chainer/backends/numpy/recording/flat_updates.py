@@ -9,8 +9,7 @@ them; calls that need one are made for each parameter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy
@@ -201,7 +200,7 @@ class FlatUpdates:
         length = total if total <= LARGEST_BLOCK else BLOCK
         scratch: dict[Buffer, Buffer] = {}
 
-        def operand(start: int, stop: int, ref: Ref) -> Ref:
+        def operand(ref: Ref, start: int, stop: int) -> Ref:
             """Returns the elements of a block of what represents one element in the trace."""
             if ref.buffer in places:
                 column = columns[places[ref.buffer]]
@@ -215,20 +214,31 @@ class FlatUpdates:
             itemsize = ref.dtype.itemsize
             return Ref(scratch[ref.buffer], low * itemsize, (stop - start,), (itemsize,), ref.dtype)
 
-        ends = [start + size for start, size in zip(starts, sizes, strict=True)]
+        def piece(call: Call, start: int, stop: int) -> Call:
+            """Returns a call of the trace for the elements of a block."""
+
+            def place(ref: Ref) -> Ref:
+                return operand(ref, start, stop)
+
+            args, kwargs = replaced((call.args, call.kwargs), place)
+            return Call(Kind.UFUNC, call.function, args, kwargs, replaced(call.out, place))
+
         result: list[Call] = []
         for start in range(0, total, length):
             stop = min(start + length, total)
             for call in kernel_calls:
                 used = {places.get(ref.buffer) for ref in call.references()}
-                is_flat = all([i is None or getattr(columns[i], "is_flat", False) for i in used])
-                pieces = [(start, stop)] if is_flat else _pieces(start, stop, starts, ends)
-                result += [_piece_of_call(call, partial(operand, *piece)) for piece in pieces]
+                # A call that reads or writes one of the parameters is made for each of them.
+                if any([i is not None and isinstance(columns[i], _Parts) for i in used]):
+                    pieces = _overlaps(starts, sizes, start, stop)
+                else:
+                    pieces = [(start, stop)]
+                result += [piece(call, low, high) for low, high in pieces]
         return result
 
     def _column(
         self, group: list[Call], starts: list[int], total: int, index: int
-    ) -> Callable[[int, int], Ref]:
+    ) -> _Flat | _Parts:
         """Returns what gives the elements of one argument of all updates."""
         refs = [call.args[index] for call in group]
         dtype = refs[0].dtype
@@ -260,8 +270,6 @@ class FlatUpdates:
 class _Flat:
     """Elements that lie one after the other."""
 
-    is_flat = True
-
     def __init__(self, ref: Ref) -> None:
         self._ref = ref
 
@@ -271,8 +279,6 @@ class _Flat:
 
 class _Parts:
     """Elements of several arrays; a piece must not cross the border of two."""
-
-    is_flat = False
 
     def __init__(self, refs: list[Ref], starts: list[int]) -> None:
         self._refs = refs
@@ -285,16 +291,13 @@ class _Parts:
         raise IndexError(start)
 
 
-def _pieces(start: int, stop: int, starts: list[int], ends: list[int]) -> list[tuple[int, int]]:
-    """Returns the parts of a block that belong to one array each, without those of no element."""
-    pairs = [(max(start, s), min(stop, e)) for s, e in zip(starts, ends, strict=True)]
-    return [(low, high) for low, high in pairs if low < high]
-
-
-def _piece_of_call(call: Call, piece: Callable[[Ref], Ref]) -> Call:
-    """Returns a call of a ufunc for pieces of its operands."""
-    args, kwargs = replaced((call.args, call.kwargs), piece)
-    return Call(Kind.UFUNC, call.function, args, kwargs, replaced(call.out, piece))
+def _overlaps(starts: list[int], sizes: list[int], start: int, stop: int) -> list[tuple[int, int]]:
+    """Returns the parts of a block by array; arrays outside of the block have none."""
+    pieces = [
+        (max(start, first), min(stop, first + size))
+        for first, size in zip(starts, sizes, strict=True)
+    ]
+    return [(low, high) for low, high in pieces if low < high]
 
 
 def _adjacent(refs: list[Ref]) -> Ref | None:

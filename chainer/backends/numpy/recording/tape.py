@@ -28,7 +28,7 @@ class TapeNumber(VaryingNumber):
     """A number of a recorded step: an array without axes, which is filled before each call."""
 
     def array(self, dtype: Any) -> Any:
-        """Returns the array of a dtype that has the value of the number in each call."""
+        """Returns an array of a given dtype that holds the value of the number at each call."""
         tape = current.tape
         if tape is None:
             return numpy.array(float(self), dtype)

@@ -109,8 +109,8 @@ class JSONLinesLogger(_RowLogger):
     observed in the interval, and ``stop_reason`` if the training stops there. Values that are
     not finite are null. A row is written at once and as a whole.
 
-    A training that is resumed takes the log up where its snapshot was taken; one that starts from
-    the beginning starts a new log.
+    A training that is resumed continues the log from where its snapshot was taken; one that starts
+    from the beginning starts a new log.
 
     Args:
         filename: Name of the file in the output directory.
@@ -166,8 +166,8 @@ class CSVLogger(_RowLogger):
     observed for the first time, the file is written anew with a further column, empty in earlier
     rows. Otherwise a row is added, at once and as a whole.
 
-    A training that is resumed takes the log up where its snapshot was taken; one that starts from
-    the beginning starts a new log.
+    A training that is resumed continues the log from where its snapshot was taken; one that starts
+    from the beginning starts a new log.
 
     Args:
         filename: Name of the file in the output directory.

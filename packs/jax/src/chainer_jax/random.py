@@ -103,7 +103,7 @@ class RandomNumbers(HostRandomNumbers):
         return self._located("uniform", low, high - low, size, dtype)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.normal`; ``dtype`` is that of the result."""
+        """Same as :func:`numpy.random.normal`; ``dtype`` is the dtype of the result."""
         return self._located("normal", loc, scale, size, dtype)
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:

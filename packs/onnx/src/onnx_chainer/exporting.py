@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,6 @@ import numpy
 
 import chainer
 from chainer import Link, Parameter, Variable
-from chainer.utils.atomic_file import replacing
 from onnx_chainer import onnx_helper
 from onnx_chainer.arguments import Arguments, fit_names, flatten_outputs
 from onnx_chainer.context import Context
@@ -22,6 +20,7 @@ from onnx_chainer.dynamic_axes import Axis, as_length, as_name, enlarge, factors
 from onnx_chainer.frozen_values import other_values
 from onnx_chainer.graph_conversion import GraphConversion, add_identity, warn_experimental
 from onnx_chainer.link_calls import LinkConverter, LinkConverters
+from onnx_chainer.model_files import check_model, file_version, with_inferred_outputs, write_model
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import tensor_of, value_info
 from onnx_chainer.tracing import Trace
@@ -130,9 +129,9 @@ def export(
     exporter.convert(output_names, ConverterLookup(external_converters))
     proto = exporter.make_model(graph_name, export_params, dict(external_opset_imports or {}))
     has_external = bool(external_converters) or bool(link_converters)
-    _check(proto, has_external, bool(external_opset_imports))
+    check_model(proto, has_external, bool(external_opset_imports))
     if filename is not None:
-        _write(proto, filename, save_text)
+        write_model(proto, filename, save_text)
     if return_named_inout:
         return proto, exporter.named_inputs(), exporter.named_outputs()
     return proto
@@ -401,9 +400,9 @@ class _Exporter:
             producer_name="Chainer",
             producer_version=chainer.__version__,
             opset_imports=imports,
-            ir_version=_ir_version(self.opset_version),
+            ir_version=file_version(self.opset_version),
         )
-        return _with_inferred_outputs(proto, self.outputs) if has_names else proto
+        return with_inferred_outputs(proto, self.outputs) if has_names else proto
 
     def _output_shape(self, key: Any, y: Variable) -> list[Any] | None:
         """Returns the shape of an output, in which axes have the names of those of the inputs.
@@ -443,70 +442,3 @@ class _Exporter:
     def named_outputs(self) -> OrderedDict[str, Variable]:
         """Returns the outputs by their names."""
         return OrderedDict(self.outputs)
-
-
-def _ir_version(opset_version: int) -> int:
-    """Returns the smallest version of the file format for an operator set.
-
-    A newer one makes no difference to the model, but runtimes refuse versions that they do not
-    know. From version 4 on parameters need not be inputs of the graph.
-    """
-    onnx = require("onnx")
-    # The table of the package has the operator sets of its releases only.
-    newest = onnx.defs.onnx_opset_version()
-    ids = [onnx.helper.make_opsetid("", min(opset_version, newest))]
-    return max(4, onnx.helper.find_min_ir_version_for(ids))
-
-
-def _with_inferred_outputs(proto: Any, outputs: Mapping[str, Variable]) -> Any:
-    """Returns a model whose outputs have the shapes that follow from those of the inputs."""
-    onnx = require("onnx")
-    inferred = onnx.shape_inference.infer_shapes(proto)
-    found = {value.name: value for value in inferred.graph.output}
-    for value in proto.graph.output:
-        known = value.type.tensor_type.HasField("shape")
-        if not known and found[value.name].type.tensor_type.HasField("shape"):
-            value.type.CopyFrom(found[value.name].type)
-    for value in proto.graph.output:
-        # Without inference the number of axes at least is known.
-        if not value.type.tensor_type.HasField("shape"):
-            y = outputs[value.name]
-            value.CopyFrom(value_info(value.name, y.dtype, [None] * len(y.shape)))
-    return proto
-
-
-def _check(proto: Any, has_external_converters: bool, has_external_imports: bool) -> None:
-    """Checks a model.
-
-    Operators of external converters in the default domain do not pass the check: with such
-    converters, and no domain for them, an error becomes a warning.
-    """
-    onnx = require("onnx")
-    try:
-        onnx.checker.check_model(proto)
-    except onnx.checker.ValidationError as error:
-        if not has_external_converters or has_external_imports:
-            raise
-        warnings.warn(f"the checker of onnx refuses the model: {error}", UserWarning, stacklevel=3)
-
-
-#: Largest message of protobuf: larger models have their tensors in a file of their own.
-_LARGEST_MESSAGE = 2**31 - 1
-
-
-def _write(proto: Any, filename: Any, save_text: bool) -> None:
-    onnx = require("onnx")
-    if hasattr(filename, "write"):
-        filename.write(proto.SerializeToString())
-        return
-    path = os.fspath(filename)
-    if proto.ByteSize() > _LARGEST_MESSAGE:
-        name = os.path.basename(path) + ".data"
-        onnx.save_model(proto, path, save_as_external_data=True, location=name)
-    else:
-        # A file that was cut off never has the final name.
-        with replacing(path) as temporary, open(temporary, "wb") as file:
-            file.write(proto.SerializeToString())
-    if save_text:
-        with open(f"{path}.txt", "w", encoding="utf-8") as file:
-            file.write(str(proto))

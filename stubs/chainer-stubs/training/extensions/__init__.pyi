@@ -20,6 +20,7 @@ from chainer.training.extensions import (
     scheduled as scheduled,
     snapshot_files as snapshot_files,
     snapshot_state as snapshot_state,
+    snapshot_workers as snapshot_workers,
     snapshot_writers as snapshot_writers,
     step_shift as step_shift,
     util as util,

@@ -233,7 +233,7 @@ class Elementwise:
         Args:
             array: Array.
             axis: Axis or axes; None for all.
-            kwargs: As those of the reduction.
+            kwargs: Keyword arguments of the reduction.
 
         Raises:
             TypeError: For other functions.
@@ -252,7 +252,7 @@ class Elementwise:
         Args:
             array: Array.
             axis: Axis.
-            kwargs: As those of ``cumsum``.
+            kwargs: Keyword arguments of ``cumsum``.
 
         Raises:
             TypeError: For other functions.
@@ -268,7 +268,7 @@ class Elementwise:
         Args:
             first: Array.
             second: Array; its axes come last.
-            kwargs: As those of the function.
+            kwargs: Keyword arguments of the function.
         """
         first, second = (operands.array(self._backend, value) for value in (first, second))
         return self(first.reshape(first.shape + (1,) * second.ndim), second, **kwargs)

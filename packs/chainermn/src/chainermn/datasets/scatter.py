@@ -110,7 +110,9 @@ def _check_root(root: int, comm: CommunicatorBase) -> None:
 def get_n_iterations_for_one_epoch(
     dataset: Any, local_batch_size: int, comm: CommunicatorBase
 ) -> int:
-    """Returns the number of iterations of an epoch, that of rank 0. Deprecated; collective.
+    """Returns the number of iterations in an epoch on rank 0. Deprecated.
+
+    All processes must call it.
 
     Args:
         dataset: Part of the dataset of this process.

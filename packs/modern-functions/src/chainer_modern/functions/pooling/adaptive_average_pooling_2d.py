@@ -11,10 +11,10 @@ import chainer.functions as F
 
 
 def adaptive_average_pooling_2d(x: Any, output_size: int | tuple[int, int]) -> chainer.Variable:
-    """Average pooling that gives images of a wanted size, whatever that of the input.
+    """Average pooling to images of a given size, whatever the size of the input.
 
     Pixel ``i`` of ``n`` is the mean of the pixels ``floor(i * H / n)`` to ``ceil((i + 1) * H / n) -
-    1`` of the input, and likewise across.
+    1`` of the input, and likewise for the columns.
 
     Args:
         x (Variable or array): Images, shape ``(N, C, H, W)``, floating point.
@@ -24,7 +24,8 @@ def adaptive_average_pooling_2d(x: Any, output_size: int | tuple[int, int]) -> c
         Variable: Images of shape ``(N, C, *output_size)``.
 
     Raises:
-        ValueError: If ``x`` has not four axes, or no pixels, or ``output_size`` is not positive.
+        ValueError: If ``x`` does not have four axes or has no pixels, or ``output_size`` is not
+            positive.
 
     See: `Network In Network <https://arxiv.org/abs/1312.4400>`_ (with size 1)
 
