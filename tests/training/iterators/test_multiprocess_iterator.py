@@ -271,12 +271,8 @@ def test_little_shared_memory(monkeypatch):
 
     monkeypatch.setattr(shared_buffer.os, "posix_fallocate", full)
     iterator = MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000)
-    with (
-        pytest.warns(
-            RuntimeWarning, match="[0-9]+ bytes of shared memory cannot be allocated.*No space left"
-        ),
-        iterator,
-    ):
+    expected = "[0-9]+ bytes of shared memory cannot be allocated.*No space left"
+    with pytest.warns(RuntimeWarning, match=expected), iterator:
         assert len(summary(iterator, 4)) == 4
 
 

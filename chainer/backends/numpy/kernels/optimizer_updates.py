@@ -152,16 +152,19 @@ class VelocityKernel(UpdateKernel):
 
         See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`.
         """
+        xp = self.xp
         factors = self.constants(param, *self.factors(lr, momentum))
         for p, g, v_, t in self.blocks(1, param, grad, v):
-            self.xp.multiply(v_, factors[0], v_)
-            self.move(p, g, v_, factors, t)
+            xp.multiply(v_, factors[0], v_)
+            self.move(xp, p, g, v_, factors, t)
 
     def factors(self, lr: float, momentum: float) -> tuple[float, ...]:
         """Returns the numbers that :meth:`move` needs; the first one is the momentum."""
         return momentum, lr
 
-    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+    def move(
+        self, xp: ArrayModule, p: Array, g: Array, v: Array, factors: Arrays, t: Array
+    ) -> None:
         """Moves a block of the parameter; the velocity has been multiplied by the momentum."""
         raise NotImplementedError(f"{type(self).__name__} must define move()")
 
@@ -169,19 +172,23 @@ class VelocityKernel(UpdateKernel):
 class MomentumSGDKernel(VelocityKernel):
     """Reference of ``momentum_sgd_update``."""
 
-    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
-        _descend(self.xp, v, g, factors[1], t)
-        self.xp.add(p, v, p)
+    def move(
+        self, xp: ArrayModule, p: Array, g: Array, v: Array, factors: Arrays, t: Array
+    ) -> None:
+        _descend(xp, v, g, factors[1], t)
+        xp.add(p, v, p)
 
 
 class CorrectedMomentumSGDKernel(VelocityKernel):
     """Reference of ``corrected_momentum_sgd_update``."""
 
-    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+    def move(
+        self, xp: ArrayModule, p: Array, g: Array, v: Array, factors: Arrays, t: Array
+    ) -> None:
         # The velocity is without the learning rate, so the step needs a scratch array.
-        self.xp.subtract(v, g, v)
-        self.xp.multiply(v, factors[1], t)
-        self.xp.add(p, t, p)
+        xp.subtract(v, g, v)
+        xp.multiply(v, factors[1], t)
+        xp.add(p, t, p)
 
 
 class NesterovAGKernel(VelocityKernel):
@@ -191,12 +198,14 @@ class NesterovAGKernel(VelocityKernel):
         # The last two are those of the velocity and of the gradient in the step.
         return momentum, lr, momentum * momentum, 1 + momentum
 
-    def move(self, p: Array, g: Array, v: Array, factors: Arrays, t: Array) -> None:
+    def move(
+        self, xp: ArrayModule, p: Array, g: Array, v: Array, factors: Arrays, t: Array
+    ) -> None:
         _, lr, ahead, jump = factors
-        _descend(self.xp, v, g, lr, t)
-        _descend(self.xp, p, t, jump, t)
-        self.xp.multiply(v, ahead, t)
-        self.xp.add(p, t, p)
+        _descend(xp, v, g, lr, t)
+        _descend(xp, p, t, jump, t)
+        xp.multiply(v, ahead, t)
+        xp.add(p, t, p)
 
 
 class AdaGradKernel(UpdateKernel):
