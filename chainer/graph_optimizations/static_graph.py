@@ -16,12 +16,15 @@ from typing import Any, TypeVar, cast, overload
 
 import numpy
 
+from chainer import functions
 from chainer.core.arrays.backend import find_backend
+from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, using_config
-from chainer.core.typing import Array, Indexes, VariableLike
+from chainer.core.config.configuration import config, threads, using_config
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.functions.math.identity import Identity
 from chainer.functions.rules import Ops, Value, Values
+from chainer.graph_optimizations.recorded_chain import ChainRecords, RecordedChain
 from chainer.links.link import Link
 
 __all__ = [
@@ -138,11 +141,49 @@ class StaticScheduleFunction(Identity):
         self.chain: Link | None = None
         self.schedule_info_list: list[ScheduleInfo] = []
         self.unique_arrays: list[ArrayInfo] = []
+        self.record: RecordedChain | None = None
+        self._count = 0
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Computes the results from the arguments if they are recorded; else passes them on."""
+        record = self.record
+        if record is None:
+            return inputs
+        return record.forward(inputs[: self._count])
 
     def gradients(self, ops: Ops, targets: Indexes, *gys: Value) -> Values:
-        """Passes the gradients on, and ends the iteration of the chain."""
+        """Computes gradients or passes them on, and ends the iteration of the chain."""
         self.schedule_manager.end_forward()
-        return super().gradients(ops, targets, *gys)
+        record = self.record
+        if record is None:
+            if ops is functions and config.enable_backprop:
+                self.schedule_manager.refuse("gradients are differentiated in turn")
+            return super().gradients(ops, targets, *gys)
+        if ops is not functions:
+            found = record.gradients(gys)
+        elif config.enable_backprop:
+            raise RuntimeError(
+                "gradients of gradients through a static chain that is recorded: use "
+                "static_graph(enable_double_backprop=True)"
+            )
+        else:
+            arrays = [None if gy is None else gy.array for gy in gys]
+            found = [None if g is None else Variable(g) for g in record.gradients(arrays)]
+        of_inputs = dict(zip(record.inputs, found))
+        of_parameters = found[len(record.inputs) :]
+        count = self._count
+        return tuple([of_inputs.get(i) if i < count else of_parameters[i - count] for i in targets])
+
+    def replay(self, record: RecordedChain, in_vars: Sequence[Variable]) -> Any:
+        """Applies a record; returns the results as the method returned them."""
+        self.record = record
+        self._count = len(in_vars)
+        # What the results do not depend on takes no part in the graph.
+        given = [x if i in record.inputs else x.array for i, x in enumerate(in_vars)]
+        outputs = self.apply((*given, *record.parameters))
+        if isinstance(record.result, Variable):
+            return outputs[0]
+        return _with_leaves(record.result, outputs)
 
     def is_empty(self) -> bool:
         """Tells whether no call of a function marked with ``static_code`` is recorded."""
@@ -171,6 +212,8 @@ class StaticScheduleFunction(Identity):
             TypeError: If it does not return None, a tuple or a list.
             RuntimeError: If it returns an array that is known already.
         """
+        if self.schedule_manager.records is not None and threads.state.recorder is not None:
+            raise NotRecordableError("a function marked with static_code has to run in each call")
         info = ScheduleInfo(func, args, kwargs, func_name)
         for name in ("inputs", "outputs"):
             for array in kwargs.get(name) or ():
@@ -230,6 +273,8 @@ class ScheduleManager:
         self.schedules: dict[str, list[StaticScheduleFunction]] = {}
         #: Number of schedules of a key that are in use in this iteration.
         self.in_use_count: dict[str, int] = {}
+        #: What is recorded of the chain; None for a chain that always runs as it is written.
+        self.records: ChainRecords | None = None
         self._train: bool | None = None
         # The text of a data type takes longer to make than the rest of a call.
         self._keys: dict[tuple[object, ...], str] = {}
@@ -249,6 +294,8 @@ class ScheduleManager:
         if self.minimize_cache_size and config.train != self._train:
             self.schedules.clear()
             self.in_use_count.clear()
+            if self.records is not None:
+                self.records.clear()
         self._train = config.train
         trains = config.train and config.enable_backprop
         key = self._key(trains, in_vars)
@@ -285,6 +332,21 @@ class ScheduleManager:
         if self.verbosity_level >= 2 and self.in_use_count:
             print(f"static_graph: end of iteration, schedules in use: {self.in_use_count}")
         self.in_use_count.clear()
+
+    def refuse(self, reason: str) -> None:
+        """Lets the chain run as it is written from now on.
+
+        Args:
+            reason (str): Why.
+        """
+        if self.records is not None:
+            self.records.refuse(reason)
+
+    def explain(self) -> str:
+        """Returns what is recorded of the chain, or why it runs as it is written."""
+        if self.records is None:
+            return "runs as it is written: it asks for gradients of gradients"
+        return self.records.explain()
 
     def __reduce__(self) -> Any:
         # A copy of a chain makes its own schedules.
@@ -378,7 +440,9 @@ def _decorate(
         if config.schedule_func is not None:
             raise RuntimeError("Not allowed to nest static chains: ", chain)
         in_vars: list[Variable] = []
-        inputs = _map_leaves(args, lambda x: _keep(in_vars, _input_variable(x)))
+        made: set[int] = set()
+        structure = _map_leaves(args, lambda x: _place(in_vars, _input_variable(x, made)))
+        arrays_given = frozenset([i for i, x in enumerate(in_vars) if id(x) in made])
         # Not through __setattr__ of the chain, which may refuse or register what is assigned.
         members = vars(chain)
         manager = members.get("schedule_manager")
@@ -386,17 +450,32 @@ def _decorate(
             manager = members["schedule_manager"] = ScheduleManager(
                 minimize_cache_size, verbosity_level
             )
+        records = manager.records
+        if not enable_double_backprop and (records is None or not records.serves(chain)):
+            records = manager.records = ChainRecords(chain, verbosity_level)
         schedule = manager.get_schedule(in_vars, enable_double_backprop)
         schedule.chain = chain
         members["static_schedule"] = schedule
-        with using_config("schedule_func", schedule):
-            results = method(chain, *inputs, **kwargs)
-        if isinstance(results, Variable):  # the usual case, without the search for leaves
-            return schedule.apply((results,))[0]
-        out_vars: list[Variable] = []
-        results = _map_leaves(results, lambda y: _keep(out_vars, _output_variable(y, method)))
-        outputs = iter(schedule.apply(out_vars) if out_vars else ())
-        return _map_leaves(results, lambda _: next(outputs))
+
+        def run(variables: Sequence[Variable]) -> tuple[Any, list[Variable]]:
+            with using_config("schedule_func", schedule):
+                results = method(chain, *_with_leaves(structure, variables), **kwargs)
+            if isinstance(results, Variable):  # the usual case, without the search for leaves
+                return results, [results]
+            found: list[Variable] = []
+            return _map_leaves(results, lambda y: _keep(found, _output_variable(y, method))), found
+
+        entry, record = None, None
+        if records is not None and not kwargs:
+            entry, record = records.find(in_vars, arrays_given, (method, structure), schedule)
+        if record is not None:
+            return schedule.replay(record, in_vars)
+        if records is None or entry is None:
+            results, out_vars = run(in_vars)
+        else:
+            results, out_vars = records.learn(entry, in_vars, run)
+        outputs = schedule.apply(out_vars) if out_vars else ()
+        return outputs[0] if isinstance(results, Variable) else _with_leaves(results, outputs)
 
     return wrapper
 
@@ -409,12 +488,23 @@ def _map_leaves(tree: Any, function: Callable[[Any], Any]) -> Any:
     return function(tree)
 
 
+def _with_leaves(tree: Any, leaves: Sequence[Variable]) -> Any:
+    """Puts Variables in the places of the leaves of nested tuples."""
+    found = iter(leaves)
+    return _map_leaves(tree, lambda _: next(found))
+
+
+def _place(variables: list[Variable], variable: Variable) -> None:
+    variables.append(variable)
+
+
 def _keep(variables: list[Variable], variable: Variable) -> Variable:
     variables.append(variable)
     return variable
 
 
-def _input_variable(value: VariableLike) -> Variable:
+def _input_variable(value: VariableLike, made: set[int]) -> Variable:
+    """Returns a Variable, and notes its identity if it is new."""
     if isinstance(value, Variable):
         return value
     if find_backend(type(value)) is None:
@@ -422,7 +512,9 @@ def _input_variable(value: VariableLike) -> Variable:
             "arguments of a static chain must be Variables or arrays, or tuples or lists of them, "
             f"got {type(value).__name__}"
         )
-    return Variable(value)
+    variable = Variable(value)
+    made.add(id(variable))
+    return variable
 
 
 def _output_variable(value: object, method: Callable[..., Any]) -> Variable:

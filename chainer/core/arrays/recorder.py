@@ -249,6 +249,21 @@ class Recorder:
         """
         raise NotImplementedError(f"{type(self).__name__} must define run()")
 
+    def continued(self) -> Recorder | None:
+        """Returns a recorder of a second program, which reads what the first one computes.
+
+        A static chain records its forward computation and, with the recorder that is returned, its
+        backward computation. It asks after :meth:`run` and before :meth:`program`, while the graph
+        of the recorded run is there: the arrays that the graph refers to keep their places, and
+        each call of the first program computes their values anew. The run of the second recorder
+        uses the same arrays.
+
+        Returns:
+            Recorder: The recorder. None, the default, if the backend has no such programs; static
+            chains then run as they are written.
+        """
+        return None
+
     def program(self, outputs: Sequence[Array]) -> Program:
         """Returns the program.
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
-
-import numpy
 
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
@@ -14,7 +11,6 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
-from chainer.links.link import Link
 from chainer.training.capturing.program import Guards, Recording
 from chainer.training.capturing.structure import Leaf, flatten, unflatten
 from chainer.training.capturing.targets import (
@@ -23,6 +19,7 @@ from chainer.training.capturing.targets import (
     Targets,
     array_slots,
     hook_settings,
+    other_attributes,
     python_state,
     rules_of,
     variable_slots,
@@ -366,7 +363,7 @@ class StepRecording:
             members = vars(owner)
             objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
         for link in self._links:
-            for slot, value in _other_attributes(link):
+            for slot, value in other_attributes(link):
                 if isinstance(value, Parameter):
                     objects.append((slot.members, slot.name, value))
                 else:
@@ -401,19 +398,6 @@ def _fixed_hyperparameters(owner: str, members: dict[str, Any]) -> Iterator[tupl
     for name, value in members.items():
         if name != "_parent" and (name not in VARYING_HYPERPARAMETERS or value is None):
             yield Slot(owner, members, name), value
-
-
-def _other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
-    """Yields attributes of a link that are neither plain values nor arrays, such as functions.
-
-    Of containers, copies are yielded: a step may depend on what is in them.
-    """
-    for name, value in vars(link).items():
-        is_result = isinstance(value, Variable) and not isinstance(value, Parameter)
-        if not (is_result or isinstance(value, (*SIMPLE, numpy.generic)) or is_array(value)):
-            if isinstance(value, (list, dict, set)):
-                value = copy.copy(value)
-            yield Slot(type(link).__name__, vars(link), name), value
 
 
 def _is_same(value: Any, old: Any) -> bool:

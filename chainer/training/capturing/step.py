@@ -12,9 +12,13 @@ from typing import Any, Literal
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import global_config, threads
-from chainer.core.reporting.reporter import Reporter, get_current_reporter
-from chainer.links.link_hook import thread_hooks
+from chainer.core.reporting.reporter import Reporter
+from chainer.training.capturing.circumstances import (
+    configuration,
+    current_reporter,
+    runs_as_written,
+    with_place,
+)
 from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
 from chainer.training.capturing.snapshot import Snapshot, are_as_near, are_same, bytes_of_results
@@ -72,15 +76,15 @@ class CapturedStep:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function, or what was recorded of it."""
-        if self._reason is not None or _runs_as_written():
+        if self._reason is not None or runs_as_written():
             return self._function(*args, **kwargs)
         found: list[Any] = []
         try:
             structure = flatten((args, kwargs), found)
         except NotSupportedError as error:
             return self._give_up(f"an argument: {error}", args, kwargs)
-        reporter = _current_reporter()
-        key = (key_of(structure, found), _configuration(), reporter is None)
+        reporter = current_reporter()
+        key = (key_of(structure, found), configuration(), reporter is None)
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = _Entry()
@@ -164,7 +168,7 @@ class CapturedStep:
                 continue
             except NotRecordableError as error:
                 before.restore()
-                return self._give_up(_with_place(error), args, kwargs)
+                return self._give_up(with_place(error), args, kwargs)
             except Exception as error:
                 # Of the function itself, which then raises again, or of a call of NumPy that
                 # recorded arrays do not support.
@@ -371,32 +375,6 @@ def _level_of_caller() -> int:
     return level
 
 
-def _runs_as_written() -> bool:
-    """Returns whether hooks or the debug mode have to see each function."""
-    state = threads.state
-    # A captured step within another one is part of it.
-    return bool(state.hooks or state.debug or thread_hooks.hooks or state.recorder is not None)
-
-
-def _current_reporter() -> Reporter | None:
-    try:
-        return get_current_reporter()
-    except IndexError:
-        return None
-
-
-def _configuration() -> Hashable:
-    """Returns the values of all configuration entries, of the process and of the thread."""
-    # Of whole dictionaries: this runs at each call, and asking for each entry takes longer.
-    shared = [v for k, v in vars(global_config).items() if k[0] != "_"]
-    values = (*shared, None, *threads.state.values.items())
-    try:
-        hash(values)
-    except TypeError:  # an entry of the user, such as a list
-        return repr(values)
-    return values
-
-
 def _check_arguments(found: list[Any]) -> None:
     for x in found:
         if isinstance(x, Variable) and x.creator_node is not None:
@@ -418,18 +396,6 @@ def _results_of(result: Any, is_exact: bool) -> dict[str, Any]:
     found: list[Any] = []
     flatten(result, found)
     return {f"result {i}": value for i, value in enumerate(bytes_of_results(found, is_exact))}
-
-
-def _with_place(error: BaseException) -> str:
-    """Returns the text of an error with the line of the user's code where it was raised."""
-    place = ""
-    traceback = error.__traceback__
-    while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
-        if "/chainer/" not in filename.replace("\\", "/"):
-            place = f" ({filename}, line {traceback.tb_lineno})"
-        traceback = traceback.tb_next
-    return f"{error}{place}"
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -149,6 +150,19 @@ def python_state(
             if isinstance(value, (*SIMPLE, numpy.generic)):
                 found[id(owner), name] = Slot(type(owner).__name__, members, name), value
     return found
+
+
+def other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
+    """Yields attributes of a link that are neither plain values nor arrays, such as functions.
+
+    Of containers, copies are yielded: a step may depend on what is in them.
+    """
+    for name, value in vars(link).items():
+        is_result = isinstance(value, Variable) and not isinstance(value, Parameter)
+        if not (is_result or isinstance(value, (*SIMPLE, numpy.generic)) or is_array(value)):
+            if isinstance(value, (list, dict, set)):
+                value = copy.copy(value)
+            yield Slot(type(link).__name__, vars(link), name), value
 
 
 def hook_settings(optimizers: list[Optimizer], rules: list[UpdateRule]) -> tuple[Any, ...]:

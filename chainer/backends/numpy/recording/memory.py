@@ -170,6 +170,14 @@ class Buffers:
             buffer.memory = owner
         self.in_objects.add(buffer)
 
+    def pin_all(self) -> None:
+        """Keeps all memory that exists now where it is, since another program refers to it."""
+        for reference, buffer in list(self._known.values()):
+            owner = reference()
+            if owner is not None:
+                buffer.memory = owner
+                self.in_objects.add(buffer)
+
     def symbols(self, value: Any) -> Any:
         """Returns references for plain arrays, also within tuples, lists and dicts."""
         kind = type(value)

@@ -20,6 +20,7 @@ class Plan:
         calls: The calls, in order.
         outputs: References that are read after the last call.
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
+        outside: Buffers that have memory of their own in each call.
 
     Attributes:
         nbytes: Size of the memory.
@@ -27,9 +28,14 @@ class Plan:
     """
 
     def __init__(
-        self, calls: list[Call], outputs: list[Ref], parents: dict[Buffer, tuple[Buffer, int]]
+        self,
+        calls: list[Call],
+        outputs: list[Ref],
+        parents: dict[Buffer, tuple[Buffer, int]],
+        outside: set[Buffer],
     ) -> None:
         self._parents = parents
+        self._outside = outside
         self.nbytes = 0
         self.offsets: dict[Buffer, int] = {}
         self._free: list[tuple[int, int]] = []  # offset and size, sorted by offset
@@ -42,7 +48,7 @@ class Plan:
             taken = self._in_place(call, index, last)
             for ref in call.references():
                 buffer = self._outer(ref.buffer)
-                if buffer.memory is None and buffer not in self.offsets:
+                if self._is_planned(buffer) and buffer not in self.offsets:
                     self._place(buffer)
             for buffer in expiring.get(index, ()):
                 if buffer not in taken:
@@ -50,6 +56,9 @@ class Plan:
         for buffer, (parent, offset) in parents.items():
             if parent in self.offsets:
                 self.offsets[buffer] = self.offsets[parent] + offset
+
+    def _is_planned(self, buffer: Buffer) -> bool:
+        return buffer.memory is None and buffer not in self._outside
 
     def _outer(self, buffer: Buffer) -> Buffer:
         parent = self._parents.get(buffer)
@@ -69,7 +78,7 @@ class Plan:
                 if isinstance(held, Held):
                     holding[held] = buffers
             for buffer in buffers:
-                if buffer.memory is None:
+                if self._is_planned(buffer):
                     last[buffer] = index
         for ref in outputs:
             if self._outer(ref.buffer) in last:
@@ -85,7 +94,7 @@ class Plan:
             return set()
         target = targets[0]
         buffer = target.buffer
-        if buffer.memory is not None or buffer in self._parents or buffer in self.offsets:
+        if not self._is_planned(buffer) or buffer in self._parents or buffer in self.offsets:
             return set()
         arguments = list(references(call.args))
         for ref in arguments:

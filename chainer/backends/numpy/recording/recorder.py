@@ -15,7 +15,11 @@ from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, r
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.simplify import simplified, written
-from chainer.backends.numpy.recording.straight_line import StraightLine, direct_arguments
+from chainer.backends.numpy.recording.straight_line import (
+    StraightLine,
+    direct_arguments,
+    fresh_outputs,
+)
 from chainer.backends.numpy.recording.tape import (
     Kind,
     Tape,
@@ -136,6 +140,7 @@ class RecordingBackend(Backend):
 
 _ndarray = numpy.ndarray
 _copyto = numpy.copyto
+_empty = numpy.empty
 
 lookup.add_private_backend(TapeArray, RecordingBackend())
 
@@ -156,13 +161,16 @@ class NumpyProgram(Program):
         arguments = recorder.arguments
         others = {ref.buffer for ref in outputs} | tape.buffers.in_objects
         direct = direct_arguments(calls, arguments, others)
-        plan = Plan(calls, outputs, updates.parents)
-        lines = StraightLine(calls, plan, [arguments[i] for i in direct])
+        fresh = fresh_outputs(calls, outputs, updates.parents)
+        plan = Plan(calls, outputs, updates.parents, {outputs[i].buffer for i in fresh})
+        given = [*[arguments[i] for i in direct], *[outputs[i] for i in fresh]]
+        lines = StraightLine(calls, plan, given, recorder.is_continued)
         self._run = lines.run
         self._direct = [(i, arguments[i].strides) for i in direct]
         self._copied = [(i, ref.array) for i, ref in enumerate(arguments) if i not in direct]
         self._numbers = [(number._evaluate, array) for number, array in tape.numbers.values()]
-        self._outputs = [lines.array(ref) for ref in outputs]
+        self._outputs = [lines.array(ref) for i, ref in enumerate(outputs) if i not in fresh]
+        self._fresh = [(i, outputs[i].shape, outputs[i].dtype) for i in fresh]
         #: Bytes of the memory of intermediate results.
         self.nbytes = plan.nbytes
         self.description = (
@@ -181,8 +189,15 @@ class NumpyProgram(Program):
             given.append(array)
         for evaluate, array in self._numbers:
             array[()] = evaluate()
-        self._run(*given)
-        return [array.copy() for array in self._outputs]
+        if not self._fresh:
+            self._run(*given)
+            return [array.copy() for array in self._outputs]
+        made = [_empty(shape, dtype) for _, shape, dtype in self._fresh]
+        self._run(*given, *made)
+        results = [array.copy() for array in self._outputs]
+        for (i, _, _), array in zip(self._fresh, made):
+            results.insert(i, array)
+        return results
 
 
 class NumpyRecorder(Recorder):
@@ -192,12 +207,14 @@ class NumpyRecorder(Recorder):
         tape: The calls.
         arguments: References to the arrays that represent the arguments.
         owned: Identities of state arrays that only their place refers to.
+        is_continued: Whether another program reads what this one computes.
     """
 
     def __init__(self) -> None:
         self.tape = Tape()
         self.arguments: list[Ref] = []
         self.owned: set[int] = set()
+        self.is_continued = False
         self._originals: list[Array] = []
         self._used: set[Buffer] | None = None
         self._program: NumpyProgram | None = None
@@ -250,6 +267,12 @@ class NumpyRecorder(Recorder):
             if ref.array.tobytes() != original.tobytes():
                 raise NotRecordableError("an argument is changed in place")
         return result
+
+    def continued(self) -> Recorder:
+        """See :meth:`Recorder.continued`."""
+        self.is_continued = True
+        self.tape.buffers.pin_all()
+        return NumpyRecorder()
 
     def program(self, outputs: Sequence[Array]) -> Program:
         """See :meth:`Recorder.program`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -40,9 +41,12 @@ class StraightLine:
         calls: The calls.
         plan: Places of intermediate results.
         arguments: References to arguments that are not copied: the function gets the arrays.
+        is_continued: Whether another program needs what kernels keep for later calls.
     """
 
-    def __init__(self, calls: list[Call], plan: Plan, arguments: list[Ref]) -> None:
+    def __init__(
+        self, calls: list[Call], plan: Plan, arguments: list[Ref], is_continued: bool = False
+    ) -> None:
         self._names: dict[str, Any] = {"copyto": numpy.copyto, "store": _store}
         self._known: dict[Any, str] = {}
         self._plan = plan
@@ -54,13 +58,16 @@ class StraightLine:
         self._given: dict[Buffer, str] = {}
         for i, ref in enumerate(arguments):
             self._given[ref.buffer] = f"x{i}"
+        self._made = {x for call in calls for x in leaves(call.out) if isinstance(x, Held)}
+        self._is_continued = is_continued
         held_until = self._last_uses_of_held(calls)
         self._held: dict[Held, str] = {}
         lines: list[str] = []
         for index, call in enumerate(calls):
             lines += self._lines(call)
             for held in held_until.get(index, ()):
-                lines.append(f"{self._held_name(held)} = None")
+                if self._is_own(held):
+                    lines.append(f"{self._held_name(held)} = None")
         parameters = ", ".join(self._given.values())
         body = "\n    ".join(lines or ["pass"])
         code = compile(f"def run({parameters}):\n    {body}\n", "<recorded step>", "exec")
@@ -100,7 +107,14 @@ class StraightLine:
         return self._known.get(key) or self._name(self.array(ref), "a", key)
 
     def _held_name(self, held: Held) -> str:
+        if not self._is_own(held):
+            # The object carries the value from the program that computes it to the other one.
+            return f"{self._name(held, 'o')}.value"
         return self._held.setdefault(held, f"h{len(self._held)}")
+
+    def _is_own(self, held: Held) -> bool:
+        """Returns whether a value is computed and used by this program alone."""
+        return held in self._made and not self._is_continued
 
     def _expression(self, value: Any) -> str:
         """Returns the Python expression of an argument."""
@@ -208,6 +222,32 @@ def direct_arguments(calls: list[Call], arguments: list[Ref], others: set[Buffer
         for ref in written(call):
             places.pop(ref.buffer, None)
     return [i for i, ref in enumerate(arguments) if ref.buffer in places]
+
+
+def fresh_outputs(
+    calls: list[Call], outputs: list[Ref], parents: dict[Buffer, tuple[Buffer, int]]
+) -> list[int]:
+    """Returns the numbers of the outputs that calls write to a new array, instead of a copy.
+
+    Args:
+        calls: The calls.
+        outputs: References to all outputs.
+        parents: For buffers that lie within another one, that buffer and the offset in bytes.
+    """
+    whole = {parent for parent, _ in parents.values()}
+    made = {ref.buffer for call in calls for ref in references(call.out)}
+    shared = Counter([ref.buffer for ref in outputs])
+    places = {
+        ref.buffer: ref.place()
+        for ref in outputs
+        if ref.buffer.memory is None and ref.buffer in made and shared[ref.buffer] == 1
+        if ref.buffer not in whole and ref.buffer not in parents and ref.is_whole()
+    }
+    for call in calls:
+        for ref in call.references():
+            if places.get(ref.buffer) not in (None, ref.place()):
+                del places[ref.buffer]
+    return [i for i, ref in enumerate(outputs) if ref.buffer in places]
 
 
 def _bytes_of(array: Any) -> HostArray:
