@@ -16,7 +16,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import threads
+from chainer.core.config.configuration import config, threads
 from chainer.core.typing import Array
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import (
@@ -65,6 +65,7 @@ class RecordedChain:
     ) -> None:
         self.is_verified = False
         self._arrays_given = arrays_given
+        self._require_gradients = [x.requires_grad for x in in_vars]
         self.user: weakref.ref[FunctionNode] | None = None
         self._given = bytes_of_results(list(in_vars), True)
         self._targets = Targets((chain,))
@@ -107,9 +108,14 @@ class RecordedChain:
             self._find_leaves(exchange.inputs, outputs)
             self._signatures = [(y.shape, y.dtype) for y in outputs]
             self._outputs = outputs
-            self._differentiable = [i for i, y in enumerate(outputs) if y.requires_grad]
+            leaves = {id(x) for x in self._leaves}
+            self._differentiable = [
+                i
+                for i, y in enumerate(outputs)
+                if id(y) in leaves or (y.requires_grad and y.creator_node is not None)
+            ]
             self._backward: Program | None = None
-            if self._differentiable:
+            if self._differentiable and self._leaves:
                 self._record_backward(recorder)
             self._forward = recorder.program([y.array for y in outputs])
         if not self._forward.is_exact:
@@ -119,13 +125,13 @@ class RecordedChain:
         self.result = result
 
     def _find_leaves(self, inputs: list[Variable], outputs: list[Variable]) -> None:
-        found = {id(x): x for x in _leaves_of(outputs)}
+        found = {id(x): x for x in _leaves_of(outputs)} if config.enable_backprop else {}
         self.parameters = [p for p in self._targets.parameters() if id(p) in found]
         # Nobody has the Variable that holds an array given as an argument, to ask for its gradient.
         self.inputs = [
             i for i, x in enumerate(inputs) if id(x) in found and i not in self._arrays_given
         ]
-        known = {id(x) for x in (*inputs, *self.parameters)}
+        known = {id(x) for x in (*inputs, *self.parameters, *outputs)}
         for x in [x for x in found.values() if id(x) not in known]:
             raise NotRecordableError(
                 f"it differentiates by a Variable ({x.name or x.dtype}) that is neither an "
@@ -166,57 +172,53 @@ class RecordedChain:
         Returns:
             tuple: What differs, or None; and the results of the run as written.
         """
-        if self._differs(in_vars):
-            return self._compare(in_vars, run)
-        # Training on one batch: the same values in another order show what depends on them.
-        others = [Variable(x.array[::-1].copy() if x.ndim else x.array) for x in in_vars]
+        arrays = [x.array for x in in_vars]
+        if not self._differs(arrays):
+            # Training on one batch: the same values in another order show what depends on them.
+            arrays = [a[::-1].copy() if a.ndim else a for a in arrays]
         failure: str | None = "its arguments have the same values in each call"
-        if self._differs(others):
+        if self._differs(arrays):
             snapshot = Snapshot(self._targets, current_reporter())
             try:
-                failure = self._compare(others, run)[0]
+                failure = self._compare(snapshot, arrays, run)
             except Exception as error:  # of a method that takes its arguments in one order only
-                failure = f"the record cannot be compared: {type(error).__name__}: {error}"
+                failure = f"{type(error).__name__}: {error}"
             finally:
                 snapshot.restore()
         return failure, *run(in_vars)
 
-    def _differs(self, in_vars: Sequence[Variable]) -> bool:
+    def _differs(self, arrays: Sequence[Array]) -> bool:
         """Returns whether arguments have other values than those of the recording."""
-        return bytes_of_results(list(in_vars), True) != self._given
+        return bytes_of_results(list(arrays), True) != self._given
 
-    def _compare(
-        self, in_vars: Sequence[Variable], run: Run
-    ) -> tuple[str | None, Any, list[Variable]]:
-        snapshot = Snapshot(self._targets, current_reporter())
-        recorded: dict[str, Any] = {}
-        failure: str | None = None
-        try:
-            arrays = self._forward([x.array for x in in_vars])
-            gys = [_some_gradient(arrays[i]) for i in self._differentiable]
-            recorded = _values("result", arrays) | snapshot.values(True)
-            if self._backward is not None:
-                recorded |= _values("gradient", self._all_gradients(gys))
-                walked = self._partial_gradients(list(zip(self._differentiable, gys)))
-                recorded |= _values("gradient by the graph", walked)
-        except Exception as error:  # such as of a result of another shape
-            failure = f"{type(error).__name__}: {error}"
+    def _compare(self, snapshot: Snapshot, arrays: Sequence[Array], run: Run) -> str | None:
+        """Returns in what the programs differ from the method; None if in nothing."""
+        ys = self._forward(arrays)
+        gys = [_some_gradient(ys[i]) for i in self._differentiable]
+        recorded = _values("result", ys) | snapshot.values(True)
+        if self._backward is not None:
+            recorded |= _values("gradient", self._all_gradients(gys))
+            walked = self._partial_gradients(list(zip(self._differentiable, gys)))
+            recorded |= _values("gradient by the graph", walked)
         snapshot.restore()
-        result, outputs = run(in_vars)
-        if failure is not None:
-            return failure, result, outputs
+        # Of their own: a parameter may also be in the graph that an argument ends.
+        inputs = [
+            Variable(array, requires_grad=x) for array, x in zip(arrays, self._require_gradients)
+        ]
+        outputs = run(inputs)[1]
         written = _values("result", [y.array for y in outputs]) | snapshot.values(True)
         if self._backward is not None:
-            leaves = [*[in_vars[i] for i in self.inputs], *self.parameters]
-            ys = [outputs[i] for i in self._differentiable]
-            gradients = grad(ys, leaves, [Variable(g) for g in gys])
+            leaves = [*[inputs[i] for i in self.inputs], *self.parameters]
+            gradients = grad(
+                [outputs[i] for i in self._differentiable], leaves, [Variable(g) for g in gys]
+            )
             plain = [None if g is None else g.array for g in gradients]
             written |= _values("gradient", plain) | _values("gradient by the graph", plain)
-        names = sorted(recorded.keys() | written.keys())
-        differing = [n for n in names if not are_same(recorded.get(n), written.get(n), True)]
-        failure = f"{differing[0]} differs from that of the method" if differing else None
-        self.is_verified = failure is None
-        return failure, result, outputs
+        for name in sorted(recorded.keys() | written.keys()):
+            if not are_same(recorded.get(name), written.get(name), True):
+                return f"{name} differs from that of the method"
+        self.is_verified = True
+        return None
 
     # -- repeating --------------------------------------------------------------------------------
 
@@ -335,8 +337,6 @@ class Exchange:
         objects = [(slot.members, slot.name, array) for slot, array in self._slots]
         for link in self._links:
             for slot, value in other_attributes(link):
-                if slot.name in _OF_SCHEDULES:
-                    continue
                 if isinstance(value, Parameter):
                     objects.append((slot.members, slot.name, value))
                 else:
@@ -347,10 +347,6 @@ class Exchange:
         ]
         sizes = [(vars(link), len(vars(link))) for link in self._links]
         return Guards(objects, parameters, values, sizes, [], [], tuple)
-
-
-#: Attributes that the decorator sets.
-_OF_SCHEDULES = frozenset(("schedule_manager", "static_schedule"))
 
 
 class _Entry:
@@ -520,9 +516,8 @@ def _leaves_of(outputs: Sequence[Variable]) -> list[Variable]:
             nodes += function.input_nodes
             continue
         variable = node.get_variable_or_none()
-        if variable is None:
-            raise NotRecordableError("its graph begins with a Variable that is not there any more")
-        found[id(variable)] = variable
+        if variable is not None:  # else nobody can ask for its gradient
+            found[id(variable)] = variable
     return list(found.values())
 
 

@@ -212,7 +212,7 @@ class StaticScheduleFunction(Identity):
             TypeError: If it does not return None, a tuple or a list.
             RuntimeError: If it returns an array that is known already.
         """
-        if self.schedule_manager.records is not None and threads.state.recorder is not None:
+        if threads.state.recorder is not None:
             raise NotRecordableError("a function marked with static_code has to run in each call")
         info = ScheduleInfo(func, args, kwargs, func_name)
         for name in ("inputs", "outputs"):
@@ -453,9 +453,14 @@ def _decorate(
         records = manager.records
         if not enable_double_backprop and (records is None or not records.serves(chain)):
             records = manager.records = ChainRecords(chain, verbosity_level)
-        schedule = manager.get_schedule(in_vars, enable_double_backprop)
+        if threads.state.recorder is not None:
+            # Part of a captured step, which must keep nothing of this call.
+            records = None
+            schedule = StaticScheduleFunction(manager, verbosity_level, enable_double_backprop)
+        else:
+            schedule = manager.get_schedule(in_vars, enable_double_backprop)
+            members["static_schedule"] = schedule
         schedule.chain = chain
-        members["static_schedule"] = schedule
 
         def run(variables: Sequence[Variable]) -> tuple[Any, list[Variable]]:
             with using_config("schedule_func", schedule):

@@ -152,12 +152,18 @@ def python_state(
     return found
 
 
+#: Attributes that :func:`chainer.static_graph` sets at each call as written.
+_OF_STATIC_CHAINS = frozenset(("schedule_manager", "static_schedule"))
+
+
 def other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
     """Yields attributes of a link that are neither plain values nor arrays, such as functions.
 
     Of containers, copies are yielded: a step may depend on what is in them.
     """
     for name, value in vars(link).items():
+        if name in _OF_STATIC_CHAINS:
+            continue
         is_result = isinstance(value, Variable) and not isinstance(value, Parameter)
         if not (is_result or isinstance(value, (*SIMPLE, numpy.generic)) or is_array(value)):
             if isinstance(value, (list, dict, set)):
