@@ -222,8 +222,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    numpy.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
 
     source_ids = load_vocabulary(args.SOURCE_VOCAB)
     target_ids = load_vocabulary(args.TARGET_VOCAB)
