@@ -233,6 +233,8 @@ def main():
         if args.min_source_sentence <= len(s) <= args.max_source_sentence
         and args.min_target_sentence <= len(t) <= args.max_target_sentence
     ]
+    if not train_data:
+        raise SystemExit(f"{args.SOURCE} and {args.TARGET} have no sentences of these lengths")
     print(f"Source vocabulary size: {len(source_ids)}")
     print(f"Target vocabulary size: {len(target_ids)}")
     describe("Train", train_data)
