@@ -62,8 +62,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    np.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
     architecture = ARCHITECTURES[args.arch]
     size = args.size or architecture.size
 

@@ -89,8 +89,8 @@ def main():
     advice = slow_threads_advice()
     if advice:
         print(f"Note: {advice}", file=sys.stderr)
-    np.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
 
     model = L.Classifier(MLP(args.unit, 10))
     model.to_device(device)

@@ -190,8 +190,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    np.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
 
     train, val, test, vocabulary = get_dataset(args)
     shortest = min(len(train), len(val), len(test))

@@ -74,6 +74,8 @@ def main():
     args = parser.parse_args()
     if not 10 <= args.size <= 10000:
         parser.error(f"--size must be 10 to 10000, not {args.size}")
+    if not 0 < args.valid < 1:
+        parser.error(f"--valid must be between 0 and 1, not {args.valid}")
 
     numbers = list(range(args.size))
     random.Random(args.seed).shuffle(numbers)

@@ -222,8 +222,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    numpy.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
 
     source_ids = load_vocabulary(args.SOURCE_VOCAB)
     target_ids = load_vocabulary(args.TARGET_VOCAB)
@@ -233,6 +233,8 @@ def main():
         if args.min_source_sentence <= len(s) <= args.max_source_sentence
         and args.min_target_sentence <= len(t) <= args.max_target_sentence
     ]
+    if not train_data:
+        raise SystemExit(f"{args.SOURCE} and {args.TARGET} have no sentences of these lengths")
     print(f"Source vocabulary size: {len(source_ids)}")
     print(f"Target vocabulary size: {len(target_ids)}")
     describe("Train", train_data)

@@ -241,8 +241,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    np.random.seed(args.seed)
     device = chainer.get_device(args.device)
+    chainer.utils.seed(args.seed)  # of this device, too
 
     train, val, words = get_dataset(args)
     if min(len(train), len(val)) <= args.window * 2:

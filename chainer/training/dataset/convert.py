@@ -11,6 +11,7 @@ import numpy
 
 from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.lazy import lazy_module
 from chainer.core.spans import measured
 from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
@@ -374,8 +375,9 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
 
     Converters of this package and instances of :class:`Converter` get the device itself. Other
     functions may have been written for release 4, where a device is a number, and may compare it
-    with 0: they get None, -1 for a device in host memory, and the index of a CUDA device. Devices
-    of other accelerators have no number, so functions get the device itself, too.
+    with 0: they get None, -1 for devices whose arrays are those of NumPy or iDeep, and the index of
+    a CUDA device. Devices of other backends have no number, so functions get the device itself,
+    too.
 
     Args:
         converter: The converter.
@@ -387,7 +389,7 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
     """
     if device is None or isinstance(converter, Converter):
         return converter(batch, device)
-    if not device.backend.is_accelerator:
+    if device.backend.family == HOST_FAMILY:
         return converter(batch, -1)
     return converter(batch, device.index if device.backend.name == "cupy" else device)
 
