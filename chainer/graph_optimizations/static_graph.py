@@ -479,7 +479,7 @@ def _decorate(
             results, out_vars = run(in_vars)
         else:
             results, out_vars = records.learn(entry, in_vars, run)
-        outputs = schedule.apply(out_vars) if out_vars else ()
+        outputs = schedule.apply(out_vars) if out_vars else []
         return outputs[0] if isinstance(results, Variable) else _with_leaves(results, outputs)
 
     return wrapper
