@@ -24,7 +24,8 @@ from chainer.core.config.configuration import config, threads, using_config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.functions.math.identity import Identity
 from chainer.functions.rules import Ops, Value, Values
-from chainer.graph_optimizations.recorded_chain import ChainRecords, RecordedChain
+from chainer.graph_optimizations.chain_records import ChainRecords
+from chainer.graph_optimizations.recorded_chain import RecordedChain
 from chainer.links.link import Link
 
 __all__ = [
@@ -143,13 +144,15 @@ class StaticScheduleFunction(Identity):
         self.unique_arrays: list[ArrayInfo] = []
         self.record: RecordedChain | None = None
         self._count = 0
+        self._intermediates: Any = None
 
     def forward(self, inputs: Arrays) -> Arrays:
         """Computes the results from the arguments if they are recorded; else passes them on."""
         record = self.record
         if record is None:
             return inputs
-        return record.forward(inputs[: self._count])
+        outputs, self._intermediates = record.forward(inputs[: self._count])
+        return outputs
 
     def gradients(self, ops: Ops, targets: Indexes, *gys: Value) -> Values:
         """Computes gradients or passes them on, and ends the iteration of the chain."""
@@ -160,7 +163,7 @@ class StaticScheduleFunction(Identity):
                 self.schedule_manager.refuse("gradients are differentiated in turn")
             return super().gradients(ops, targets, *gys)
         if ops is not functions:
-            found = record.gradients(gys)
+            found = record.gradients(gys, self._intermediates)
         elif config.enable_backprop:
             raise RuntimeError(
                 "gradients of gradients through a static chain that is recorded: use "
@@ -168,7 +171,8 @@ class StaticScheduleFunction(Identity):
             )
         else:
             arrays = [None if gy is None else gy.array for gy in gys]
-            found = [None if g is None else Variable(g) for g in record.gradients(arrays)]
+            found = record.gradients(arrays, self._intermediates)
+            found = [None if g is None else Variable(g) for g in found]
         of_inputs = dict(zip(record.inputs, found))
         of_parameters = found[len(record.inputs) :]
         count = self._count
@@ -441,7 +445,7 @@ def _decorate(
             raise RuntimeError("Not allowed to nest static chains: ", chain)
         in_vars: list[Variable] = []
         made: set[int] = set()
-        structure = _map_leaves(args, lambda x: _place(in_vars, _input_variable(x, made)))
+        structure = _map_leaves(args, lambda x: in_vars.append(_input_variable(x, made)))
         arrays_given = frozenset([i for i, x in enumerate(in_vars) if id(x) in made])
         # Not through __setattr__ of the chain, which may refuse or register what is assigned.
         members = vars(chain)
@@ -497,10 +501,6 @@ def _with_leaves(tree: Any, leaves: Sequence[Variable]) -> Any:
     """Puts Variables in the places of the leaves of nested tuples."""
     found = iter(leaves)
     return _map_leaves(tree, lambda _: next(found))
-
-
-def _place(variables: list[Variable], variable: Variable) -> None:
-    variables.append(variable)
 
 
 def _keep(variables: list[Variable], variable: Variable) -> Variable:

@@ -181,6 +181,20 @@ class Program:
         """
         raise NotImplementedError(f"{type(self).__name__} must define __call__()")
 
+    def intermediates(self) -> Any:
+        """Returns what the last call computed for the second program (:meth:`Recorder.continued`).
+
+        None, the default, tells that it lies in fixed memory, which the next call overwrites.
+        """
+        return None
+
+    def set_intermediates(self, values: Any) -> None:
+        """Gives the recorded arrays the values of a call.
+
+        Args:
+            values: What :meth:`intermediates` returned after the call. None to release the values.
+        """
+
 
 class Recorder:
     """Records one run of a step."""
@@ -230,7 +244,8 @@ class Recorder:
     def kept(self) -> str | None:
         """Returns what the step left of the recording in places that no program changes.
 
-        ``capture`` asks after :meth:`program`, when nothing of its own refers to the recording.
+        ``capture`` asks after :meth:`program`, a static chain after :meth:`run` of a recording that
+        it does not use; nothing of their own refers to the recording then.
 
         Returns:
             str: A description of an array that is still referred to. None if there is none, or
@@ -254,9 +269,9 @@ class Recorder:
 
         A static chain records its forward computation and, with the recorder that is returned, its
         backward computation. It asks after :meth:`run` and before :meth:`program`, while the graph
-        of the recorded run is there: the arrays that the graph refers to keep their places, and
-        each call of the first program computes their values anew. The run of the second recorder
-        uses the same arrays.
+        of the recorded run is there: each call of the first program computes the values of the
+        arrays that the graph refers to. The second recorder runs after the first program is made,
+        and uses the same arrays.
 
         Returns:
             Recorder: The recorder. None, the default, if the backend has no such programs; static
