@@ -102,6 +102,7 @@ class RecordedChain:
             self._backward = None if second is None else self._backward_program(recorder, second)
         self._is_exact = self._forward.is_exact
         self._uses_fixed_memory = self._forward.intermediates() is None
+        self._forward.set_intermediates(None)
         self.guards = substitution.guards()
         self._arrays = [p.array for p in self.parameters]
         self.result = result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,18 +41,46 @@ class _Tracing(_Trace):
 
 
 class CaptureProgram(Program):
-    """A program with the functions that compute its numbers."""
+    """A program with the functions that compute its numbers.
+
+    Args:
+        program: The program.
+        numbers: Numbers whose values are its last argument.
+        count: Number of the results that its caller wants.
+        places: Boxes for the results that follow these, if another program reads them.
+    """
 
     is_exact = False
 
-    def __init__(self, program: JaxProgram, numbers: list[VaryingNumber], count: int) -> None:
-        self._program, self._numbers, self._count = program, numbers, count
+    def __init__(
+        self,
+        program: JaxProgram,
+        numbers: list[VaryingNumber],
+        count: int,
+        places: list[Box] | None,
+    ) -> None:
+        self._program, self._numbers, self._count, self._places = program, numbers, count, places
+        self._last: list[Any] = []
         self.description = "a program of XLA"
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
         values = [number.evaluate() for number in self._numbers]
-        return list(self._program(arguments, values))[: self._count]
+        results = list(self._program(arguments, values))
+        if self._places is not None:
+            following = results[self._count : self._count + len(self._places)]
+            self._last = [x.node.value for x in following]
+        return results[: self._count]
+
+    def intermediates(self) -> Any:
+        """See :meth:`Program.intermediates`."""
+        last, self._last = self._last, []
+        return None if self._places is None else last
+
+    def set_intermediates(self, values: Any) -> None:
+        """See :meth:`Program.set_intermediates`."""
+        for i, box in enumerate(self._places or ()):
+            box.value = boxes.Stale() if values is None else values[i]
 
 
 class CaptureRecorder(Recorder):
@@ -69,9 +99,15 @@ class CaptureRecorder(Recorder):
         self._vector: Any = None
         self._pending: list[tuple[Any, Any]] = []
         self._values: dict[int, Any] | None = None
-        #: Boxes that the trace made, and these with the ones that it wrote.
+        #: Boxes that the trace made; these with the ones that it wrote, and their places among the
+        #: results of the trace.
         self._made: list[Any] = []
         self._finals: list[Any] = []
+        self._indexes: list[int] = []
+        #: Boxes that an earlier program computes and this one reads, and the reverse.
+        self._given: list[Box] = []
+        self._passed_on: list[Box] | None = None
+        self._jaxpr: Any = None
         self._state[backend.xp.random.box()] = None
 
     def argument(self, array: Any) -> Any:
@@ -107,7 +143,7 @@ class CaptureRecorder(Recorder):
     def run(self, function: Callable[[], Any]) -> Any:
         """See :meth:`Recorder.run`."""
         jax = self._backend.jax
-        self._boxes = [*self._state, *[x.node for x in self._arguments]]
+        self._boxes = [*self._state, *self._given, *[x.node for x in self._arguments]]
         trace = self._trace = _Tracing()
         result: Any = None
 
@@ -120,6 +156,7 @@ class CaptureRecorder(Recorder):
                 result = function()
                 self._made = list(trace._made)
                 self._finals = [*self._made, *trace.written]
+                self._indexes = list(range(len(self._finals)))
                 return [box.value for box in self._finals]
 
         try:
@@ -135,19 +172,51 @@ class CaptureRecorder(Recorder):
         # Shapes and dtypes are asked for before the values are there.
         for box, aval in zip(self._made, self._jaxpr.out_avals):
             box.value = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
-        return result
+        if any([box in trace.written for box in self._given]):
+            raise NotRecordableError("the backward computation changes an array of the forward one")
+        # JAX may keep the function, and that would keep the graph.
+        found, result = result, None
+        return found
+
+    def continued(self) -> Recorder:
+        """See :meth:`Recorder.continued`. All arrays that the graph keeps are results."""
+        self._release()
+        self._passed_on = [*self._made, *[x.node for x in self._arguments]]
+        second = CaptureRecorder(self._backend)
+        second._state, second._views = dict(self._state), list(self._views)
+        second._given = self._passed_on
+        return second
+
+    def kept(self) -> str | None:
+        """See :meth:`Recorder.kept`. After :meth:`program`, reading a kept array raises."""
+        if self._values is not None:
+            return None
+        self._release()
+        values = [box.value for box in self._made]
+        return f"{values[0].dtype}{list(values[0].shape)}" if values else None
+
+    def _release(self) -> None:
+        """Forgets the boxes that nothing but this recorder refers to."""
+        found = [(i, weakref.ref(box)) for i, box in zip(self._indexes, self._finals)]
+        self._made, self._finals = [], []
+        gc.collect()  # graphs are cycles
+        alive = [(i, box) for i, reference in found if (box := reference()) is not None]
+        self._indexes = [i for i, _ in alive]
+        self._finals = [box for _, box in alive]
+        self._made = [box for box in self._finals if box not in self._trace.written]
 
     def program(self, outputs: Sequence[Any]) -> Program:
         """See :meth:`Recorder.program`."""
         b, trace, finals = self._backend, self._trace, self._finals
         jax, count = b.jax, len(outputs)
         arguments = [x.node for x in self._arguments]
-        used = [box for box in self._state if box in trace.inputs]
+        used = [box for box in (*self._state, *self._given) if box in trace.inputs]
         written = [box for box in self._state if box in trace.written]
         donated = [box for box in used if box in trace.written]
         kept = [box for box in used if box not in trace.written]
-        wanted = [*outputs, *[array for array, _ in self._pending]]
-        all_boxes = self._boxes
+        passed_on = [b.array_class.on(box) for box in self._passed_on or ()]
+        wanted = [*outputs, *passed_on, *[array for array, _ in self._pending]]
+        all_boxes, indexes = self._boxes, self._indexes
         # What a loop of Python did is a loop of the program, which XLA compiles once.
         evaluate = rolled(self._jaxpr.jaxpr, self._jaxpr.consts)
         shapes = {box: (box.value.shape, box.value.dtype) for box in all_boxes}
@@ -162,7 +231,7 @@ class CaptureRecorder(Recorder):
             vector = b.nx.pad(values, (0, _MOST_NUMBERS - len(values)))
             flat = [given[box] for box in all_boxes]
             results = evaluate(*flat, vector)
-            given.update(zip(finals, results, strict=True))
+            given.update(zip(finals, [results[i] for i in indexes], strict=True))
             before = {box: box.value for box in given}
             try:
                 for box, value in given.items():
@@ -177,11 +246,13 @@ class CaptureRecorder(Recorder):
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
         self._wanted = wanted
-        for (_, target), value in zip(self._pending, made[count:], strict=True):
+        for (_, target), value in zip(self._pending, made[count + len(passed_on) :], strict=True):
             target.node.value = value.native
         for box in self._made:
             box.value = boxes.Stale()
-        return CaptureProgram(program, self._numbers, count)
+        for array, value in zip(passed_on, made[count:]):
+            array.node.value = value.native
+        return CaptureProgram(program, self._numbers, count, self._passed_on)
 
     def is_recorded(self, array: object) -> bool:
         """See :meth:`Recorder.is_recorded`."""
@@ -208,6 +279,8 @@ class CaptureRecorder(Recorder):
         """See :meth:`Recorder.plain`. Before :meth:`program`, the values come later."""
         if self._values is not None:
             return self._backend.duplicate(self._values.get(id(array), array))
+        if self._jaxpr is None:
+            return self._backend.duplicate(array)
         target = self._backend.array_class(None)
         self._pending.append((array, target))
         return target
