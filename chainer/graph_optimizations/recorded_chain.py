@@ -110,7 +110,7 @@ class RecordedChain:
     def _find_leaves(self, inputs: list[Variable], outputs: list[Variable]) -> None:
         found = {id(x): x for x in _leaves_of(outputs)} if config.enable_backprop else {}
         self.parameters = [p for p in self._targets.parameters() if id(p) in found]
-        # Nobody has the Variable that holds an array given as an argument, to ask for its gradient.
+        # The caller of an argument that is an array has no Variable to ask for a gradient.
         self.inputs = [
             i for i, x in enumerate(inputs) if id(x) in found and i not in self._arrays_given
         ]
@@ -302,7 +302,7 @@ def _leaves_of(outputs: Sequence[Variable]) -> list[Variable]:
             nodes += function.input_nodes
             continue
         variable = node.get_variable_or_none()
-        if variable is not None:  # else nobody can ask for its gradient
+        if variable is not None:  # else no program can ask for its gradient
             found[id(variable)] = variable
     return list(found.values())
 

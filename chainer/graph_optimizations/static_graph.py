@@ -119,7 +119,7 @@ class StaticScheduleFunction(Identity):
     Args:
         schedule_manager (ScheduleManager): The manager of the chain.
         verbosity_level (int): See :func:`static_graph`.
-        enable_double_backprop (bool): Without effect: gradients of gradients are always possible.
+        enable_double_backprop (bool): See :func:`static_graph`.
 
     Attributes:
         chain (~chainer.Chain): The chain, once it is called.
@@ -381,8 +381,13 @@ def static_graph(*args: Any, **kwargs: Any) -> Any:
     Calls that belong to one graph make up an *iteration*, which ends with the backward computation
     or with ``chain.schedule_manager.end_forward()``.
 
-    The results are those of the undecorated method. At present its Python code runs at each call;
-    programs must not rely on that.
+    The results are those of the undecorated method. On NumPy and JAX the second call of a signature
+    (shapes, dtypes, settings) is recorded, as a program for the forward computation and one for the
+    backward computation. The third call compares them with the method. Later calls run the
+    programs, and not the Python code. A method that a program cannot repeat (it reads values, keeps
+    arrays, counts, reports, draws numbers of its own) runs as it is written, and so does each call
+    in debug mode, with hooks, or in a captured step. ``chainer.explain(chain.schedule_manager)``
+    tells what is recorded, or why nothing is.
 
     Used without arguments or with options as keywords; unknown options are ignored.
 
@@ -393,8 +398,9 @@ def static_graph(*args: Any, **kwargs: Any) -> Any:
             False by default.
         verbosity_level (int): 1 to print a line for each new schedule, 2 to print one for each
             iteration, too. 0 by default.
-        enable_double_backprop (bool): Whether gradients can be differentiated in turn. Without
-            effect: they always can.
+        enable_double_backprop (bool): Whether gradients can be differentiated in turn. The method
+            then runs as it is written. False by default: once the chain is recorded,
+            differentiating its gradients raises RuntimeError.
 
     Returns:
         callable: The method. It raises TypeError for other arguments and results, and RuntimeError

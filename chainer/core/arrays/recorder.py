@@ -184,7 +184,7 @@ class Program:
     def intermediates(self) -> Any:
         """Returns what the last call computed for the second program (:meth:`Recorder.continued`).
 
-        None, the default, tells that it lies in fixed memory, which the next call overwrites.
+        None, the default, tells that it is in fixed memory, which the next call overwrites.
         """
         return None
 
