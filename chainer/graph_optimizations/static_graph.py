@@ -1,10 +1,9 @@
 """Static chains: the decorator :func:`static_graph` and the schedules of a chain.
 
 A method with the decorator promises that it always applies the same functions, apart from training
-or test mode and the shapes of its inputs. The promise allows an implementation to record the
-functions once and to replay them. This one runs the Python code at each call: on NumPy arrays a
-replay saves a few percent of the time at most, and running the code cannot give other numbers than
-define-by-run. What programs see of schedules and iterations is as documented.
+or test mode and the shapes of its inputs. On backends with a recorder the functions are recorded
+(:mod:`chainer.graph_optimizations.chain_records`); on others the Python code runs at each call.
+What programs see of schedules and iterations is as documented by Chainer 5 to 7.
 """
 
 from __future__ import annotations
@@ -25,6 +24,12 @@ from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.functions.math.identity import Identity
 from chainer.functions.rules import Ops, Value, Values
 from chainer.graph_optimizations.chain_records import ChainRecords
+from chainer.graph_optimizations.nested_arguments import (
+    input_variable,
+    map_leaves,
+    with_leaves,
+    with_variables,
+)
 from chainer.graph_optimizations.recorded_chain import RecordedChain
 from chainer.links.link import Link
 
@@ -187,7 +192,7 @@ class StaticScheduleFunction(Identity):
         outputs = self.apply((*given, *record.parameters))
         if isinstance(record.result, Variable):
             return outputs[0]
-        return _with_leaves(record.result, outputs)
+        return with_leaves(record.result, outputs)
 
     def is_empty(self) -> bool:
         """Tells whether no call of a function marked with ``static_code`` is recorded."""
@@ -318,6 +323,16 @@ class ScheduleManager:
             if self.verbosity_level >= 1:
                 print(f"static_graph: new schedule {index} for {key}")
         return schedule
+
+    def records_of(self, chain: Link) -> ChainRecords:
+        """Returns what is recorded of a chain; new records if those here are of another chain.
+
+        Args:
+            chain (~chainer.Chain): The chain. A copy has the manager of the original.
+        """
+        if self.records is None or not self.records.serves(chain):
+            self.records = ChainRecords(chain, self.verbosity_level)
+        return self.records
 
     def _key(self, trains: bool, in_vars: Sequence[Variable]) -> str:
         parts = (trains, *[(x.shape, x.dtype) for x in in_vars])
@@ -451,87 +466,45 @@ def _decorate(
             raise RuntimeError("Not allowed to nest static chains: ", chain)
         in_vars: list[Variable] = []
         made: set[int] = set()
-        structure = _map_leaves(args, lambda x: in_vars.append(_input_variable(x, made)))
+        structure = map_leaves(args, lambda x: in_vars.append(input_variable(x, made)))
         arrays_given = frozenset([i for i, x in enumerate(in_vars) if id(x) in made])
-        # Not through __setattr__ of the chain, which may refuse or register what is assigned.
-        members = vars(chain)
-        manager = members.get("schedule_manager")
-        if manager is None:
-            manager = members["schedule_manager"] = ScheduleManager(
-                minimize_cache_size, verbosity_level
-            )
-        records = manager.records
-        if not enable_double_backprop and (records is None or not records.serves(chain)):
-            records = manager.records = ChainRecords(chain, verbosity_level)
+        manager = _manager_of(chain, minimize_cache_size, verbosity_level)
+        records = None if enable_double_backprop else manager.records_of(chain)
         if threads.state.recorder is not None:
             # Part of a captured step, which must keep nothing of this call.
             records = None
             schedule = StaticScheduleFunction(manager, verbosity_level, enable_double_backprop)
         else:
             schedule = manager.get_schedule(in_vars, enable_double_backprop)
-            members["static_schedule"] = schedule
+            vars(chain)["static_schedule"] = schedule
         schedule.chain = chain
 
         def run(variables: Sequence[Variable]) -> tuple[Any, list[Variable]]:
             with using_config("schedule_func", schedule):
-                results = method(chain, *_with_leaves(structure, variables), **kwargs)
-            if isinstance(results, Variable):  # the usual case, without the search for leaves
-                return results, [results]
-            found: list[Variable] = []
-            return _map_leaves(results, lambda y: _keep(found, _output_variable(y, method))), found
+                results = method(chain, *with_leaves(structure, variables), **kwargs)
+            return with_variables(results, method)
 
-        entry, record = None, None
+        entry = None
         if records is not None and not kwargs:
             entry, record = records.find(in_vars, arrays_given, (method, structure), schedule)
-        if record is not None:
-            return schedule.replay(record, in_vars)
+            if record is not None:
+                return schedule.replay(record, in_vars)
         if records is None or entry is None:
             results, out_vars = run(in_vars)
         else:
             results, out_vars = records.learn(entry, in_vars, run)
         outputs = schedule.apply(out_vars) if out_vars else []
-        return outputs[0] if isinstance(results, Variable) else _with_leaves(results, outputs)
+        return outputs[0] if isinstance(results, Variable) else with_leaves(results, outputs)
 
     return wrapper
 
 
-def _map_leaves(tree: Any, function: Callable[[Any], Any]) -> Any:
-    """Applies a function to the leaves of nested tuples and lists; lists become tuples."""
-    if isinstance(tree, (tuple, list)):
-        elements = cast("Sequence[Any]", tree)
-        return tuple([_map_leaves(element, function) for element in elements])
-    return function(tree)
-
-
-def _with_leaves(tree: Any, leaves: Sequence[Variable]) -> Any:
-    """Puts Variables in the places of the leaves of nested tuples."""
-    found = iter(leaves)
-    return _map_leaves(tree, lambda _: next(found))
-
-
-def _keep(variables: list[Variable], variable: Variable) -> Variable:
-    variables.append(variable)
-    return variable
-
-
-def _input_variable(value: VariableLike, made: set[int]) -> Variable:
-    """Returns a Variable, and notes its identity if it is new."""
-    if isinstance(value, Variable):
-        return value
-    if find_backend(type(value)) is None:
-        raise TypeError(
-            "arguments of a static chain must be Variables or arrays, or tuples or lists of them, "
-            f"got {type(value).__name__}"
-        )
-    variable = Variable(value)
-    made.add(id(variable))
-    return variable
-
-
-def _output_variable(value: object, method: Callable[..., Any]) -> Variable:
-    if not isinstance(value, Variable):
-        raise TypeError(
-            f"{method.__qualname__}, which is decorated with static_graph, must return Variables "
-            f"or tuples or lists of them, got {type(value).__name__}"
-        )
-    return value
+def _manager_of(chain: Link, minimize_cache_size: bool, verbosity_level: int) -> ScheduleManager:
+    """Returns the manager of a chain, which is made at its first call."""
+    # Not through __setattr__ of the chain, which may refuse or register what is assigned.
+    members = vars(chain)
+    manager = members.get("schedule_manager")
+    if manager is None:
+        manager = ScheduleManager(minimize_cache_size, verbosity_level)
+        members["schedule_manager"] = manager
+    return manager
