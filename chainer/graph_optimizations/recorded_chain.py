@@ -21,7 +21,12 @@ from chainer.core.typing import Array, Arrays
 from chainer.graph_optimizations.array_substitution import ArraySubstitution, Run, recorded
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import current_reporter
-from chainer.training.capturing.snapshot import Snapshot, are_same, bytes_of_results
+from chainer.training.capturing.snapshot import (
+    TRIALS_OF_ROUNDED_PROGRAMS,
+    Snapshot,
+    are_same,
+    bytes_of_results,
+)
 from chainer.training.capturing.targets import Targets
 
 
@@ -36,6 +41,8 @@ class RecordedChain:
         parameters: Parameters that are inputs of the node, after the arguments of the chain.
         result: What the method returned, with Variables whose values do not matter.
         is_verified: Whether the programs were compared with a run as written.
+        failures: How many comparisons have failed.
+        trials: How many may fail until the chain runs as it is written for good.
         user: Weak reference to the node that uses the fixed memory of the programs, if any does.
     """
 
@@ -43,6 +50,7 @@ class RecordedChain:
         self, chain: Link, run: Run, in_vars: Sequence[Variable], arrays_given: frozenset[int]
     ) -> None:
         self.is_verified = False
+        self.failures = 0
         self._arrays_given = arrays_given
         self._require_gradients = [x.requires_grad for x in in_vars]
         self.user: weakref.ref[FunctionNode] | None = None
@@ -101,6 +109,7 @@ class RecordedChain:
             self._forward = recorder.program([y.array for y in outputs])
             self._backward = None if second is None else self._backward_program(recorder, second)
         self._is_exact = self._forward.is_exact
+        self.trials = 1 if self._is_exact else TRIALS_OF_ROUNDED_PROGRAMS
         self._uses_fixed_memory = self._forward.intermediates() is None
         self._forward.set_intermediates(None)
         self.guards = substitution.guards()
@@ -165,6 +174,8 @@ class RecordedChain:
                 failure = f"{type(error).__name__}: {error}"
             finally:
                 snapshot.restore()
+        if failure is not None:
+            self.failures += 1
         return failure, *run(in_vars)
 
     def _differs(self, arrays: Sequence[Array]) -> bool:

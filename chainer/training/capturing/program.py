@@ -158,6 +158,7 @@ class Recording:
         guards: What has to hold.
         structure: Structure of the result.
         is_verified: Whether it was compared with a run as written.
+        failures: How many comparisons have found a difference.
         n_results: How many outputs are arrays of the result.
         kinds: For each output of the result, whether it is a Variable.
         carried: Places of arrays that are passed from call to call; they follow the arguments.
@@ -174,6 +175,7 @@ class Recording:
         self.guards = guards
         self.structure = structure
         self.is_verified = False
+        self.failures = 0
         self.kinds: list[bool] = []
         self.places: list[int] = []
         self.constants: dict[int, Any] = {}

@@ -21,7 +21,13 @@ from chainer.training.capturing.circumstances import (
 )
 from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
-from chainer.training.capturing.snapshot import Snapshot, are_as_near, are_same, bytes_of_results
+from chainer.training.capturing.snapshot import (
+    TRIALS_OF_ROUNDED_PROGRAMS,
+    Snapshot,
+    are_as_near,
+    are_same,
+    bytes_of_results,
+)
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
 from chainer.training.capturing.targets import Targets, rules_of, unshared_states
 from chainer.training.update_rule import UpdateRule
@@ -226,6 +232,9 @@ class CapturedStep:
             if differing:
                 failure = f"{differing[0]} differs from that of the step as written"
         if failure is not None:
+            recording.failures += 1
+            if not is_exact and recording.failures < TRIALS_OF_ROUNDED_PROGRAMS:
+                return result
             entry.recordings.remove(recording)
             self._set_reason(
                 f"{failure}; something besides the arguments and the state of the targets enters "
