@@ -77,14 +77,29 @@ def unflatten(structure: Any, values: Callable[[Leaf], Any]) -> Any:
     return structure
 
 
-def key_of(structure: Any, found: list[Any]) -> Hashable:
-    """Returns what two structures have in common if a program serves both."""
-    if isinstance(structure, Leaf):
-        array = found[structure.index]
-        return type(array), structure.kind, array.dtype, array.shape
-    if isinstance(structure, (tuple, list)):
-        return type(structure), tuple([key_of(v, found) for v in structure])
-    if isinstance(structure, dict):
-        return dict, tuple([(k, key_of(v, found)) for k, v in structure.items()])
-    # 1 and True are equal, but not the same argument.
-    return type(structure), structure
+def key_of(value: Any, found: list[Any]) -> Hashable:
+    """Returns what two structures have in common if a program serves both.
+
+    It runs at each call of a step, so it goes through the structure once.
+
+    Args:
+        value: The structure.
+        found: List to which the arrays and Variables are added, as by :func:`flatten`.
+
+    Raises:
+        NotSupportedError: If the structure holds something that cannot be compared.
+    """
+    if isinstance(value, Variable):
+        found.append(value)
+        return type(value), bool(value.requires_grad), value.dtype, value.shape
+    if is_array(value):
+        found.append(value)
+        return type(value), None, value.dtype, value.shape
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple([key_of(v, found) for v in value])
+    if isinstance(value, dict):
+        return dict, tuple([(k, key_of(v, found)) for k, v in value.items()])
+    if isinstance(value, Hashable):
+        # 1 and True are equal, but not the same argument.
+        return type(value), value
+    raise NotSupportedError(f"{type(value).__name__} objects are not supported")

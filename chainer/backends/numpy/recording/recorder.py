@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -206,14 +207,14 @@ class NumpyRecorder(Recorder):
     Attributes:
         tape: The calls.
         arguments: References to the arrays that represent the arguments.
-        owned: Identities of state arrays that only their place refers to.
+        owned: State arrays that only their place refers to, by the identity of its owner.
         is_continued: Whether another program reads what this one computes.
     """
 
     def __init__(self) -> None:
         self.tape = Tape()
         self.arguments: list[Ref] = []
-        self.owned: set[int] = set()
+        self.owned: dict[int, Array] = {}
         self.is_continued = False
         self._originals: list[Array] = []
         self._used: set[Buffer] | None = None
@@ -232,8 +233,9 @@ class NumpyRecorder(Recorder):
 
     def own(self, array: Array) -> None:
         """See :meth:`Recorder.own`."""
-        if array.base is None:
-            self.owned.add(id(array))
+        # Large states are parts of memory that nothing else refers to: the array and getrefcount().
+        if array.base is None or sys.getrefcount(array.base) <= 2:
+            self.owned[id(root(array))] = array
 
     def moved(self) -> Sequence[tuple[Array, Array]]:
         """See :meth:`Recorder.moved`."""
