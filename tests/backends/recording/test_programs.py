@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -193,6 +195,26 @@ def test_updates_in_blocks(name, monkeypatch):
         runs.append([p.array for p in model.params()])
     for a, b in zip(*runs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_states_of_all_sizes_are_updated_by_the_same_calls():
+    """Those of large parameters are parts of memory at chosen addresses."""
+    x = np.random.RandomState(0).randn(8, 400).astype("f")
+    counts = []
+    for units in (40, 50):  # 64,000 and 80,000 bytes
+        model = chainer.Sequential(L.Linear(400, units), L.Linear(units, 3))
+        optimizer = chainer.optimizers.Adam().setup(model)
+
+        def step(x, model=model, optimizer=optimizer):
+            model.cleargrads()
+            chainer.functions.mean(model(x)).backward()
+            optimizer.update()
+
+        step = chainer.capture(step, model, optimizer, on_failure="error")
+        for _ in range(4):
+            step(x)
+        counts.append(re.search(r"(\d+) calls of NumPy", chainer.explain(step))[1])
+    assert counts[0] == counts[1]
 
 
 def test_shapes_that_depend_on_values():

@@ -25,7 +25,8 @@ from chainer.backends.numpy.recording.tape import (
     released,
 )
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
-from chainer.core.typing import Array, DType
+from chainer.core.typing import DType
+from chainer.core.utils.placed_memory import PAGE, zeros_at
 
 #: Elements that are updated in one block, if there are more than :data:`LARGEST_BLOCK`. Six arrays
 #: of this length in float32 stay in a second-level cache of 512 kB.
@@ -246,7 +247,8 @@ class FlatUpdates:
         if adjacent is not None:
             return _Flat(adjacent)
         if all([self._is_movable_state(ref) for ref in refs]):
-            memory = _memory_of_state(total, dtype, index)
+            # Calls on two states at equal places of a page take up to 1.4 times as long.
+            memory = zeros_at(total * dtype.itemsize, index * (PAGE // 4)).view(dtype)
             for ref, start in zip(refs, starts, strict=True):
                 new = memory[start : start + ref.size].reshape(ref.shape)
                 new[...] = ref.array
@@ -288,21 +290,6 @@ class _Parts:
             if first <= start < first + ref.size:
                 return ref.piece(start - first, stop - first)
         raise IndexError(start)
-
-
-#: A processor compares the last 12 bits of addresses to find reads of what was just written.
-_PAGE = 1 << 12
-
-
-def _memory_of_state(size: int, dtype: DType, index: int) -> Array:
-    """Returns an array that begins at another place of a page than those of other indexes.
-
-    Calls that go through two arrays side by side would take up to 1.4 times as long if their
-    addresses agreed in the last 12 bits.
-    """
-    memory = numpy.empty(size * dtype.itemsize + 2 * _PAGE, numpy.uint8)
-    start = (index * (_PAGE // 4) - memory.ctypes.data) % _PAGE
-    return memory[start : start + size * dtype.itemsize].view(dtype)
 
 
 def _overlaps(starts: list[int], sizes: list[int], start: int, stop: int) -> list[tuple[int, int]]:
