@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy
 
-from chainer.backends.numpy.recording.memory import Buffer, Ref, replaced
+from chainer.backends.numpy.recording.memory import Buffer, Ref, aligned_memory, replaced
 from chainer.backends.numpy.recording.tape import (
     Call,
     Kind,
@@ -65,14 +65,15 @@ class FlatUpdates:
     Args:
         tape: The tape, whose numbers the calls share.
         calls: Recorded calls.
-        owned: Identities of arrays whose values may be moved to other memory.
+        owned: Arrays whose values may be moved to other memory, by the identity of what owns
+            theirs.
 
     Attributes:
         moved: Pairs of arrays: the old one, and that which holds the values from now on.
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
     """
 
-    def __init__(self, tape: Tape, calls: list[Call], owned: set[int]) -> None:
+    def __init__(self, tape: Tape, calls: list[Call], owned: dict[int, Any]) -> None:
         self._tape = tape
         self._calls = calls
         self._owned = owned
@@ -246,11 +247,11 @@ class FlatUpdates:
         if adjacent is not None:
             return _Flat(adjacent)
         if all([self._is_movable_state(ref) for ref in refs]):
-            memory = numpy.empty(total, dtype)
+            memory = aligned_memory(total * dtype.itemsize).view(dtype)
             for ref, start in zip(refs, starts, strict=True):
                 new = memory[start : start + ref.size].reshape(ref.shape)
                 new[...] = ref.array
-                self.moved.append((ref.buffer.memory, new))
+                self.moved.append((self._owned[id(ref.buffer.memory)], new))
             buffer = Buffer(memory.nbytes, memory)
             return _Flat(Ref(buffer, 0, (total,), (dtype.itemsize,), dtype, memory))
         if all([r.is_whole() and r.buffer.memory is None for r in refs]):
@@ -264,7 +265,8 @@ class FlatUpdates:
         owner = ref.buffer.memory
         if owner is None or id(owner) not in self._owned:
             return False
-        return ref.is_whole() and self._uses[ref.buffer] == 1
+        is_whole = ref.is_contiguous() and ref.size == self._owned[id(owner)].size
+        return is_whole and self._uses[ref.buffer] == 1
 
 
 class _Flat:

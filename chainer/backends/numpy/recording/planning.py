@@ -6,11 +6,15 @@ from bisect import insort
 
 import numpy
 
-from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
+from chainer.backends.numpy.recording.memory import (
+    ALIGNMENT,
+    Buffer,
+    Held,
+    Ref,
+    leaves,
+    references,
+)
 from chainer.backends.numpy.recording.tape import Call, Kind
-
-#: Buffers begin at multiples of a cache line, as large arrays of NumPy do.
-ALIGNMENT = 64
 
 
 class Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -138,6 +139,10 @@ class RecordingBackend(Backend):
         return whole
 
 
+#: References to memory that one view has: its own, a local name, and the argument of
+#: ``getrefcount``.
+_REFERENCES_OF_VIEW = 3
+
 _ndarray = numpy.ndarray
 _copyto = numpy.copyto
 _empty = numpy.empty
@@ -206,14 +211,15 @@ class NumpyRecorder(Recorder):
     Attributes:
         tape: The calls.
         arguments: References to the arrays that represent the arguments.
-        owned: Identities of state arrays that only their place refers to.
+        owned: State arrays that only their place refers to, by the identity of what owns their
+            memory.
         is_continued: Whether another program reads what this one computes.
     """
 
     def __init__(self) -> None:
         self.tape = Tape()
         self.arguments: list[Ref] = []
-        self.owned: set[int] = set()
+        self.owned: dict[int, Array] = {}
         self.is_continued = False
         self._originals: list[Array] = []
         self._used: set[Buffer] | None = None
@@ -232,8 +238,12 @@ class NumpyRecorder(Recorder):
 
     def own(self, array: Array) -> None:
         """See :meth:`Recorder.own`."""
-        if array.base is None:
-            self.owned.add(id(array))
+        base = array.base
+        # States of optimizers are views: they begin where processors update them fastest.
+        if base is None:
+            self.owned[id(array)] = array
+        elif isinstance(base, numpy.ndarray) and sys.getrefcount(base) <= _REFERENCES_OF_VIEW:
+            self.owned[id(base)] = array
 
     def moved(self) -> Sequence[tuple[Array, Array]]:
         """See :meth:`Recorder.moved`."""
@@ -281,6 +291,7 @@ class NumpyRecorder(Recorder):
         # What only the recording needed: calls, copies of arguments, gradients of the call before.
         self.tape.release()
         self.arguments, self._originals, self._used = [], [], None
+        self.owned = {}
         return self._program
 
     def is_recorded(self, array: object) -> bool:

@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
-from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
+from chainer.backends.numpy.recording.memory import (
+    Buffer,
+    Held,
+    Ref,
+    aligned_memory,
+    leaves,
+    references,
+    replaced,
+)
+from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind, released
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
@@ -50,10 +58,7 @@ class StraightLine:
         self._names: dict[str, Any] = {"copyto": numpy.copyto, "store": _store}
         self._known: dict[Any, str] = {}
         self._plan = plan
-        # Aligned, so that BLAS and NumPy find what they find in arrays of their own.
-        memory = numpy.empty(plan.nbytes + ALIGNMENT, numpy.uint8)
-        start = -memory.__array_interface__["data"][0] % ALIGNMENT
-        self._memory = memory[start : start + plan.nbytes]
+        self._memory = aligned_memory(plan.nbytes)
         self._bytes: dict[Buffer, HostArray] = {}
         self._given: dict[Buffer, str] = {}
         for i, ref in enumerate(arguments):
