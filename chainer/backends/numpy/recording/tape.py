@@ -17,6 +17,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.recording.memory import Buffers, Held, Ref, references, root
+from chainer.core.arrays.lookup import find_backend
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.config.configuration import threads
 
@@ -316,6 +317,12 @@ def _holding(result: Any) -> Any:
         return numpy.asarray(result)
     if type(result) in (tuple, list):
         return type(result)([_holding(r) for r in result])
+    backend = find_backend(type(result))
+    if backend is not None:
+        raise NotRecordableError(
+            f"a kernel returns an array of backend {backend.name!r}, and only arrays of NumPy can "
+            f"be recorded; chainer.config.use_{backend.name} = 'never' turns such kernels off"
+        )
     return Held(result)
 
 
