@@ -29,8 +29,8 @@ MIN_ELEMENTS = {
     "sum": 1 << 17,
     "loss": 1 << 15,
     # Products: rows, multiplications, and for each row length of the sums and columns.
-    "product rows": 2,
-    "product": 1 << 20,
+    "product rows": 3,
+    "product": 1 << 19,
     "terms of row": 2,
     "columns of row": 4,
 }
