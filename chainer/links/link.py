@@ -373,8 +373,14 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        for _, param in self._own_params(include_uninit):
-            yield param
+        if not self.__init_done:
+            raise RuntimeError(self.__no_init_text())
+        # Without names: optimizers walk the parameters at each update.
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.raw_array is not None:
+                yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.

@@ -1,5 +1,8 @@
 """The base class of optimizers that update parameters by their gradients."""
 
+# The gradients of parameters belong to the core.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import warnings
@@ -211,7 +214,7 @@ class GradientMethod(Optimizer):
         checks.check(self, params, differentiated)
         # The arrays of parameters with a memory layout are for optimizers only.
         with access_allowed():
-            self.reallocate_cleared_grads()
+            self._give_missing_gradients(params)
             self.check_nan_in_grads()
             self._remove_loss_scale(params)
             self.call_hooks("pre")
@@ -219,16 +222,25 @@ class GradientMethod(Optimizer):
             if self.is_safe_to_update():
                 update_parameters(params)
                 checks.done(params)
-            self.reallocate_cleared_grads()
+            self._give_missing_gradients(params)
             self.call_hooks("post")
             self.update_loss_scale()
+
+    def _give_missing_gradients(self, params: list[Parameter]) -> None:
+        """Calls :meth:`reallocate_cleared_grads`, unless it has nothing to do."""
+        # It walks through all links; looking at the gradients first takes a tenth of that time.
+        method = getattr(self.reallocate_cleared_grads, "__func__", None)
+        if method is not GradientMethod.reallocate_cleared_grads or any(
+            [param._gradient is None and param._grad_var is None for param in params]
+        ):
+            self.reallocate_cleared_grads()
 
     def _remove_loss_scale(self, params: list[Parameter]) -> None:
         # Before the hooks, because a threshold or a decay rate refers to the true gradient. Rules
         # that update in float32 divide in float32, and their hooks get that gradient.
-        for param in params:
+        for param in [param for param in params if param.loss_scale is not None]:
             rule = param.update_rule
-            if param.loss_scale is None or rule is None:
+            if rule is None:
                 continue
             if not (rule.enabled and rule.updates_in_float32(param)):
                 remove_loss_scale(param)

@@ -10,6 +10,9 @@ of Python counts: parameters whose rules share their hyperparameters share what 
 too.
 """
 
+# Asking a rule for its hooks by a method would take as long as the rest of a small update.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
@@ -21,7 +24,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.config.configuration import config, threads
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
 from chainer.training.kernel_rule import KernelUpdateRule, PreparedUpdate
 from chainer.training.update_rule import UpdateRule
@@ -30,18 +33,18 @@ from chainer.training.update_rule import UpdateRule
 Entry = tuple[Array, Array, float | None]
 
 
-@dataclass
+@dataclass(slots=True)
 class PendingGroup:
     """Updates that one call of a kernel makes: one device, dtype and set of hyperparameters.
 
     Attributes:
-        device: Device of the parameters.
+        device: Device of the parameters; None for that of NumPy arrays, which is not entered.
         first: The update that was queued first; the others have the same hyperparameters.
         arrays: Arrays of each update.
         rounded: Where float32 copies are updated, the parameters of 16 bits.
     """
 
-    device: Device
+    device: Device | None
     first: PreparedUpdate
     arrays: list[list[Array | None]] = field(default_factory=list[list[Array | None]])
     rounded: list[Array] = field(default_factory=list[Array])
@@ -49,6 +52,9 @@ class PendingGroup:
     def run(self) -> None:
         """Makes the updates."""
         kernel, hyperparameters = self.first.kernel, self.first.hyperparameters
+        if self.device is None:
+            kernel.update_many(self.arrays, **hyperparameters)
+            return
         with self.device:
             if self.rounded:
                 kernel.update_copies(
@@ -67,13 +73,13 @@ def update_parameters(params: Iterable[Parameter]) -> None:
         params: Parameters.
     """
     groups: dict[Hashable, PendingGroup] = {}
-    host = HostGroups(groups) if config.kernels else None
+    host = HostGroups(groups) if threads.state.policy.kernels else None
     try:
         for param in params:
             if param.layout is not None:
                 # The array of a parameter with a memory layout is for its rule only.
                 param.update()
-            elif type(param.array) is numpy.ndarray:
+            elif param.array.__class__ is numpy.ndarray:
                 if host is None or not host.enqueue(param):
                     param.update()
             elif not _enqueue(param, groups):
@@ -109,14 +115,18 @@ class HostGroups:
             not isinstance(rule, KernelUpdateRule)
             or not rule.can_be_grouped()
             or type(param).update is not Parameter.update
-            or param.grad is None
         ):
             return False
+        grad = param.grad
+        if grad is None:
+            return False
+        hooked = rule._hooks.pre or param.loss_scale is not None
         rule.begin_update(param)
-        array, grad = param.array, param.grad
-        if grad is None:  # a hook took the gradient away
-            return True
-        own = rule.hyperparam.__dict__
+        if hooked:
+            grad = param.grad
+            if grad is None:  # a hook took the gradient away
+                return True
+        array, own = param.array, rule.hyperparam.__dict__
         key = known = None
         if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
             key = rule.__class__, own["_parent"], rule.t, array.dtype
@@ -124,10 +134,10 @@ class HostGroups:
         if known is None:
             known = self._add(key, rule, param)
         group, states = known
-        arrays = [array, grad]
-        state: Any = rule.state
-        for name in states:
-            arrays.append(None if name is None else state[name])
+        arrays: list[Array | None] = [array, grad]
+        if states:
+            state: Any = rule.state
+            arrays += [None if name is None else state[name] for name in states]
         if group is None or not _are_alike(arrays):
             rule.update_core(param)
         else:
@@ -140,23 +150,25 @@ class HostGroups:
         """Returns the group of a parameter, and the names of its states."""
         update = PreparedUpdate(*rule.kernel_call(param))
         group = None
-        if hasattr(update.kernel, "update_many") and _are_alike(update.arrays):
-            device = backend_of(param.array).device_of(param.array)
-            where = (device, param.dtype, update.signature())
+        alike = _are_alike(update.arrays)
+        # An array that is not contiguous says nothing about the next parameter.
+        shared = alike and key is not None and rule.shares_arguments
+        if alike and hasattr(update.kernel, "update_many"):
+            # What rules share tells groups apart, too, and is made already.
+            where = key if shared else (param.dtype, update.signature())
             group = self._groups.get(where)
             if group is None:
-                group = self._groups[where] = PendingGroup(device, update)
+                group = self._groups[where] = PendingGroup(None, update)
         known = group, rule.used_states()
-        # An array that is not contiguous says nothing about the next parameter.
-        if key is not None and rule.shares_arguments and _are_alike(update.arrays):
+        if shared:
             self._known[key] = known
         return known
 
 
 def _are_alike(arrays: list[Array | None]) -> bool:
     """Whether arrays are contiguous and of one dtype: what kernels for many parameters take."""
-    first = arrays[0]
-    dtype = None if first is None else first.dtype
+    first: Any = arrays[0]
+    dtype = first.dtype
     for array in arrays:
         if array is not None and (array.dtype is not dtype or not array.flags.c_contiguous):
             return False
@@ -210,7 +222,7 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
     """
     # Asked of the class: an attribute of the hook itself may be made up, as those of mocks are.
     can_group = getattr(type(hook), "can_group", False)
-    on_host = can_group and bool(config.kernels) and threads.state.recorder is None
+    on_host = can_group and bool(threads.state.policy.kernels) and threads.state.recorder is None
     groups: dict[Hashable, list[Entry]] = {}
     devices: dict[Hashable, Device] = {}
     for param in params:
@@ -270,7 +282,7 @@ def dense_gradients(params: Iterable[Parameter]) -> list[Array] | None:
         list of arrays: Contiguous NumPy arrays of one dtype without a loss scale. None if one is
         not of that kind, if a step is recorded, or if no kernels are asked for.
     """
-    if not config.kernels or threads.state.recorder is not None:
+    if not threads.state.policy.kernels or threads.state.recorder is not None:
         return None
     grads: list[Array] = []
     for param in params:

@@ -325,7 +325,9 @@ class UpdateRule:
             return
         # Where there is a single device, an array of the same type is where it belongs; looking up
         # devices takes longer than comparing types.
-        kind = None if backend_of(array).multi_device else array.__class__
+        kind = array.__class__
+        if kind is not _ndarray and backend_of(array).multi_device:
+            kind = None
         for name, value in state.items():
             if value.__class__ is not kind and find_backend(value.__class__) is not None:
                 state[name] = param.device.send(value)

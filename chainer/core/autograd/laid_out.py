@@ -14,8 +14,7 @@ The class of the array, or for other libraries than NumPy the flag in :data:`LAY
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,14 +57,17 @@ class _Access(threading.local):
 _access = _Access()
 
 
-@contextmanager
-def access_allowed() -> Generator[None]:
+class access_allowed:
     """Lets update rules and transfers, which treat elements one by one, read the arrays."""
-    previous, _access.allowed = _access.allowed, True
-    try:
-        yield
-    finally:
-        _access.allowed = previous
+
+    # A class takes a third of the time of a generator, and every update enters it.
+    __slots__ = ("_previous",)
+
+    def __enter__(self) -> None:
+        self._previous, _access.allowed = _access.allowed, True
+
+    def __exit__(self, *_: object) -> None:
+        _access.allowed = self._previous
 
 
 class LaidOutVariable(Variable):

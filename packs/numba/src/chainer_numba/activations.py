@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled, flat, launch, launch_aligned, result
+from chainer_numba.supports import MIN_ELEMENTS
 
 f = numpy.float32
 _ZERO, _ONE, _HALF = f(0), f(1), f(0.5)
@@ -117,10 +119,16 @@ def sigmoid_gradient(part, start, stop, y, gy, gx):
 class SigmoidKernel(ElementwiseKernel):
     """Kernel of ``sigmoid``."""
 
+    def __init__(self, backend: Any) -> None:
+        self._reference = get_operation("sigmoid").reference_for(backend)
+
     def forward(self, x: Array) -> Array:
         return self.run(sigmoid, (x,), cost=EXPENSIVE)
 
     def backward(self, y: Array, gy: Array) -> Array:
+        # Three operations of NumPy on a small array take less time than one call of a loop.
+        if y.size < MIN_ELEMENTS["selection"]:
+            return self._reference.backward(y, gy)
         return self.run(sigmoid_gradient, (y, gy))
 
 

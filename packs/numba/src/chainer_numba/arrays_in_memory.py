@@ -57,14 +57,14 @@ def _short_word(address):
 
 
 @compiled
-def _describe(objects, dtype, read_only, pointers, ends):
-    """Writes the addresses and the ends of sizes; returns the first row that does not qualify."""
+def _describe(pointers, dtype, read_only, ends):
+    """Replaces objects by the addresses of their data; returns the first row that is refused."""
     total = 0
-    rows, columns = objects.shape
+    rows, columns = pointers.shape
     for row in range(rows):
         size = 0
         for column in range(columns):
-            at = objects[row, column]
+            at = pointers[row, column]
             if _word(at + numpy.uintp(_DTYPE)) != dtype:
                 return row
             flags = _short_word(at + numpy.uintp(_FLAGS))
@@ -104,11 +104,10 @@ class Table:
 
     def __init__(self, rows: Sequence[Sequence[Array]]) -> None:
         count, width = len(rows), len(rows[0])
-        self.pointers = numpy.empty((count, width), numpy.uintp)
-        self.ends = numpy.empty(count, numpy.intp)
         objects = numpy.fromiter(map(id, chain.from_iterable(rows)), numpy.uintp, count * width)
-        objects = objects.reshape(count, width)
-        found = _describe(objects, id(_FLOAT32), 1, self.pointers, self.ends)
+        self.pointers = objects.reshape(count, width)
+        self.ends = numpy.empty(count, numpy.intp)
+        found = _describe(self.pointers, id(_FLOAT32), 1, self.ends)
         if found < count:
             got = ", ".join(f"{a.dtype} {a.shape}" for a in rows[found])
             raise ValueError(
@@ -121,9 +120,8 @@ def _layout_known() -> bool:
     if numpy.dtype(numpy.uintp).itemsize != 8:
         return False
     probe = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
-    pointers, ends = numpy.zeros((1, 1), numpy.uintp), numpy.zeros(1, numpy.intp)
-    objects = numpy.array([[id(probe)]], numpy.uintp)
-    found = _describe(objects, id(_FLOAT32), 1, pointers, ends)
+    pointers, ends = numpy.array([[id(probe)]], numpy.uintp), numpy.zeros(1, numpy.intp)
+    found = _describe(pointers, id(_FLOAT32), 1, ends)
     return bool(found == 1 and pointers[0, 0] == probe.ctypes.data and ends[0] == 6)
 
 

@@ -11,8 +11,8 @@ from chainer_numba.launching import compiled, flat, result
 
 f = numpy.float32
 
-#: Random numbers drawn at a time; 256 kB of float64.
-BLOCK = 1 << 15
+#: Random numbers drawn at a time; 128 kB of float64.
+BLOCK = 1 << 14
 
 
 @compiled
@@ -45,6 +45,7 @@ class DropoutKernel:
             block = slice(first, min(first + BLOCK, x.size))
             random = self._random.rand(block.stop - block.start)
             dropout(0, 0, len(random), source[block], random, y[block], mask[block], *numbers)
+            del random  # before the next ones are drawn
         return result(y, x), result(mask, x)
 
     def backward(self, gy: Array, mask: Array) -> Array:

@@ -98,7 +98,7 @@ def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> N
     # Vector instructions take twice the time where each vector is on two lines. Below, the arrays
     # are in the cache, and asking for the address takes as long as it saves.
     count = first.size
-    ahead = -first.ctypes.data % 64 // 4 if count >= 1 << 16 else 0
+    ahead = -first.__array_interface__["data"][0] % 64 // 4 if count >= 1 << 16 else 0
     if ahead:
         loop(0, 0, ahead, first, *arguments)
     launch(loop, count, elements, first, *arguments, offset=ahead)

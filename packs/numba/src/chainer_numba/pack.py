@@ -58,6 +58,7 @@ KERNELS = {
     "s_lstm_cell": ("lstm_cells:SLSTMCellKernel", "lstm_cell"),
     "tree_lstm_cell": ("tree_lstm_cells:TreeLSTMCellKernel", "tree_lstm_cell"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
+    "linear": ("linears:LinearKernel", "linear"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
     "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),

@@ -266,7 +266,9 @@ class ROIMaxAlign2DKernel:
             return self._reference.forward(x, regions)
         images, rows, columns = _points(x.shape, regions)
         y = numpy.empty((len(regions), x.shape[1], *regions.grid.out_size), f)
-        winners = numpy.empty(y.shape, numpy.int32)
+        # As small as the numbers allow, since they are kept as long as the graph.
+        samples = int(rows[0].max(initial=0)) * int(columns[0].max(initial=0))
+        winners = numpy.empty(y.shape, numpy.min_scalar_type(-samples - 1))
         elements = len(regions) * _cost(y, rows, columns)
         launch(maximum, x.shape[1], elements, dense(x), images, rows, columns, y, winners)
         return y.astype(x.dtype, copy=False), winners

@@ -28,6 +28,11 @@ MIN_ELEMENTS = {
     "copy": 1 << 16,
     "sum": 1 << 17,
     "loss": 1 << 15,
+    # Products: rows, multiplications, and for each row length of the sums and columns.
+    "product rows": 3,
+    "product": 1 << 19,
+    "terms of row": 2,
+    "columns of row": 4,
 }
 
 
@@ -124,6 +129,22 @@ def embedding(spec: Any) -> bool | str:
     if x.size * W.shape[1] < MIN_ELEMENTS["copy"]:
         return f"the reference is faster for less than {MIN_ELEMENTS['copy']} elements"
     return _all_small((W,))
+
+
+def linear(spec: Any) -> bool | str:
+    """Affine transformations of float32 with fewer rows than columns."""
+    x, W = spec.arrays[:2]
+    if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
+        return "only products of float32 arrays"
+    rows, inner, columns = *x.shape, W.shape[0]
+    small = rows * inner * columns < MIN_ELEMENTS["product"]
+    if small or rows < MIN_ELEMENTS["product rows"]:
+        return "the reference is faster for small products"
+    if columns < MIN_ELEMENTS["columns of row"] * rows:
+        return "the reference is as fast unless the result has many columns for each row"
+    if inner < MIN_ELEMENTS["terms of row"] * rows:
+        return "the reference is as fast unless the rows are long"
+    return True
 
 
 def scatter_add(spec: Any) -> bool | str:
