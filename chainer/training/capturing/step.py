@@ -80,11 +80,11 @@ class CapturedStep:
             return self._function(*args, **kwargs)
         found: list[Any] = []
         try:
-            structure = flatten((args, kwargs), found)
+            signature = key_of((args, kwargs), found)
         except NotSupportedError as error:
             return self._give_up(f"an argument: {error}", args, kwargs)
         reporter = current_reporter()
-        key = (key_of(structure, found), configuration(), reporter is None)
+        key = (signature, configuration(), reporter is None)
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = _Entry()
@@ -94,7 +94,7 @@ class CapturedStep:
             return self._function(*args, **kwargs)
         recording = self._find(entry)
         if recording is None:
-            return self._record(entry, structure, found, reporter, args, kwargs)
+            return self._record(entry, found, reporter, args, kwargs)
         if not recording.is_verified or (self._audit and entry.calls % self._audit == 0):
             return self._verify(entry, recording, found, reporter, args, kwargs)
         return recording(found, reporter)
@@ -119,7 +119,6 @@ class CapturedStep:
     def _record(
         self,
         entry: _Entry,
-        structure: Any,
         found: list[Any],
         reporter: Reporter | None,
         args: Any,
@@ -147,6 +146,7 @@ class CapturedStep:
             backend = _common_backend(found, self._targets)
         except NotRecordableError as error:
             return self._give_up(str(error), args, kwargs)
+        structure = flatten((args, kwargs), [])
         owned = unshared_states(rules)
         before = Snapshot(self._targets, reporter)
         for _ in range(_ATTEMPTS):
