@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import attrgetter, getitem, is_, itemgetter
 from typing import Any
 
@@ -200,10 +200,25 @@ class Recording:
         for members, name, step in self.counters:
             members[name] += step
         outputs = iter(self.program(arguments))
+        if type(self.structure) is Leaf and self.places:  # the usual case: a loss
+            y = next(outputs)
+            only = CapturedVariable(y, requires_grad=False) if self.kinds[0] else y
+            self._follow(outputs, reporter)
+            return only
         results = {
             place: CapturedVariable(y, requires_grad=False) if is_variable else y
             for place, is_variable, y in zip(self.places, self.kinds, outputs)
         }
+        self._follow(outputs, reporter)
+
+        def leaf(place: Leaf) -> Any:
+            found = results.get(place.index)
+            return self.constants[place.index].copy() if found is None else found
+
+        return unflatten(self.structure, leaf)
+
+    def _follow(self, outputs: Iterator[Any], reporter: Reporter | None) -> None:
+        """Puts the outputs that follow the results in their places."""
         for slot, is_variable in self.stored:
             y = next(outputs)
             slot.set(Variable(y) if is_variable else y)
@@ -217,9 +232,3 @@ class Recording:
             parameter._gradient = None
         for parameter in self.gradients:
             parameter.grad = next(outputs)
-
-        def leaf(place: Leaf) -> Any:
-            found = results.get(place.index)
-            return self.constants[place.index].copy() if found is None else found
-
-        return unflatten(self.structure, leaf)

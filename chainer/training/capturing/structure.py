@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from chainer.core.arrays.backend import is_array
+from chainer.core.arrays.backend import find_backend, is_array
 from chainer.core.autograd.variable import Variable
 
 
@@ -78,28 +78,29 @@ def unflatten(structure: Any, values: Callable[[Leaf], Any]) -> Any:
 
 
 def key_of(value: Any, found: list[Any]) -> Hashable:
-    """Returns what two structures have in common if a program serves both.
+    """Returns what two structures of arrays have in common if a program serves both.
 
-    It runs at each call of a step, so it goes through the structure once.
+    It runs at each call of a step, without the structure that :func:`flatten` makes.
 
     Args:
-        value: The structure.
-        found: List to which the arrays and Variables are added, as by :func:`flatten`.
+        value: The structure of arrays and Variables.
+        found: List to which the arrays and Variables are added, in the order of :func:`flatten`.
 
     Raises:
         NotSupportedError: If the structure holds something that cannot be compared.
     """
+    cls = value.__class__
+    if find_backend(cls) is not None:
+        found.append(value)
+        return cls, None, value.dtype, value.shape
     if isinstance(value, Variable):
         found.append(value)
-        return type(value), bool(value.requires_grad), value.dtype, value.shape
-    if is_array(value):
-        found.append(value)
-        return type(value), None, value.dtype, value.shape
+        return cls, bool(value.requires_grad), value.dtype, value.shape
     if isinstance(value, (tuple, list)):
-        return type(value), tuple([key_of(v, found) for v in value])
+        return cls, tuple([key_of(v, found) for v in value])
     if isinstance(value, dict):
         return dict, tuple([(k, key_of(v, found)) for k, v in value.items()])
     if isinstance(value, Hashable):
         # 1 and True are equal, but not the same argument.
-        return type(value), value
-    raise NotSupportedError(f"{type(value).__name__} objects are not supported")
+        return cls, value
+    raise NotSupportedError(f"{cls.__name__} objects are not supported")
