@@ -13,12 +13,14 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import global_config, threads
-from chainer.core.reporting.reporter import Reporter, get_current_reporter
+from chainer.core.reporting import reporter as reporting
+from chainer.core.reporting.reporter import Reporter
 from chainer.links.link_hook import thread_hooks
+from chainer.training.capturing.last_call import LastCall
 from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
 from chainer.training.capturing.snapshot import Snapshot, are_as_near, are_same, bytes_of_results
-from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
+from chainer.training.capturing.structure import Leaf, NotSupportedError, flatten, key_of
 from chainer.training.capturing.targets import Targets, rules_of, unshared_states
 from chainer.training.update_rule import UpdateRule
 
@@ -68,18 +70,24 @@ class CapturedStep:
         self._programs = 0
         self._reason: str | None = None
         self._last_guard: str | None = None
+        self._last_call: LastCall | None = None
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function, or what was recorded of it."""
         if self._reason is not None or _runs_as_written():
             return self._function(*args, **kwargs)
+        reporter = _current_reporter()
+        last = self._last_call
+        if last is not None and not kwargs and last.has_signature_of(args, reporter is not None):
+            recording = last.recording
+            if recording.guards.holds():
+                return recording(args, reporter)
         found: list[Any] = []
         try:
             structure = flatten((args, kwargs), found)
         except NotSupportedError as error:
             return self._give_up(f"an argument: {error}", args, kwargs)
-        reporter = _current_reporter()
         key = (key_of(structure, found), _configuration(), reporter is None)
         entry = self._entries.get(key)
         if entry is None:
@@ -93,6 +101,9 @@ class CapturedStep:
             return self._record(entry, structure, found, reporter, args, kwargs)
         if not recording.is_verified or (self._audit and entry.calls % self._audit == 0):
             return self._verify(entry, recording, found, reporter, args, kwargs)
+        if not (self._audit or kwargs) and _are_leaves(structure[0]) and type(key[1]) is tuple:
+            # The configuration can be compared, as it is no text for entries such as lists.
+            self._last_call = LastCall(args, reporter is not None, recording)
         return recording(found, reporter)
 
     # -- the ways to run --------------------------------------------------------------------------
@@ -378,11 +389,15 @@ def _runs_as_written() -> bool:
     return bool(state.hooks or state.debug or thread_hooks.hooks or state.recorder is not None)
 
 
+def _are_leaves(structure: tuple[Any, ...]) -> bool:
+    """Returns whether all arguments are arrays and Variables."""
+    return all([isinstance(part, Leaf) for part in structure])
+
+
 def _current_reporter() -> Reporter | None:
-    try:
-        return get_current_reporter()
-    except IndexError:
-        return None
+    # At each call; an exception of get_current_reporter() would take longer.
+    reporters = reporting._local.reporters
+    return reporters[-1] if reporters else None
 
 
 def _configuration() -> Hashable:

@@ -50,7 +50,7 @@ class CaptureProgram(Program):
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
         values = [number.evaluate() for number in self._numbers]
-        return list(self._program(arguments, values))[: self._count]
+        return self._program(arguments, values)[: self._count]
 
 
 class CaptureRecorder(Recorder):
@@ -143,8 +143,9 @@ class CaptureRecorder(Recorder):
         jax, count = b.jax, len(outputs)
         arguments = [x.node for x in self._arguments]
         used = [box for box in self._state if box in trace.inputs]
-        written = [box for box in self._state if box in trace.written]
         donated = [box for box in used if box in trace.written]
+        only_written = [x for x in self._state if x in trace.written and x not in trace.inputs]
+        written = [*donated, *only_written]
         kept = [box for box in used if box not in trace.written]
         wanted = [*outputs, *[array for array, _ in self._pending]]
         all_boxes = self._boxes
@@ -172,7 +173,11 @@ class CaptureRecorder(Recorder):
                 for box, value in before.items():
                     box.value = value
 
-        compiled = jax.jit(step, donate_argnums=0)
+        # Compiled for these arguments: a jitted function would look at each of them at each call.
+        given = [[box.value for box in places] for places in (donated, kept, arguments)]
+        compiled = (
+            jax.jit(step, donate_argnums=0).lower(*given, numpy.zeros(len(self._numbers))).compile()
+        )
         program = JaxProgram(b, compiled, (donated, kept, written))
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
