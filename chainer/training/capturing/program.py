@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter, getitem, is_, itemgetter
 from typing import Any
 
@@ -186,7 +186,7 @@ class Recording:
         self.cleared: list[Parameter] = []
         self.counters: list[tuple[dict[str, Any], str, int]] = []
 
-    def __call__(self, found: list[Any], reporter: Reporter | None) -> Any:
+    def __call__(self, found: Sequence[Any], reporter: Reporter | None) -> Any:
         """Does what the step would do.
 
         Args:

@@ -19,6 +19,7 @@ from chainer.training.capturing.circumstances import (
     runs_as_written,
     with_place,
 )
+from chainer.training.capturing.last_call import LastCall
 from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
 from chainer.training.capturing.snapshot import (
@@ -78,18 +79,24 @@ class CapturedStep:
         self._programs = 0
         self._reason: str | None = None
         self._last_guard: str | None = None
+        self._last_call: LastCall | None = None
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function, or what was recorded of it."""
         if self._reason is not None or runs_as_written():
             return self._function(*args, **kwargs)
+        reporter = current_reporter()
+        last = self._last_call
+        if last is not None and not kwargs and last.has_signature_of(args, reporter is not None):
+            recording = last.recording
+            if recording.guards.holds():
+                return recording(args, reporter)
         found: list[Any] = []
         try:
             signature = key_of((args, kwargs), found)
         except NotSupportedError as error:
             return self._give_up(f"an argument: {error}", args, kwargs)
-        reporter = current_reporter()
         key = (signature, configuration(), reporter is None)
         entry = self._entries.get(key)
         if entry is None:
@@ -103,6 +110,9 @@ class CapturedStep:
             return self._record(entry, found, reporter, args, kwargs)
         if not recording.is_verified or (self._audit and entry.calls % self._audit == 0):
             return self._verify(entry, recording, found, reporter, args, kwargs)
+        if not (self._audit or kwargs) and _are_all(args, found) and type(key[1]) is tuple:
+            # The configuration can be compared, as it is no text for entries such as lists.
+            self._last_call = LastCall(args, reporter is not None, recording)
         return recording(found, reporter)
 
     # -- the ways to run --------------------------------------------------------------------------
@@ -382,6 +392,11 @@ def _level_of_caller() -> int:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def _are_all(args: tuple[Any, ...], found: list[Any]) -> bool:
+    """Returns whether all arguments are arrays and Variables."""
+    return [*map(id, args)] == [*map(id, found)]
 
 
 def _check_arguments(found: list[Any]) -> None:

@@ -140,9 +140,16 @@ class Numbers:
 
     def _number(self, group: Any, rule: Any, param: Any, name: str, field: str | None) -> Any:
         """Returns an argument of a kernel as a number; None and each of several numbers as well."""
+        kernel_call = type(rule).kernel_call
 
         def present() -> Any:
-            value = type(rule).kernel_call(rule, param)[2][name]
+            # The call of the kernel takes several times as long as one number of it.
+            if field == "alpha_t" and kernel_call is AdamRule.kernel_call:
+                return rule.alpha_t
+            if kernel_call is KernelUpdateRule.kernel_call:
+                value = rule.kernel_arguments(param)[name]
+            else:
+                value = kernel_call(rule, param)[2][name]
             return value if field is None else getattr(value, field)
 
         if field == "alpha_t" and _computes_as_adam(type(rule)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer_array_api import Array
@@ -42,19 +42,28 @@ class Box:
 
     Args:
         value: The array.
-
-    Attributes:
-        value: The array, without telling the observer.
-        version: Number of writes.
     """
 
-    __slots__ = ("__weakref__", "value", "version")
+    __slots__ = ("__weakref__", "_holder", "_value")
 
     def __init__(self, value: Any) -> None:
-        self.value = value
-        self.version = 0
+        self._value = value
+        self._holder: Holder | None = None
         if state.observer is not None:
             state.observer.created(self)
+
+    @property
+    def value(self) -> Any:
+        """The array, without telling the observer."""
+        if self._holder is not None:
+            self._holder.release()
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if self._holder is not None:
+            self._holder.release()
+        self._value = value
 
     @property
     def root(self) -> Box:
@@ -76,7 +85,57 @@ class Box:
         if state.observer is not None:
             state.observer.wrote(self)
         self.value = value
-        self.version += 1
+
+
+class Holder:
+    """The values of boxes between two calls of a program that writes all of them.
+
+    As long as nobody reads or writes one of the boxes, the program passes its results to itself,
+    and no box is touched. Whoever asks for one value makes all boxes have theirs.
+
+    Args:
+        boxes: The boxes.
+    """
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        # Weak references: the boxes know their holder, and a model must be freed at once.
+        self._boxes = [weakref.ref(box) for box in boxes]
+        self._lock = threading.Lock()
+        self._values: list[Any] | None = None
+
+    @property
+    def values(self) -> list[Any] | None:
+        """The values in the order of the boxes. None if the boxes have them."""
+        return self._values
+
+    def hold(self, values: list[Any]) -> None:
+        """Takes the values of all boxes.
+
+        Args:
+            values: The values in the order of the boxes.
+        """
+        if self._values is None:
+            with self._lock:
+                for box in self._live_boxes():
+                    box._holder, box._value = self, None
+                self._values = values
+        else:
+            self._values = values
+
+    def release(self) -> None:
+        """Gives each box its value."""
+        with self._lock:
+            if self._values is None:
+                return  # another thread did it meanwhile
+            for reference, value in zip(self._boxes, self._values, strict=True):
+                box = reference()
+                if box is not None:
+                    box._value = value
+                    box._holder = None
+            self._values = None
+
+    def _live_boxes(self) -> list[Box]:
+        return [box for box in [reference() for reference in self._boxes] if box is not None]
 
 
 class View:
@@ -89,7 +148,7 @@ class View:
             likewise.
     """
 
-    __slots__ = ("_back", "_there", "_value", "_version", "parent", "root")
+    __slots__ = ("_back", "_source", "_there", "_value", "parent", "root")
 
     def __init__(
         self,
@@ -102,7 +161,7 @@ class View:
         self._there = there
         self._back = back
         self._value: Any = None
-        self._version: Any = None  # what the value was computed from
+        self._source: Any = None  # what the value was computed from
 
     def read(self) -> Any:
         """Returns the value, computed again if the box was written."""
@@ -110,10 +169,10 @@ class View:
         if self._there is None:
             return value
         # The array, not the version: a recording replaces it by a tracer and puts it back.
-        source = self._version
+        source = self._source
         if source is None or source() is not value:
             self._value = self._there(value)
-            self._version = weakref.ref(value)
+            self._source = weakref.ref(value)
         return self._value
 
     def write(self, value: Any) -> None:
@@ -162,6 +221,11 @@ class JaxArrayBase(Array):
     def native(self) -> Any:  # type: ignore[override]
         """The ``jax.Array``: the present value, which later writes do not change."""
         return self.node.read()
+
+    @property
+    def signature(self) -> Any:
+        """Shape and dtype, as JAX has them: one object for all arrays that share them."""
+        return self.node.read().aval
 
     @property
     def device(self) -> Any:

@@ -66,7 +66,7 @@ class CaptureProgram(Program):
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
         values = [number.evaluate() for number in self._numbers]
-        results = list(self._program(arguments, values))
+        results = self._program(arguments, values)
         if self._places is not None:
             following = results[self._count : self._count + len(self._places)]
             self._last = [x.node.value for x in following]
@@ -211,8 +211,9 @@ class CaptureRecorder(Recorder):
         jax, count = b.jax, len(outputs)
         arguments = [x.node for x in self._arguments]
         used = [box for box in (*self._state, *self._given) if box in trace.inputs]
-        written = [box for box in self._state if box in trace.written]
         donated = [box for box in used if box in trace.written]
+        only_written = [x for x in self._state if x in trace.written and x not in trace.inputs]
+        written = [*donated, *only_written]
         kept = [box for box in used if box not in trace.written]
         passed_on = [b.array_class.on(box) for box in self._passed_on or ()]
         wanted = [*outputs, *passed_on, *[array for array, _ in self._pending]]
@@ -241,7 +242,11 @@ class CaptureRecorder(Recorder):
                 for box, value in before.items():
                     box.value = value
 
-        compiled = jax.jit(step, donate_argnums=0)
+        # Compiled for these arguments: a jitted function would look at each of them at each call.
+        given = [[box.value for box in places] for places in (donated, kept, arguments)]
+        compiled = (
+            jax.jit(step, donate_argnums=0).lower(*given, numpy.zeros(len(self._numbers))).compile()
+        )
         program = JaxProgram(b, compiled, (donated, kept, written))
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}

@@ -18,7 +18,7 @@ import numpy
 from chainer_array_api import Array
 
 from chainer_jax import boxes
-from chainer_jax.boxes import Box, Observer, Stale
+from chainer_jax.boxes import Box, Holder, Observer, Stale
 
 
 class RecordError(RuntimeError):
@@ -132,7 +132,7 @@ class JaxRecorder:
         """
         b = self._backend
         jax = b.jax
-        arrays = tuple(b.wrap(x).native for x in arguments)
+        arrays = [b.wrap(x).native for x in arguments]
         count = len(numbers)
         vector = numpy.asarray(numbers, numpy.float64)
         first = _Trace()
@@ -147,8 +147,8 @@ class JaxRecorder:
 
         jax.eval_shape(discover, arrays, vector)
         gc.collect()  # graphs of the run before: their boxes hold tracers
-        written = list(first.written)
-        donated = [box for box in written if box in first.inputs]
+        donated = [box for box in first.written if box in first.inputs]
+        written = [*donated, *[box for box in first.written if box not in first.inputs]]
         kept = [box for box in first.inputs if box not in first.written]
         data = tuple(first.host_data)
 
@@ -177,8 +177,7 @@ class JaxRecorder:
         return JaxProgram(b, compiled, (donated, kept, written))
 
 
-#: References to a value that only its box holds: the box, a list, a variable, the argument of
-#: ``getrefcount``.
+#: References to a value that only its box holds: the box, a list, the argument of ``getrefcount``.
 _OWN_REFERENCES = 3
 
 
@@ -188,13 +187,15 @@ class JaxProgram:
     Args:
         backend: The backend.
         compiled: The jitted function.
-        places: Boxes that are read and written, only read, and written.
+        places: Boxes that are read and written, only read, and written. The first ones are the
+            beginning of the last ones.
     """
 
     def __init__(self, backend: Any, compiled: Any, places: tuple[list[Box], ...]) -> None:
         self._backend = backend
         self._compiled = compiled
         self._donated, self._kept, self._written = places
+        self._holder = Holder(self._written)
         self.parts = (self,)
 
     def bind(self, state: Sequence[Any], foreign: Sequence[Any]) -> None:
@@ -227,32 +228,36 @@ class JaxProgram:
         self._donated = [places[0][box] for box in self._donated]
         self._kept = list(places[1].values())
         self._written = list(places[0].values())
+        self._holder.release()
+        self._holder = Holder(self._written)
 
-    def __call__(
-        self, arguments: Sequence[Array], numbers: Sequence[float] = ()
-    ) -> tuple[Array, ...]:
+    def __call__(self, arguments: Sequence[Array], numbers: Sequence[float] = ()) -> list[Array]:
         """Runs the program: state is changed in place, outputs are new arrays.
 
         Args:
             arguments: Arrays of the shapes and dtypes that were recorded.
             numbers: Numbers, as many as were recorded.
         """
-        b = self._backend
-        count, copy = sys.getrefcount, b.nx.copy
-        gives = []
-        for box in self._donated:
-            value = box.value
-            # Free copies share a value, which must survive. What only the box holds is reused.
-            gives.append(value if count(value) <= _OWN_REFERENCES else copy(value))
-            del value
-        outputs, values = self._compiled(
-            gives,
-            [box.value for box in self._kept],
-            tuple([b.wrap(x).native for x in arguments]),
-            numpy.asarray(numbers, numpy.float64),
-        )
-        for box, value in zip(self._written, values, strict=True):
-            box.value = value
-            box.version += 1
-        new = b.array_class
-        return tuple([new(value) for value in outputs])
+        wrap, holder = self._backend.wrap, self._holder
+        # XLA computes while Python does what follows this call. What precedes it adds to the time.
+        natives = [wrap(x).native for x in arguments]
+        keeps = [box.value for box in self._kept]
+        # After these, as an argument may be an array of the state.
+        results = holder.values
+        gives = self._collect() if results is None else results[: len(self._donated)]
+        outputs, values = self._compiled(gives, keeps, natives, numpy.array(numbers, numpy.float64))
+        holder.hold(values)
+        return [*map(self._backend.array_class, outputs)]
+
+    def _collect(self) -> list[Any]:
+        """Returns the values that are given away, from the boxes.
+
+        Free copies share a value, which must survive. What only its box holds is reused.
+        """
+        gives = [box.value for box in self._donated]
+        counts = [*map(sys.getrefcount, gives)]
+        copy = self._backend.nx.copy
+        return [
+            copy(value) if count > _OWN_REFERENCES else value
+            for value, count in zip(gives, counts, strict=True)
+        ]

@@ -1,0 +1,66 @@
+"""The signature of the last call, to recognize the next one."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import global_config, threads
+from chainer.training.capturing.program import Recording
+
+_of_array = attrgetter("dtype", "shape")
+_of_signed_array = attrgetter("signature")
+_of_variable = attrgetter("dtype", "shape", "requires_grad")
+
+
+class LastCall:
+    """Arguments and settings of a call that repeated a recording.
+
+    Most calls of a step are like the one before. To compare the two takes a quarter of the time
+    that it takes to make the key of a call.
+
+    Args:
+        args: The positional arguments, arrays and Variables; there were no others.
+        has_reporter: Whether a reporter was current.
+        recording: What was repeated.
+    """
+
+    __slots__ = (
+        "_getters", "_has_reporter", "_kinds", "_own", "_shared", "_signatures", "recording"
+    )  # fmt: skip
+
+    def __init__(self, args: tuple[Any, ...], has_reporter: bool, recording: Recording) -> None:
+        self.recording = recording
+        self._kinds = [*map(type, args)]
+        self._getters = [_getter_for(x) for x in args]
+        self._signatures = [getter(x) for getter, x in zip(self._getters, args)]
+        self._has_reporter = has_reporter
+        self._shared = dict(vars(global_config))
+        self._own = dict(threads.state.values)
+
+    def has_signature_of(self, args: tuple[Any, ...], has_reporter: bool) -> bool:
+        """Returns whether a call has the same arguments, but for values, and the same settings.
+
+        Args:
+            args: The positional arguments; there must be no others.
+            has_reporter: Whether a reporter is current.
+        """
+        try:
+            return (
+                [*map(type, args)] == self._kinds
+                and [getter(x) for getter, x in zip(self._getters, args)] == self._signatures
+                and has_reporter is self._has_reporter
+                and vars(global_config) == self._shared
+                and threads.state.values == self._own
+            )
+        except (TypeError, ValueError):
+            return False  # an entry of the configuration that cannot be compared
+
+
+def _getter_for(x: Any) -> Any:
+    """Returns what returns the part of an argument that programs depend on."""
+    if isinstance(x, Variable):
+        return _of_variable
+    # Backends may have a quicker way to tell shape and dtype.
+    return _of_signed_array if hasattr(type(x), "signature") else _of_array
