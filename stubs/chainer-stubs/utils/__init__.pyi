@@ -15,6 +15,7 @@ from chainer.core.utils import (
     imgproc as imgproc,
     installed as installed,
     meta as meta,
+    placed_memory as placed_memory,
     precision as precision,
     temporary_names as temporary_names,
     type_check as type_check,
