@@ -81,6 +81,9 @@ def large_cases():
     cases["max_pooling_2d overlapping"] = operation("max_pooling_2d", images, 3, 2)
     cases["average_pooling_2d"] = operation("average_pooling_2d", images, 2)
     cases["unpooling_2d"] = operation("unpooling_2d", images, 2, cover_all=False)
+    cases["linear"] = operation("linear", random(64, 1024), random(4096, 1024), random(4096))
+    words = random(20, 200), random(10000, 200), random(10000)
+    cases["linear of few rows"] = operation("linear", *words)
     cases["im2col"] = operation("im2col", random(16, 32, 56, 56), 3, 1, 1)
     return cases
 
