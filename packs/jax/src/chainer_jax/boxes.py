@@ -90,7 +90,7 @@ class Box:
 class Holder:
     """The values of boxes between two calls of a program that writes all of them.
 
-    As long as nobody reads or writes one of the boxes, the program passes its results to itself,
+    As long as no code reads or writes one of the boxes, the program passes its results to itself,
     and no box is touched. Whoever asks for one value makes all boxes have theirs.
 
     Args:
