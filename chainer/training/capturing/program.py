@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, getitem, is_, itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
+
+import numpy
 
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import Program
@@ -52,17 +54,19 @@ class Guards:
         self._expected_settings = settings()
         # Lists for holds(), which has to be quick: models may have hundreds of links.
         self._alone = [p for p, *_ in parameters]
-        self._arrays = [array for _, array, *_ in parameters]
-        self._rules = [rule for *_, rule, _ in parameters]
-        self._requirements = [requires_grad for _, _, requires_grad, *_ in parameters]
-        self._places = [members for members, _, _ in objects]
-        self._names = [name for _, name, _ in objects]
-        self._things = [value for _, _, value in objects]
+        self._facts = [
+            (array, requires_grad, rule) for _, array, requires_grad, rule, _ in parameters
+        ]
+        self._small = [
+            (p, array) for p, array, *_ in parameters if not _is_told_by_comparison(array)
+        ]
         self._containers = [container for container, _ in sizes]
         self._lengths = [size for _, size in sizes]
+        self._identical = [(m, n, v) for m, n, v in objects if not _is_told_by_comparison(v)]
         by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        for slot, value in values:
-            by_owner.setdefault(id(slot.members), (slot.members, {}))[1][slot.name] = value
+        entries = [(m, n, v) for m, n, v in objects if _is_told_by_comparison(v)]
+        for members, name, value in (*entries, *[(s.members, s.name, v) for s, v in values]):
+            by_owner.setdefault(id(members), (members, {}))[1][name] = value
         # A getter of several entries returns a tuple, that of one entry its value.
         self._getters = [(itemgetter(*found), members) for members, found in by_owner.values()]
         self._expected = [
@@ -74,11 +78,10 @@ class Guards:
         """Returns whether nothing has changed; what has changed if not, :meth:`broken` tells."""
         try:
             return (
-                all(map(is_, map(_get_array, self._alone), self._arrays))
-                and all(map(is_, map(_get_rule, self._alone), self._rules))
-                and all(map(is_, map(_get_requirement, self._alone), self._requirements))
+                list(map(_get_facts, self._alone)) == self._facts
+                and all([p._array is array for p, array in self._small])
                 and list(map(len, self._containers)) == self._lengths
-                and all(map(is_, map(getitem, self._places, self._names), self._things))
+                and all([members[name] is value for members, name, value in self._identical])
                 and [getter(members) for getter, members in self._getters] == self._expected
                 and all([_agrees(*carried) for carried in self._carried])
                 and all([len(set(map(_get_count, rules))) == 1 for rules in self._groups])
@@ -129,9 +132,19 @@ class Guards:
 _MISSING = object()
 
 _get_count = attrgetter("t")
-_get_array = attrgetter("_array")
-_get_rule = attrgetter("update_rule")
-_get_requirement = attrgetter("_requires_grad")
+_get_facts = attrgetter("_array", "_requires_grad", "update_rule")
+
+
+def _is_told_by_comparison(value: Any) -> bool:
+    """Returns whether ``==`` holds for an object and nothing else.
+
+    Python compares lists of such objects several times as fast as one by one with ``is``. Of NumPy
+    arrays, a comparison with another object raises ValueError, unless they have one element.
+    """
+    if type(value) is numpy.ndarray:
+        return value.size > 1
+    # A comparison of a Variable with another object raises NotImplementedError.
+    return isinstance(value, Parameter) or type(value).__eq__ is object.__eq__
 
 
 def _are_equal(first: Any, second: Any) -> bool:

@@ -67,9 +67,7 @@ class StepRecording:
         self._carried: list[tuple[Slot, Any, Any]] = []
         self._state: list[tuple[Slot, Any, Any]] = []
 
-    def record(
-        self, structure: Any, found: list[Any], reporter: Reporter | None
-    ) -> tuple[Recording, Any]:
+    def run(self, structure: Any, found: list[Any], reporter: Reporter | None) -> Any:
         """Runs the step.
 
         Args:
@@ -78,7 +76,7 @@ class StepRecording:
             reporter: The current reporter.
 
         Returns:
-            tuple: The recording, and the result of the step.
+            The result of the step. All state is as the step leaves it.
 
         Raises:
             NotRecordableError: If the step cannot be recorded. The state may then be half changed.
@@ -105,6 +103,18 @@ class StepRecording:
             finally:
                 state.recorder = None
         return self._finish(result, before, observation, reporter)
+
+    def recording(self) -> Recording:
+        """Returns the recording of the run; to be called once, after :meth:`run`.
+
+        Raises:
+            NotRecordableError: If there can be no program. The state stays as the step left it.
+        """
+        recorder, recording, outputs = self._recorder, self._recording, self._outputs
+        recording.program = recorder.program(outputs)
+        self._follow_moved(recorder)
+        recording.guards = self._guards(recording)
+        return recording
 
     # -- before -----------------------------------------------------------------------------------
 
@@ -158,13 +168,13 @@ class StepRecording:
         before: dict[tuple[int, str], Any],
         observation: dict[str, Any],
         reporter: Reporter | None,
-    ) -> tuple[Recording, Any]:
+    ) -> Any:
         recorder = self._recorder
         self._check_arrays()
         outputs: list[Any] = []
         found: list[Any] = []
         structure = flatten(result, found)
-        recording = Recording(_NO_PROGRAM, _NO_GUARDS, structure)
+        recording = self._recording = Recording(_NO_PROGRAM, _NO_GUARDS, structure)
         for i, x in enumerate(found):
             array = x.array if isinstance(x, Variable) else x
             if recorder.is_recorded(array):
@@ -180,16 +190,16 @@ class StepRecording:
         self._count(recording)
         carried = [slot for slot, _, _ in self._carried]
         recording.carried = carried
-        recording.program = recorder.program(outputs)
-        self._follow_moved(recorder)
-        recording.guards = self._guards(recording)
+        self._outputs = outputs
+        # Those of the call before; the program needs memory for new ones.
+        self._gradients, self._taped_gradients = [], []
         plain = [
             Variable(recorder.plain(x.array), requires_grad=False)
             if isinstance(x, Variable)
             else recorder.plain(x)
             for x in found
         ]
-        return recording, unflatten(structure, lambda leaf: plain[leaf.index])
+        return unflatten(structure, lambda leaf: plain[leaf.index])
 
     def _check_arrays(self) -> None:
         """Puts the arrays back that were changed in place; finds those that were replaced."""

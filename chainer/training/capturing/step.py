@@ -162,51 +162,80 @@ class CapturedStep:
             backend = _common_backend(found, self._targets)
         except NotRecordableError as error:
             return self._give_up(str(error), args, kwargs)
+        if backend.recorder(backend.device()) is None:
+            return self._give_up(
+                f"backend {backend.name!r} cannot record", args, kwargs, quietly=True
+            )
+        result, attempt, recorder = self._run_recorded(
+            backend, rules, found, reporter, args, kwargs
+        )
+        if attempt is None:
+            return result
+        # The step has run: from here on, its result counts even if there is no program.
+        try:
+            recording = attempt.recording()
+        except NotRecordableError as error:
+            self._set_reason(with_place(error))
+            return result
+        except Exception as error:
+            self._set_reason(f"{type(error).__name__}: {error}")
+            return result
+        # What is left of the recording now is somewhere where repetitions do not change it.
+        del attempt
+        kept = recorder.kept()
+        if kept is None:
+            entry.recordings.append(recording)
+        else:
+            self._set_reason(
+                f"it keeps an array ({kept}) where only the step as written changes it, as in a "
+                "list or an object that is not a target; return the array instead"
+            )
+        return result
+
+    def _run_recorded(
+        self,
+        backend: Any,
+        rules: list[UpdateRule],
+        found: list[Any],
+        reporter: Reporter | None,
+        args: Any,
+        kwargs: Any,
+    ) -> tuple[Any, StepRecording | None, Any]:
+        """Runs the step with a recorder, or as written if that fails.
+
+        Returns:
+            tuple: The result, the run and the recorder; None for the run if it failed.
+        """
         structure = flatten((args, kwargs), [])
+        # Before the snapshot, which refers to all arrays.
         owned = unshared_states(rules)
+        # Only until the step has run: the program then needs the memory.
         before = Snapshot(self._targets, reporter)
         for _ in range(_ATTEMPTS):
             recorder = backend.recorder(backend.device())
-            if recorder is None:
-                return self._give_up(
-                    f"backend {backend.name!r} cannot record", args, kwargs, quietly=True
-                )
-            for array in owned:
-                recorder.own(array)
+            for state in owned:
+                recorder.own(state)
             attempt = StepRecording(
                 self._function, self._targets, recorder, self._keep_grads, self._replaced
             )
             try:
-                recording, result = attempt.record(structure, found, reporter)
+                return attempt.run(structure, found, reporter), attempt, recorder
             except ReplacedArrayError as error:
                 before.restore()
                 self._replaced |= error.keys
-                continue
             except NotRecordableError as error:
                 before.restore()
-                return self._give_up(with_place(error), args, kwargs)
+                return self._give_up(with_place(error), args, kwargs), None, None
             except Exception as error:
                 # Of the function itself, which then raises again, or of a call of NumPy that
                 # recorded arrays do not support.
                 before.restore()
                 result = self._function(*args, **kwargs)
                 self._set_reason(f"{type(error).__name__}: {error}")
-                return result
-            # What is left of the recording now is somewhere where repetitions do not change it.
-            del attempt
-            kept = recorder.kept()
-            if kept is not None:
-                before.restore()
-                return self._give_up(
-                    f"it keeps an array ({kept}) where only the step as written changes it, as "
-                    "in a list or an object that is not a target; return the array instead",
-                    args,
-                    kwargs,
-                )
-            entry.recordings.append(recording)
-            return result
+                return result, None, None
         before.restore()
-        return self._give_up("it replaces other arrays at each call", args, kwargs)
+        reason = "it replaces other arrays at each call"
+        return self._give_up(reason, args, kwargs), None, None
 
     def _verify(
         self,

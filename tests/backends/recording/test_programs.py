@@ -220,3 +220,44 @@ def test_states_of_all_sizes_are_updated_by_the_same_calls():
 def test_shapes_that_depend_on_values():
     with pytest.raises(NotRecordableError, match="depends on values"):
         record(lambda x: [np.nonzero(x)[0]], np.ones(3, "f"))
+
+
+def test_long_programs_are_functions_of_several_parts():
+    def function(x):
+        for _ in range(150):
+            x = np.tanh(x) + chainer.functions.max_pooling_2d(x[None, None], 1).array[0, 0]
+        return (x,)
+
+    x = np.random.RandomState(0).rand(3, 4).astype("f")
+    program, (expected,) = record(function, x)
+    assert program._run.__code__.co_names[:2] == ("part0", "part1")
+    for _ in range(2):
+        np.testing.assert_array_equal(program([x])[0], expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (200, 100)])
+def test_states_lie_in_one_array(shape):
+    """Large states of optimizers are views of memory that is aligned; small ones are not."""
+    link = chainer.Sequential(L.Linear(shape[1], shape[0]), L.Linear(shape[0], 2))
+    optimizer = chainer.optimizers.Adam().setup(link)
+
+    def step(x):
+        loss = chainer.functions.sum(link(x) ** 2)
+        link.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    step = chainer.capture(step, optimizer, on_failure="error")
+    x = np.ones((5, shape[1]), "f")
+    for _ in range(2):
+        step(x)
+    states = [p.update_rule.state for p in link.params()]
+    for name in ("m", "v"):
+        addresses = [state[name].ctypes.data for state in states]
+        assert addresses[0] % 64 == 0
+        ends = [a + s[name].nbytes for a, s in zip(addresses, states, strict=True)]
+        assert addresses[1:] == ends[:-1]
+    for _ in range(3):
+        step(x)
+    assert "in use" in chainer.explain(step)

@@ -13,6 +13,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizer_hooks, optimizers, serializers
+from chainer.training.capturing.step import CapturedStep
 
 STEPS = 12
 
@@ -43,12 +44,22 @@ class Program:
         self.model = L.Classifier((model or Net)())
         self.optimizer = (optimizers.Adam() if optimizer is None else optimizer).setup(self.model)
 
-    def step(self, x, t):
-        loss = self.model(x, t)
+    def train(self, loss):
         self.model.cleargrads()
         loss.backward()
         self.optimizer.update()
         return loss
+
+    def step(self, x, t):
+        return self.train(self.model(x, t))
+
+    def run(self, step=None, n=STEPS, change=lambda i: None):
+        """Yields what captured steps on n batches return, and the state; changes come before."""
+        captured = self.captured(step)
+        for i, (x, t) in enumerate(batches(n)):
+            change(i)
+            yield captured(x, t)
+        yield state(self.optimizer)
 
     def captured(self, step=None, **options):
         return self.capture(step or self.step, self.model, self.optimizer, **options)
@@ -78,11 +89,7 @@ def own_dropout(capture):
     rng = np.random.RandomState(5)
 
     def step(x, t, mask):
-        loss = F.softmax_cross_entropy(p.model.predictor(x * mask), t)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.softmax_cross_entropy(p.model.predictor(x * mask), t))
 
     step = p.captured(step)
     for x, t in batches():
@@ -97,10 +104,7 @@ def own_random_in_the_step(capture):
     def step(x, t):
         return p.step(x + rng.normal(0, 0.1, x.shape).astype("f"), t)
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def last_batch_is_smaller(capture):
@@ -125,14 +129,14 @@ def learning_rate_per_iteration(capture):
 
 def gradient_hook_in_the_middle(capture):
     p = Program(capture, optimizers.SGD(0.1))
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(15)):
+
+    def change(i):
         if i == 5:
             p.optimizer.add_hook(optimizer_hooks.GradientHardClipping(-0.01, 0.01))
         if i == 10:
             p.optimizer.remove_hook("GradientHardClipping")
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=15, change=change)
 
 
 def hook_of_the_user(capture):
@@ -144,10 +148,7 @@ def hook_of_the_user(capture):
             param.grad[...] *= 0.5
 
     p.optimizer.add_hook(halve)
-    step = p.captured()
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run()
 
 
 def branch_by_iteration(capture):
@@ -157,16 +158,9 @@ def branch_by_iteration(capture):
     def step(x, t):
         p.model.predictor.iteration += 1
         y = p.model.predictor(x)
-        loss = F.softmax_cross_entropy(y if p.model.predictor.iteration < 6 else y * 2, t)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.softmax_cross_entropy(y if p.model.predictor.iteration < 6 else y * 2, t))
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def branch_by_attribute(capture):
@@ -175,17 +169,12 @@ def branch_by_attribute(capture):
 
     def step(x, t):
         y = p.model.predictor(x)
-        loss = F.softmax_cross_entropy(y * 2 if p.model.predictor.sharp else y, t)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.softmax_cross_entropy(y * 2 if p.model.predictor.sharp else y, t))
 
-    step = p.captured(step)
-    for i, (x, t) in enumerate(batches()):
+    def change(i):
         p.model.predictor.sharp = i % 4 == 3
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(step, change=change)
 
 
 def branch_by_optimizer(capture):
@@ -194,11 +183,7 @@ def branch_by_optimizer(capture):
 
     def step(x, t):
         y = p.model.predictor(x)
-        loss = F.softmax_cross_entropy(y * 2 if p.optimizer.t > 6 else y, t)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.softmax_cross_entropy(y * 2 if p.optimizer.t > 6 else y, t))
 
     step = p.captured(step, audit=1)
     for x, t in batches():
@@ -211,12 +196,12 @@ def weight_decay_and_clipping(capture):
     p.optimizer.add_hook(optimizer_hooks.WeightDecay(0.01))
     p.optimizer.add_hook(optimizer_hooks.GradientClipping(0.5))
     p.optimizer.add_hook(optimizer_hooks.Lasso(0.001))
-    step = p.captured()
-    for i, (x, t) in enumerate(batches()):
+
+    def change(i):
         if i == 7:
             next(iter(p.optimizer._hooks.pre.values())).rate = 0.1
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(change=change)
 
 
 def weight_decay_of_some(capture):
@@ -224,10 +209,7 @@ def weight_decay_of_some(capture):
     for name, param in p.model.namedparams():
         if name.endswith("W"):
             param.update_rule.add_hook(optimizer_hooks.WeightDecay(0.01))
-    step = p.captured()
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run()
 
 
 def loss_scaling(capture):
@@ -241,10 +223,7 @@ def loss_scaling(capture):
         return loss
 
     p.optimizer.set_loss_scale(128.0)
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def dynamic_loss_scaling(capture):
@@ -255,10 +234,7 @@ def dynamic_loss_scaling(capture):
         p.optimizer.update(p.model, x, t)
         return p.model.loss
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def mixed_precision(capture):
@@ -275,57 +251,52 @@ def finetuning(capture):
     p = Program(capture)
 
     def step(x, t):
-        loss = F.softmax_cross_entropy(
-            p.model.predictor.l2(
-                F.relu(p.model.predictor.bn(p.model.predictor.l1(x), finetune=True))
-            ),
-            t,
+        return p.train(
+            F.softmax_cross_entropy(
+                p.model.predictor.l2(
+                    F.relu(p.model.predictor.bn(p.model.predictor.l1(x), finetune=True))
+                ),
+                t,
+            )
         )
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
 
     p.model.predictor.bn.start_finetuning()
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def link_is_added(capture):
     p = Program(capture, model=lambda: chainer.Sequential(L.Linear(6, 5), F.tanh, L.Linear(5, 3)))
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(14)):
+
+    def change(i):
         if i == 6:
             p.model.predictor.append(L.Linear(3, 3))
             p.optimizer.setup(p.model)
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=14, change=change)
 
 
 def link_is_replaced(capture):
     p = Program(capture)
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(14)):
+
+    def change(i):
         if i == 6:
             del p.model.predictor.l2
             with p.model.predictor.init_scope():
                 p.model.predictor.l2 = L.Linear(5, 3)
             p.optimizer.setup(p.model)
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=14, change=change)
 
 
 def function_of_a_sequence_is_replaced(capture):
     """A plain function has no parameters: the number of attributes stays."""
     p = Program(capture, model=lambda: chainer.Sequential(L.Linear(6, 5), F.tanh, L.Linear(5, 3)))
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(14)):
+
+    def change(i):
         if i == 6:
             p.model.predictor[1] = F.relu
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=14, change=change)
 
 
 def loss_function_is_replaced(capture):
@@ -346,10 +317,7 @@ def configuration_in_the_step(capture):
             before = F.softmax_cross_entropy(p.model.predictor(x), t)
         return before, p.step(x, t)
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def parameters_changed_in_place(capture):
@@ -500,16 +468,9 @@ def gradient_penalty(capture):
         v = chainer.Variable(x)
         y = F.sum(F.tanh(p.model.predictor.l1(v)) ** 2)
         (g,) = chainer.grad([y], [v], enable_double_backprop=True)
-        loss = F.sum((F.sqrt(F.sum(g * g, axis=1)) - 1) ** 2) + p.model(x, t)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.sum((F.sqrt(F.sum(g * g, axis=1)) - 1) ** 2) + p.model(x, t))
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def gradients_of_two_batches(capture):
@@ -563,14 +524,14 @@ def gradients_are_read(capture):
 
 def frozen_and_thawed(capture):
     p = Program(capture)
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(16)):
+
+    def change(i):
         if i == 5:
             p.model.predictor.l1.disable_update()
         if i == 10:
             p.model.predictor.l1.enable_update()
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=16, change=change)
 
 
 def update_every_other_call(capture):
@@ -671,14 +632,14 @@ def gradients_without_an_optimizer(capture):
 
 def parameter_is_another_object(capture):
     p = Program(capture)
-    step = p.captured()
-    for i, (x, t) in enumerate(batches(14)):
+
+    def change(i):
         if i == 6:
             with p.model.predictor.init_scope():
                 p.model.predictor.l2.W = chainer.Parameter(np.ones((3, 5), "f"))
             p.optimizer.setup(p.model)
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(n=14, change=change)
 
 
 def link_hook_of_one_link(capture):
@@ -710,10 +671,7 @@ def spectral_normalization(capture):
         return link
 
     p = Program(capture, model=make)
-    step = p.captured()
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run()
 
 
 def list_of_an_attribute_is_changed(capture):
@@ -723,12 +681,11 @@ def list_of_an_attribute_is_changed(capture):
     def step(x, t):
         return p.step(x * np.float32(p.model.predictor.scales[1]), t)
 
-    step = p.captured(step)
-    for i, (x, t) in enumerate(batches()):
+    def change(i):
         if i == 6:
             p.model.predictor.scales[1] = 3.0
-        yield step(x, t)
-    yield state(p.optimizer)
+
+    yield from p.run(step, change=change)
 
 
 def results_are_kept_in_an_attribute(capture):
@@ -798,16 +755,9 @@ def numpy_in_the_step(capture):
         noise[:, 0] += 1
         x = np.concatenate([x[:, :3], (x + noise)[:, 3:]], axis=1) - x.mean(axis=0)
         x = np.where(x > 0.5, x, np.float32(0))
-        loss = F.softmax_cross_entropy(p.model.predictor(x), t, class_weight=weights)
-        p.model.cleargrads()
-        loss.backward()
-        p.optimizer.update()
-        return loss
+        return p.train(F.softmax_cross_entropy(p.model.predictor(x), t, class_weight=weights))
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
-    yield state(p.optimizer)
+    yield from p.run(step)
 
 
 def sorted_batch(capture):
@@ -818,9 +768,74 @@ def sorted_batch(capture):
         order = np.argsort(x[:, 0])
         return p.step(x[order], t[order])
 
-    step = p.captured(step)
-    for x, t in batches():
-        yield step(x, t)
+    yield from p.run(step)
+
+
+def branch_by_value(capture):
+    p = Program(capture)
+
+    def step(x, t):
+        loss = p.model(x, t)
+        return p.train(loss * 2 if float(loss.array) > 1.1 else loss)
+
+    yield from p.run(step)
+
+
+def argument_is_changed(capture):
+    p = Program(capture)
+
+    def step(x, t):
+        x *= 2
+        return p.step(x, t)
+
+    yield from p.run(step)
+
+
+def arrays_are_kept_in_a_list(capture):
+    """The step itself fills a list: each call adds one array."""
+    p, kept = Program(capture), []
+
+    def step(x, t):
+        loss = p.step(x, t)
+        kept.append(loss.array)
+        return loss
+
+    yield from p.run(step)
+    yield [("kept", loss) for loss in kept]
+
+
+def state_of_an_object_that_is_no_target(capture):
+    p, states = Program(capture), {"h": np.zeros((4, 3), "f")}
+
+    def step(x, t):
+        y = p.model.predictor(x) + states["h"]
+        states["h"] = F.tanh(y).array
+        return p.train(F.softmax_cross_entropy(y, t))
+
+    yield from p.run(step)
+    yield [("state", states["h"])]
+
+
+def debug_mode_for_some_steps(capture):
+    p = Program(capture)
+    yield from p.run(n=15, change=lambda i: chainer.set_debug(5 <= i < 10))
+
+
+def reports_that_keep_graphs(capture):
+    p = Program(capture)
+    reporter = chainer.Reporter()
+    reporter.add_observer("main", p.model)
+    step = p.captured()
+    with chainer.using_config("keep_graph_on_report", True):
+        for x, t in batches():
+            observation = {}
+            with reporter.scope(observation):
+                loss = step(x, t)
+            yield [loss, *[observation[k] for k in ("main/loss", "main/accuracy")]]
+    if isinstance(step, CapturedStep):
+        # As written there would be a graph: that there is none must not go unnoticed.
+        with pytest.raises(RuntimeError, match="a result of a captured step has no graph"):
+            observation["main/loss"].backward()
     yield state(p.optimizer)
 
 
@@ -833,6 +848,10 @@ PROGRAMS = [
 
 #: Programs whose steps cannot be recorded: they run as written, and a warning says why.
 AS_WRITTEN = {
+    branch_by_value: "the value of an array is read",
+    argument_is_changed: "an argument is changed in place",
+    arrays_are_kept_in_a_list: "it keeps an array (float32[])",
+    state_of_an_object_that_is_no_target: "it keeps an array (float32[4, 3])",
     own_random_in_the_step: "enters the step",
     branch_by_iteration: "changes attribute 'iteration'",
     branch_by_optimizer: "differs from that of the step as written",

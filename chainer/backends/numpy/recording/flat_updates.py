@@ -35,6 +35,11 @@ BLOCK = 1 << 14
 #: Up to this number of elements, one block is faster: each block costs a dozen calls.
 LARGEST_BLOCK = 3 << 14
 
+#: Up to this number of elements, states are moved so that they lie one after the other. More take
+#: so many blocks that calls for single parameters cost nothing beside them, while the old and the
+#: new states together would take twice the memory for a time.
+MOST_MOVED = 1 << 20
+
 
 class UpdateCalls:
     """A kernel of updates whose calls are put on the tape as they are.
@@ -246,7 +251,7 @@ class FlatUpdates:
         adjacent = _adjacent(refs)
         if adjacent is not None:
             return _Flat(adjacent)
-        if all([self._is_movable_state(ref) for ref in refs]):
+        if total <= MOST_MOVED and all([self._is_movable_state(ref) for ref in refs]):
             # Calls on two states at equal places of a page take up to 1.4 times as long.
             memory = zeros_at(total * dtype.itemsize, index * (PAGE // 4)).view(dtype)
             for ref, start in zip(refs, starts, strict=True):

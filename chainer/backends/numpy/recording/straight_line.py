@@ -32,6 +32,10 @@ _CONVERSIONS = frozenset((numpy.asarray, _ndarray.astype, _ndarray.copy, numpy.c
 _BY_NAME = frozenset((numpy.maximum, numpy.minimum))
 
 
+#: Lines of one function. While Python compiles a function, each line takes 5 kB of memory.
+_LONGEST_PART = 200
+
+
 class StraightLine:
     """Makes a function of recorded calls.
 
@@ -62,17 +66,32 @@ class StraightLine:
         self._is_continued = is_continued
         held_until = self._last_uses_of_held(calls)
         self._held: dict[Held, str] = {}
-        lines: list[str] = []
+        parts: list[list[str]] = [[]]
         for index, call in enumerate(calls):
-            lines += self._lines(call)
+            if len(parts[-1]) >= _LONGEST_PART:
+                parts.append([])
+            parts[-1] += self._lines(call)
             for held in held_until.get(index, ()):
                 if self._is_own(held):
-                    lines.append(f"{self._held_name(held)} = None")
+                    parts[-1].append(f"{self._held_name(held)} = None")
+        if len(parts) == 1:
+            self.run = self._compiled("run", parts[0])
+            return
+        # What kernels keep passes from part to part.
+        shared = [f"global {', '.join(self._held.values())}"] if self._held else []
+        names = [f"part{i}" for i in range(len(parts))]
+        for name, lines in zip(names, parts, strict=True):
+            self._compiled(name, [*shared, *lines])
+        given = ", ".join(self._given.values())
+        self.run: Callable[..., None] = self._compiled("run", [f"{n}({given})" for n in names])
+
+    def _compiled(self, name: str, lines: list[str]) -> Callable[..., None]:
+        """Returns a function of the arguments that consists of given lines."""
         parameters = ", ".join(self._given.values())
         body = "\n    ".join(lines or ["pass"])
-        code = compile(f"def run({parameters}):\n    {body}\n", "<recorded step>", "exec")
+        code = compile(f"def {name}({parameters}):\n    {body}\n", "<recorded step>", "exec")
         exec(code, self._names)
-        self.run: Callable[..., None] = self._names["run"]
+        return self._names[name]
 
     def array(self, ref: Ref) -> HostArray:
         """Returns the array that a reference represents in the program."""
