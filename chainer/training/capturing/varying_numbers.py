@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from chainer.core.arrays.recorder import Recorder
@@ -16,6 +17,7 @@ from chainer.training.update_rule import UpdateRule
 #: are part of the program, which is recorded anew when they change.
 _VARYING = frozenset(("lr", "alpha", "alpha_t", "bounds", "correction", "rho"))
 
+_alpha_t = attrgetter("alpha_t")
 
 #: Hyperparameters that may change from step to step. Others are part of the program, and those
 #: that are None.
@@ -133,8 +135,6 @@ class Numbers:
 
         def present() -> Any:
             # The call of the kernel takes several times as long as one number of it.
-            if field == "alpha_t" and kernel_call is AdamRule.kernel_call:
-                return rule.alpha_t
             if kernel_call is KernelUpdateRule.kernel_call:
                 value = rule.kernel_arguments(param)[name]
             else:
@@ -144,7 +144,9 @@ class Numbers:
         key = (group, name, field)
         if key not in self._shared:
             value = present()
-            if value is None:
+            if field == "alpha_t" and kernel_call is AdamRule.kernel_call:
+                self._shared[key] = self._recorder.number(partial(_alpha_t, rule))
+            elif value is None:
                 self._shared[key] = None
             elif isinstance(value, tuple):  # the bounds of AdaBound
                 parts = [partial(lambda i: float(present()[i]), i) for i in range(len(value))]

@@ -98,7 +98,11 @@ class JaxBackend(ArrayAPIBackend):
     def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
         self.native_dtype(host.dtype)
         self._enters(host)
-        return self.array_class(self.nx.asarray(host, device=device))
+        if boxes.state.observer is not None:
+            return self.array_class(self.nx.asarray(host, device=device))
+        # JAX's own copy is a program of XLA for each shape. Of this one, nobody else writes the
+        # memory, so that JAX may take it as it is, and as late as it wants.
+        return self.array_class(self.jax.device_put(numpy.array(host, order="C"), device))
 
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         host = numpy.asarray(value, dtype)
