@@ -102,7 +102,9 @@ class JaxBackend(ArrayAPIBackend):
             return self.array_class(self.nx.asarray(host, device=device))
         # JAX's own copy is a program of XLA for each shape. Of this one, nobody else writes the
         # memory, so that JAX may take it as it is, and as late as it wants.
-        return self.array_class(self.jax.device_put(numpy.array(host, order="C"), device))
+        # An only device is not named: programs are compiled anew for arrays that are bound to one.
+        place = device if len(self.native_devices) > 1 else None
+        return self.array_class(self.jax.device_put(numpy.array(host, order="C"), place))
 
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         host = numpy.asarray(value, dtype)
