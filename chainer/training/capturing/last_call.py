@@ -9,9 +9,9 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import global_config, threads
 from chainer.training.capturing.program import Recording
 
-_of_array = attrgetter("dtype", "shape")
-_of_signed_array = attrgetter("signature")
-_of_variable = attrgetter("dtype", "shape", "requires_grad")
+_of_array = attrgetter("__class__", "dtype", "shape")
+_of_signed_array = attrgetter("__class__", "signature")
+_of_variable = attrgetter("__class__", "dtype", "shape", "requires_grad")
 
 
 class LastCall:
@@ -26,13 +26,10 @@ class LastCall:
         recording: What was repeated.
     """
 
-    __slots__ = (
-        "_getters", "_has_reporter", "_kinds", "_own", "_shared", "_signatures", "recording"
-    )  # fmt: skip
+    __slots__ = ("_getters", "_has_reporter", "_own", "_shared", "_signatures", "recording")
 
     def __init__(self, args: tuple[Any, ...], has_reporter: bool, recording: Recording) -> None:
         self.recording = recording
-        self._kinds = [*map(type, args)]
         self._getters = [_getter_for(x) for x in args]
         self._signatures = [getter(x) for getter, x in zip(self._getters, args)]
         self._has_reporter = has_reporter
@@ -48,14 +45,14 @@ class LastCall:
         """
         try:
             return (
-                [*map(type, args)] == self._kinds
+                len(args) == len(self._getters)
                 and [getter(x) for getter, x in zip(self._getters, args)] == self._signatures
                 and has_reporter is self._has_reporter
                 and vars(global_config) == self._shared
                 and threads.state.values == self._own
             )
-        except (TypeError, ValueError):
-            return False  # an entry of the configuration that cannot be compared
+        except (AttributeError, TypeError, ValueError):
+            return False  # another kind of argument, or an entry that cannot be compared
 
 
 def _getter_for(x: Any) -> Any:

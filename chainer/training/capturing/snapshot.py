@@ -89,10 +89,13 @@ class Snapshot:
         """Changes each element of floating-point parameters by about one rounding."""
         for array in self._parameter_arrays:
             if array is not None and kind_of(array.dtype) == "f":
-                xp = backend_of(array).xp
+                backend = backend_of(array)
+                eps = float(backend.xp.finfo(array.dtype).eps)
+                # By NumPy: elsewhere, each shape may be several programs to compile.
+                host = backend.to_host(array)
                 # Of both signs and several sizes, so that sums change, too.
-                factors = 1 + (xp.arange(array.size) % 7 - 3) * float(xp.finfo(array.dtype).eps)
-                array[...] = array * factors.reshape(array.shape).astype(array.dtype)
+                factors = 1 + (numpy.arange(host.size) % 7 - 3) * eps
+                copyto(array, host * factors.reshape(host.shape).astype(host.dtype))
 
     def values(self, is_exact: bool) -> dict[str, Any]:
         """Returns what can be compared, by a name for messages: values of arrays, and numbers.

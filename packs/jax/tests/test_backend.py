@@ -147,3 +147,11 @@ def test_native_arrays_are_taken(backend):
     y = chainer.functions.sum(x * 2)
     y.backward()
     assert x.grad.tolist() == [[2.0] * 3] * 2
+
+
+@pytest.mark.parametrize("order", ["C", "F", "reversed"])
+def test_sent_arrays_are_copies(device, order):
+    host = np.ones((2000, 1500), "f", order="F" if order == "F" else "C")
+    sent = device.send(host[:, ::-1] if order == "reversed" else host)
+    host[...] = 5
+    assert float(sent.min()) == float(sent.max()) == 1

@@ -201,3 +201,107 @@ def test_a_comparison_may_fail_by_chance(device, calls_that_differ):
     else:
         assert "runs as it is written: result 0 differs" in told
         assert len(found) == 1
+
+
+def test_state_between_calls(device):
+    """State is current when it is read, and what is written is seen; copies stay."""
+
+    def train(captured):
+        np.random.seed(0)
+        model = L.Classifier(MLP()).to_device(device)
+        optimizer = chainer.optimizers.Adam(0.01).setup(model)
+
+        def step(x, t):
+            optimizer.update(model, x, t)
+            return model.loss
+
+        call = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        weight = model.predictor.l1.W
+        to_host = device.backend.to_host
+        found, kept = [], []
+        for i in range(12):
+            x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+            found.append(to_host(call(device.send(x), device.send(t)).array).copy())
+            if i in (5, 8):  # a copy shares the value until one is written
+                copy, native = weight.array.copy(), weight.array.native
+                kept += [(copy, to_host(copy).copy()), (device.backend.wrap(native), to_host(copy))]
+                found.append(to_host(weight.array).copy())
+            if i == 6:
+                weight.array[1:3] *= 0.5
+            if i == 7:
+                weight.update_rule.state["m"][...] = 0
+        for now, before in kept:
+            np.testing.assert_array_equal(to_host(now), before)
+        if captured:
+            assert chainer.explain(call).count("in use") == 1
+        return [*found, *[to_host(p.array) for p in model.params()]]
+
+    for actual, expected in zip(train(True), train(False), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=2e-5)
+
+
+def test_argument_that_is_state(device):
+    """A parameter as argument is not given away while the program reads it."""
+    link = L.Linear(3, 3).to_device(device)
+    optimizer = chainer.optimizers.SGD(0.1).setup(link)
+
+    def step(x):
+        loss = F.sum(link(x) ** 2)
+        link.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    call = chainer.capture(step, link, optimizer, on_failure="error")
+    x = device.send(np.ones((3, 3), "f"))
+    for _ in range(4):
+        call(x)
+    before = device.backend.to_host(link.W.array).copy()
+    bias = device.backend.to_host(link.b.array).copy()
+    loss = float(call(link.W.array).array)
+    assert loss == pytest.approx(float(((before @ before.T + bias) ** 2).sum()), rel=1e-4)
+    assert not np.array_equal(device.backend.to_host(link.W.array), before)
+
+
+def test_two_programs_share_state(device):
+    """Batches of two sizes take turns."""
+
+    def train(captured):
+        np.random.seed(0)
+        model = L.Classifier(MLP()).to_device(device)
+        optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+
+        def step(x, t):
+            optimizer.update(model, x, t)
+            return model.loss
+
+        call = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        losses = []
+        for i in range(14):
+            size = 8 if i % 3 else 5
+            x, t = random.rand(size, 6).astype("f"), random.randint(0, 3, size).astype("i")
+            losses.append(float(call(device.send(x), device.send(t)).array))
+        if captured:
+            assert chainer.explain(call).count("in use") == 2
+        return losses
+
+    np.testing.assert_allclose(train(True), train(False), rtol=1e-4)
+
+
+def test_settings_that_change_between_calls(device):
+    """The short comparison with the call before finds what the key of a call finds."""
+    link = L.Linear(3, 2).to_device(device)
+    call = chainer.capture(lambda x: F.dropout(link(x), 0.5), link, on_failure="error")
+    x = device.send(np.ones((4, 3), "f"))
+    for _ in range(5):
+        call(x)
+    with chainer.using_config("train", False):
+        for _ in range(5):
+            y = device.backend.to_host(call(x).array)
+            np.testing.assert_array_equal(y, device.backend.to_host(link(x).array))
+    assert 0 in device.backend.to_host(call(x).array)
+    assert call(device.send(np.ones((2, 3), "f"))).shape == (2, 2)
+    assert call(chainer.Variable(x)).shape == (4, 2)
+    assert call(x=x).shape == (4, 2)

@@ -101,3 +101,65 @@ def test_recurrent_networks(mode, directions, batch_sizes):
         return [*last, *ys]
 
     compare(network, *arrays)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "e"])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("AdaDelta", {"eps": 1e-3}),
+        ("AdaGrad", {}),
+        ("Adam", {"eps": 1e-3}),
+        ("Adam", {"eps": 1e-3, "weight_decay_rate": 0.1, "amsgrad": True}),
+        ("Adam", {"eps": 1e-3, "adabound": True}),
+        ("NesterovAG", {}),
+        ("RMSprop", {"eps": 1e-3}),
+        ("RMSprop", {"eps": 1e-3, "eps_inside_sqrt": True}),
+    ],
+)
+def test_updates(name, settings, dtype):
+    """Three updates as they are written, with a learning rate that changes."""
+    start = np.random.rand(3, 4).astype(dtype)
+    grads = np.random.randn(3, 3, 4).astype(dtype)
+
+    def train(device):
+        device = chainer.get_device(device)
+        link = chainer.Link()
+        with link.init_scope():
+            link.W = chainer.Parameter(start.copy())
+        link.to_device(device)
+        kept = link.W.array.copy()
+        optimizer = getattr(chainer.optimizers, name)(**settings).setup(link)
+        for i, grad in enumerate(grads):
+            if i == 2:
+                rate = "alpha" if name == "Adam" else "lr"
+                if hasattr(optimizer, rate):
+                    setattr(optimizer, rate, 0.2)
+            link.W.grad = device.send(grad.copy())
+            optimizer.update()
+        host = device.backend.to_host
+        np.testing.assert_array_equal(host(kept), start)
+        return [host(link.W.array), *[host(v) for v in link.W.update_rule.state.values()]]
+
+    for actual, expected in zip(train("@jax:0"), train("@numpy"), strict=True):
+        assert actual.dtype == expected.dtype
+        tolerance = {"f": 1e-5, "d": 1e-12, "e": 5e-3}[dtype]
+        np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_update_is_one_program():
+    link = chainer.Link()
+    with link.init_scope():
+        link.W = chainer.Parameter(np.random.rand(7, 3).astype("f"))
+    link.to_device("@jax:0")
+    optimizer = chainer.optimizers.Adam().setup(link)
+    for _ in range(2):
+        link.W.grad = link.W.array * 0.5
+        optimizer.update()
+        optimizer.alpha *= 0.5
+    from chainer_jax.kernels import updates
+
+    size = updates._compute._cache_size()
+    link.W.grad = link.W.array * 0.5
+    optimizer.update()
+    assert updates._compute._cache_size() == size

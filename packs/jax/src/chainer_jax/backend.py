@@ -98,7 +98,13 @@ class JaxBackend(ArrayAPIBackend):
     def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
         self.native_dtype(host.dtype)
         self._enters(host)
-        return self.array_class(self.nx.asarray(host, device=device))
+        if boxes.state.observer is not None:
+            return self.array_class(self.nx.asarray(host, device=device))
+        # JAX's own copy is a program of XLA for each shape. No other code writes the memory of this
+        # copy, so that JAX may take it as it is, and as late as it wants.
+        # An only device is not named: programs are compiled anew for arrays that are bound to one.
+        place = device if len(self.native_devices) > 1 else None
+        return self.array_class(self.jax.device_put(numpy.array(host, order="C"), place))
 
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         host = numpy.asarray(value, dtype)
