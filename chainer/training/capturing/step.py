@@ -102,7 +102,7 @@ class CapturedStep:
         if not recording.is_verified or (self._audit and entry.calls % self._audit == 0):
             return self._verify(entry, recording, found, reporter, args, kwargs)
         if not (self._audit or kwargs) and _are_leaves(structure[0]) and type(key[1]) is tuple:
-            # The configuration can be compared, as it is no text for entries such as lists.
+            # A tuple can be compared; the text of entries such as lists cannot.
             self._last_call = LastCall(args, reporter is not None, recording)
         return recording(found, reporter)
 
