@@ -38,10 +38,10 @@ def peak(name, way):
     """Returns the largest sum of blocks that Python and NumPy had allocated at one time."""
     import tracemalloc
 
-    from chainer.training import state_memory
+    from chainer.core.utils import placed_memory
 
     # Large states are mapped, which tracemalloc does not see.
-    state_memory._HUGE = 1 << 60
+    placed_memory._HUGE = 1 << 60
     training = Training("MLP b32")  # loads code, so that arrays are left to count
     training.capture()
     for _ in range(5):

@@ -111,7 +111,7 @@ class CapturedStep:
         if not recording.is_verified or (self._audit and entry.calls % self._audit == 0):
             return self._verify(entry, recording, found, reporter, args, kwargs)
         if not (self._audit or kwargs) and _are_all(args, found) and type(key[1]) is tuple:
-            # A configuration with entries such as lists is a text in the key: not compared here.
+            # A tuple can be compared; the text of entries such as lists cannot.
             self._last_call = LastCall(args, reporter is not None, recording)
         return recording(found, reporter)
 

@@ -100,8 +100,8 @@ class JaxBackend(ArrayAPIBackend):
         self._enters(host)
         if boxes.state.observer is not None:
             return self.array_class(self.nx.asarray(host, device=device))
-        # JAX's own copy is a program of XLA for each shape. No other code writes the memory of this
-        # copy, so that JAX may take it as it is, and as late as it wants.
+        # JAX's own copy is a program of XLA for each shape. This one has no other reference, so
+        # that JAX may take its memory as it is, and at any time.
         # An only device is not named: programs are compiled anew for arrays that are bound to one.
         place = device if len(self.native_devices) > 1 else None
         return self.array_class(self.jax.device_put(numpy.array(host, order="C"), place))

@@ -90,8 +90,8 @@ class Box:
 class Holder:
     """The values of boxes between two calls of a program that writes all of them.
 
-    As long as no code reads or writes one of the boxes, the program passes its results to itself,
-    and no box is touched. Whoever asks for one value makes all boxes have theirs.
+    As long as no box is read or written, the program passes its results to itself, and touches no
+    box. A read or a write of one box gives all boxes their values.
 
     Args:
         boxes: The boxes.
