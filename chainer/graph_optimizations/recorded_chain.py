@@ -95,12 +95,7 @@ class RecordedChain:
             self._find_leaves(substitution.inputs, outputs)
             self._signatures = [(y.shape, y.dtype) for y in outputs]
             self._outputs = outputs
-            leaves = {id(x) for x in self._leaves}
-            self._differentiable = [
-                i
-                for i, y in enumerate(outputs)
-                if id(y) in leaves or (y.requires_grad and y.creator_node is not None)
-            ]
+            self._differentiable = self._numbers_of_differentiable(outputs)
             second = None
             if self._differentiable and self._leaves:
                 second = recorder.continued()
@@ -130,6 +125,14 @@ class RecordedChain:
                 "argument nor a parameter of the chain"
             )
         self._leaves = [*[inputs[i] for i in self.inputs], *self.parameters]
+
+    def _numbers_of_differentiable(self, outputs: list[Variable]) -> list[int]:
+        leaves = {id(x) for x in self._leaves}
+        return [
+            i
+            for i, y in enumerate(outputs)
+            if id(y) in leaves or (y.requires_grad and y.creator_node is not None)
+        ]
 
     def _backward_program(self, recorder: Recorder, second: Recorder) -> Program:
         plain = [recorder.plain(self._outputs[i].array) for i in self._differentiable]

@@ -48,15 +48,6 @@ class UpdateChecks:
             if gradient is None:
                 continue
             none = False
-            members = param.__dict__
-            if (
-                gradient is not UNDEFINED
-                and "_stale_gradient" not in members
-                and param.update_rule is not None
-            ):  # most parameters: nothing can be wrong
-                used = members.get("_used_gradient")
-                fresh = fresh or used is None or used() is not gradient
-                continue
             is_new, complaint = _inspect(param, gradient)
             fresh = fresh or is_new
             if complaint:

@@ -63,9 +63,13 @@ class Guards:
         self._containers = [container for container, _ in sizes]
         self._lengths = [size for _, size in sizes]
         self._identical = [(m, n, v) for m, n, v in objects if not _is_told_by_comparison(v)]
-        by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         entries = [(m, n, v) for m, n, v in objects if _is_told_by_comparison(v)]
-        for members, name, value in (*entries, *[(s.members, s.name, v) for s, v in values]):
+        self._compare([*entries, *[(slot.members, slot.name, v) for slot, v in values]])
+
+    def _compare(self, entries: list[tuple[dict[str, Any], str, Any]]) -> None:
+        """Prepares the comparison of entries of dictionaries, one for each dictionary."""
+        by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for members, name, value in entries:
             by_owner.setdefault(id(members), (members, {}))[1][name] = value
         # A getter of several entries returns a tuple, that of one entry its value.
         self._getters = [(itemgetter(*found), members) for members, found in by_owner.values()]

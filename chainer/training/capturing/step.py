@@ -92,6 +92,10 @@ class CapturedStep:
             recording = last.recording
             if recording.guards.holds():
                 return recording(args, reporter)
+        return self._call_by_key(args, kwargs, reporter)
+
+    def _call_by_key(self, args: Any, kwargs: Any, reporter: Reporter | None) -> Any:
+        """Does what is due at this call of a signature: run, record, compare or repeat."""
         found: list[Any] = []
         try:
             signature = key_of((args, kwargs), found)

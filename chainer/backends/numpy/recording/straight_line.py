@@ -256,11 +256,11 @@ def fresh_outputs(
     whole = {parent for parent, _ in parents.values()}
     made = {ref.buffer for call in calls for ref in references(call.out)}
     shared = Counter([ref.buffer for ref in outputs])
+    made -= {*whole, *parents, *[buffer for buffer, count in shared.items() if count > 1]}
     places = {
         ref.buffer: ref.place()
         for ref in outputs
-        if ref.buffer.memory is None and ref.buffer in made and shared[ref.buffer] == 1
-        if ref.buffer not in whole and ref.buffer not in parents and ref.is_whole()
+        if ref.buffer in made and ref.buffer.memory is None and ref.is_whole()
     }
     for call in calls:
         for ref in call.references():
