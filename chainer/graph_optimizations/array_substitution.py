@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
-from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.links.link import Link
@@ -16,9 +15,10 @@ from chainer.training.capturing.targets import (
     SIMPLE,
     Targets,
     array_slots,
-    other_attributes,
     python_state,
     variable_slots,
+    watched_attributes,
+    watched_parameters,
 )
 
 #: Calls the method, with other Variables in place of those of the call; returns what it returns,
@@ -96,18 +96,10 @@ class ArraySubstitution:
 
     def guards(self) -> Guards:
         """Returns what has to be as it was when the context was entered."""
-        values = list(self._state.values())
-        objects = [(slot.members, slot.name, array) for slot, array in self._slots]
-        for link in self._links:
-            for slot, value in other_attributes(link):
-                if isinstance(value, Parameter):
-                    objects.append((slot.members, slot.name, value))
-                else:
-                    values.append((slot, value))
-        parameters = [
-            (p, array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
-            for p, array in zip(self._parameters, self._arrays, strict=True)
-        ]
+        objects, values = watched_attributes(self._links)
+        objects += [(slot.members, slot.name, array) for slot, array in self._slots]
+        values += self._state.values()
+        parameters = watched_parameters(self._parameters, self._arrays)
         sizes = [(vars(link), len(vars(link))) for link in self._links]
         return Guards(objects, parameters, values, sizes, [], [], tuple)
 
@@ -145,7 +137,3 @@ def _is_equal(old: Any, new: Any) -> bool:
     if type(old) is not type(new) or not isinstance(new, SIMPLE):
         return False
     return old == new or new != new
-
-
-def _is_enabled(rule: Any) -> bool:
-    return rule is not None and rule.enabled

@@ -19,13 +19,13 @@ from chainer.training.capturing.targets import (
     Targets,
     array_slots,
     hook_settings,
-    other_attributes,
     python_state,
     rules_of,
     variable_slots,
+    watched_attributes,
+    watched_parameters,
 )
 from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS, Numbers
-from chainer.training.update_rule import UpdateRule
 
 
 class ReplacedArrayError(Exception):
@@ -372,16 +372,10 @@ class StepRecording:
         for owner in (*self._optimizers, *self._rules):
             members = vars(owner)
             objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
-        for link in self._links:
-            for slot, value in other_attributes(link):
-                if isinstance(value, Parameter):
-                    objects.append((slot.members, slot.name, value))
-                else:
-                    values.append((slot, value))
-        parameters = [
-            (p, p._array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
-            for p in self._parameters
-        ]
+        of_links, others = watched_attributes(self._links)
+        objects += of_links
+        values += others
+        parameters = watched_parameters(self._parameters, [p._array for p in self._parameters])
         sizes += [(vars(link), len(vars(link))) for link in self._links]
         optimizers, rules = self._optimizers, self._rules
         carried = [
@@ -418,10 +412,6 @@ def _is_same(value: Any, old: Any) -> bool:
 def _signature_of(value: Any) -> Any:
     array = value.array if isinstance(value, Variable) else value
     return array.shape, array.dtype
-
-
-def _is_enabled(rule: UpdateRule | None) -> bool:
-    return rule is not None and rule.enabled
 
 
 _NO_PROGRAM: Any = None

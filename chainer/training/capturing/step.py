@@ -175,7 +175,7 @@ class CapturedStep:
         )
         if attempt is None:
             return result
-        # The step has run: from here on, its result counts even if there is no program.
+        # The step has run, so that its result is returned even if it cannot be recorded.
         try:
             recording = attempt.recording()
         except NotRecordableError as error:

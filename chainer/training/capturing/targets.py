@@ -171,6 +171,45 @@ def other_attributes(link: Link) -> Iterator[tuple[Slot, Any]]:
             yield Slot(type(link).__name__, vars(link), name), value
 
 
+def watched_attributes(
+    links: list[Link],
+) -> tuple[list[tuple[dict[str, Any], str, Any]], list[tuple[Slot, Any]]]:
+    """Returns what guards watch of the :func:`other_attributes` of links.
+
+    Returns:
+        tuple: Places of parameters, which have to stay the same; and places of all else, with what
+        has to be equal.
+    """
+    objects: list[tuple[dict[str, Any], str, Any]] = []
+    values: list[tuple[Slot, Any]] = []
+    for link in links:
+        for slot, value in other_attributes(link):
+            if isinstance(value, Parameter):
+                objects.append((slot.members, slot.name, value))
+            else:
+                values.append((slot, value))
+    return objects, values
+
+
+def watched_parameters(
+    parameters: list[Parameter], arrays: list[Any]
+) -> list[tuple[Parameter, Any, bool, Any, bool]]:
+    """Returns what guards watch of parameters: array, ``requires_grad``, and update rule.
+
+    Args:
+        parameters: Parameters.
+        arrays: The array of each of them.
+    """
+    return [
+        (p, array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
+        for p, array in zip(parameters, arrays, strict=True)
+    ]
+
+
+def _is_enabled(rule: UpdateRule | None) -> bool:
+    return rule is not None and rule.enabled
+
+
 def hook_settings(optimizers: list[Optimizer], rules: list[UpdateRule]) -> tuple[Any, ...]:
     """Returns the hooks of optimizers and rules, and the numbers that they hold."""
     found: list[Any] = []
