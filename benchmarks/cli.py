@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
                 rounds=options.rounds or (2 if options.quick else 7),
                 sample_seconds=0.0 if options.quick else options.seconds,
                 threads=threads,
+                is_pinned=not uses_processes(options.programs, name),
                 timeout=options.timeout,
                 programs=options.programs,
                 cases=tuple(options.case),
@@ -84,6 +85,11 @@ def list_benchmarks(programs: Path) -> dict[str, str]:
 def default_threads(programs: Path, name: str) -> list[int]:
     """Returns the numbers of threads that a benchmark runs with unless told otherwise."""
     return _literal(programs, name, "THREADS") or [1]
+
+
+def uses_processes(programs: Path, name: str) -> bool:
+    """Returns whether a benchmark measures several processes, which need a processor each."""
+    return bool(_literal(programs, name, "PROCESSES"))
 
 
 def default_peers(programs: Path, name: str) -> list[str]:

@@ -31,9 +31,12 @@ class Client:
         peer: Whose interpreter to start.
         threads: Number of threads its libraries may use.
         timeout: Seconds to wait for one answer.
+        is_pinned: Whether the worker has only as many processors as threads.
     """
 
-    def __init__(self, peer: Peer, threads: int, timeout: float = 600.0) -> None:
+    def __init__(
+        self, peer: Peer, threads: int, timeout: float = 600.0, is_pinned: bool = True
+    ) -> None:
         self.peer = peer
         self.timeout = timeout
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close())
@@ -46,6 +49,9 @@ class Client:
             env=peer.environment(threads),
             cwd=tempfile.gettempdir(),
         )
+        if is_pinned:
+            # Before the worker imports a library: threads inherit it.
+            pin(self._process.pid, threads)
         self._buffer = b""
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
@@ -114,6 +120,21 @@ class Client:
         """The end of what the worker wrote to standard error."""
         self._stderr.seek(0)
         return self._stderr.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
+
+
+def pin(process: int, threads: int) -> None:
+    """Lets a process run on as many processors as it may have threads.
+
+    Not every library can be told its number of threads: XLA has a pool for each kind of operation.
+
+    Args:
+        process: Number of the process.
+        threads: How many processors it gets; where there are fewer, nothing changes.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        # The last ones, because systems tend to do work of their own on the first.
+        processors = sorted(os.sched_getaffinity(process))[-threads:]
+        os.sched_setaffinity(process, processors)
 
 
 def _named(status: int) -> str:

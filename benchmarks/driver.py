@@ -33,6 +33,7 @@ class Options:
         rounds: Number of samples of each case and peer.
         sample_seconds: A sample repeats the call for about this long (at least once).
         threads: Number of threads each worker's libraries may use.
+        is_pinned: Whether each worker has only as many processors as threads.
         timeout: Seconds to wait for one answer of a worker.
         programs: Folder that holds ``with_<framework>/<benchmark>.py``.
         cases: Parts of the names of the cases to run; empty: all.
@@ -41,6 +42,7 @@ class Options:
     rounds: int = 7
     sample_seconds: float = 0.1
     threads: int = 1
+    is_pinned: bool = True
     timeout: float = 600.0
     programs: Path = PROGRAMS
     cases: tuple[str, ...] = ()
@@ -131,7 +133,7 @@ def run_benchmark(name: str, peers: list[Peer], options: Options) -> Result:
             if peer.unavailable is not None:
                 result.unavailable[peer.name] = peer.unavailable
                 continue
-            client = Client(peer, options.threads, options.timeout)
+            client = Client(peer, options.threads, options.timeout, options.is_pinned)
             clients[peer.name] = client
             loaded = _load(client, programs[peer.name], result)
             if loaded is None:

@@ -75,6 +75,10 @@ class Peer:
             # XLA takes all processors unless it is told otherwise.
             flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
             environment["XLA_FLAGS"] = f"{flags} {environment.get('XLA_FLAGS', '')}".strip()
+            environment["PJRT_NPROC"] = str(threads)
+            # By chance, glibc returns the memory of temporary results to the system after each
+            # call of a program of XLA: the README of chainer-jax tells why.
+            environment["MALLOC_ARENA_MAX"] = "1"
         return environment
 
 

@@ -48,6 +48,9 @@ from chainer.core.warnings import MisuseWarning
 if TYPE_CHECKING:
     from chainer.links.link_hook import LinkHook
 
+#: Name of ``chainer.thread_local`` in release 7.
+_thread_local = thread_local
+
 #: Set this to True to switch off the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
 

@@ -14,7 +14,8 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
         value: What it is.
     """
     if isinstance(value, type):
-        return TypeError(f"{name} must be {expected}, got the class {value.__name__}")
+        made = f"{value.__name__}(...)"
+        return TypeError(f"{name} must be {expected}, got the class {value.__name__}: write {made}")
     kind = "" if value is None else f" of type {type(value).__name__}"
     return TypeError(f"{name} must be {expected}, got {reprlib.repr(value)}{kind}")
 

@@ -6,7 +6,7 @@ import math
 import warnings
 
 from chainer import functions as F
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.cache import cached_property
 from chainer.distributions._parametric import ParametricDistribution, parameter
@@ -58,7 +58,7 @@ class Cauchy(ParametricDistribution):
         )
         loc = self.loc
         with loc.device:
-            return Variable(loc.xp.full(self.batch_shape, math.nan, dtype=loc.dtype))
+            return as_variable(loc.xp.full(self.batch_shape, math.nan, dtype=loc.dtype))
 
     @cached_property
     def entropy(self) -> Variable:

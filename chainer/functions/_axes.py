@@ -13,19 +13,21 @@ from chainer.functions._scalars import as_int
 Axis = int | tuple[int, ...] | None
 
 
-def check_axes_argument(axis: Any) -> Axis:
-    """Returns an argument that is None, an int or a tuple of ints, checked.
+def check_axes_argument(axis: Any) -> tuple[int, ...] | None:
+    """Returns an argument that is None, an int or a tuple of ints, as None or a tuple.
 
     Raises:
         TypeError: If it is something else.
         ValueError: If an axis occurs twice.
     """
     # The common cases, without a call.
-    if axis is None or axis.__class__ is int:
+    if axis is None:
         return axis
+    if axis.__class__ is int:
+        return (axis,)
     error_message = f"None, int or tuple of int are required as axis, got {axis!r}"
     if not isinstance(axis, tuple):
-        return as_int(axis, error_message)
+        return (as_int(axis, error_message),)
     axes = tuple([as_int(a, error_message) for a in axis])
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in axis: {axes}")

@@ -10,6 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import current_reporter
+from chainer.training.capturing.places import Places
 from chainer.training.capturing.program import Guards
 from chainer.training.capturing.targets import (
     SIMPLE,
@@ -101,7 +102,7 @@ class ArraySubstitution:
         values += self._state.values()
         parameters = watched_parameters(self._parameters, self._arrays)
         sizes = [(vars(link), len(vars(link))) for link in self._links]
-        return Guards(objects, parameters, values, sizes, [], [], tuple)
+        return Guards(Places(objects, values, sizes), parameters, [])
 
 
 def recorded(recorder: Recorder, function: Callable[[], Any]) -> Any:

@@ -23,11 +23,28 @@ class UnknownOptionError(ValueError, NotImplementedError):
     """An argument is not among the options."""
 
 
+class UnsupportedOptionError(ValueError, RuntimeError):
+    """An option of a layer in a file of another framework is not supported.
+
+    The earlier releases raise RuntimeError.
+    """
+
+
 class MissingForwardError(AttributeError, TypeError):
     """A link that defines neither ``forward`` nor ``__call__`` was called.
 
     Release 4 raises TypeError, release 7 AttributeError.
     """
+
+
+class MissingOutputError(KeyError, ValueError):
+    """An output that was asked for cannot be computed. The earlier releases raise KeyError."""
+
+    __str__ = ValueError.__str__  # without the quotes that KeyError adds
+
+
+class MissingGroupError(KeyError, ValueError):
+    """A file has no group of an object that is loaded. Release 7 raises ValueError for HDF5."""
 
 
 class LayerIndexError(IndexError, ValueError):

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from chainer.core.version import __version__
 from chainer.plugins.api_version import API_VERSION
-from chainer.plugins.plugin_names import PluginNames
+from chainer.plugins.plugin_names import PluginNames, plugin_names
 
 _SUFFIX = ".template"
 _NO_KINDS = ("common", "licenses")
@@ -46,7 +46,8 @@ def about(kind: str) -> str:
     Args:
         kind: One of :func:`kinds`.
     """
-    return _read(_templates() / kind / ("_about.txt" + _SUFFIX)).strip()
+    text = _read(_templates() / kind / ("_about.txt" + _SUFFIX))
+    return _fill(text, _values(kind, plugin_names("chainer-mine"), "none", "")).strip()
 
 
 def render(

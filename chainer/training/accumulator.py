@@ -16,7 +16,7 @@ from chainer.core.reporting.summary import DictSummary
 from chainer.core.typing import Array, VariableLike
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.loaded_state import parse_json
-from chainer.training.trigger import TriggerLike, get_trigger, serialize_if_able
+from chainer.training.trigger import Trigger, TriggerLike, get_trigger, serialize_if_able
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -49,6 +49,11 @@ class Accumulator:
         trigger: Trigger, or what :func:`~chainer.training.get_trigger` makes one of.
         keys: Keys of the observations to average; None for all.
 
+    Attributes:
+        trigger: The trigger.
+        keys: List of the keys, or None.
+        summary: What was accumulated since the trigger fired.
+
     Example:
         An extension that prints the mean of the loss over each epoch.
 
@@ -67,8 +72,8 @@ class Accumulator:
 
     def __init__(self, trigger: TriggerLike, keys: Iterable[str] | None = None) -> None:
         self.trigger = get_trigger(trigger)
-        self._keys = None if keys is None else list(keys)
-        self._summary = DictSummary()
+        self.keys = None if keys is None else list(keys)
+        self.summary = DictSummary()
 
     def add(self, trainer: Trainer, *, also_when_stopped: bool = False) -> dict[str, float] | None:
         """Adds the present observation.
@@ -82,16 +87,16 @@ class Accumulator:
             begun; otherwise None.
         """
         observation = trainer.observation
-        if self._keys is not None:
-            observation = {key: observation[key] for key in self._keys if key in observation}
-        self._summary.add(observation)
+        if self.keys is not None:
+            observation = {key: observation[key] for key in self.keys if key in observation}
+        self.summary.add(observation)
         # A call before the first iteration is there to record the values of that moment. The
         # trigger is not asked: it would count the call.
         fired = trainer.is_before_training or self.trigger(trainer)
         if not (fired or (also_when_stopped and stop_reason_of(trainer) is not None)):
             return None
-        means = {key: to_float(value) for key, value in self._summary.compute_mean().items()}
-        self._summary = DictSummary()
+        means = {key: to_float(value) for key, value in self.summary.compute_mean().items()}
+        self.summary = DictSummary()
         return means
 
     def serialize(self, serializer: AbstractSerializer) -> None:
@@ -101,7 +106,35 @@ class Accumulator:
         """
         serialize_if_able(self.trigger, serializer["_trigger"])
         # Rather a mean over fewer iterations than a snapshot that cannot be loaded.
-        self._summary.serialize(serializer["_summary"])
+        self.summary.serialize(serializer["_summary"])
+
+
+class HasAccumulator:
+    """Mixin of extensions that accumulate observations.
+
+    Subclasses in programs for release 7 define their own ``__call__`` and use these names.
+    """
+
+    _accumulator: Accumulator
+
+    @property
+    def _trigger(self) -> Trigger:
+        return self._accumulator.trigger
+
+    @_trigger.setter
+    def _trigger(self, value: Trigger) -> None:
+        self._accumulator.trigger = value
+
+    @property
+    def _summary(self) -> DictSummary:
+        return self._accumulator.summary
+
+    @_summary.setter
+    def _summary(self, value: DictSummary) -> None:
+        self._accumulator.summary = value
+
+    def _init_summary(self) -> None:
+        self._accumulator.summary = DictSummary()
 
 
 def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:

@@ -104,8 +104,9 @@ class ComputationalGraph:
             statements.append(f"{numbers[id(node)]} [{','.join(attributes)}]")
         for head, tail in self.edges:
             statements.append(f"{numbers[id(head)]} -> {numbers[id(tail)]}")
-        body = "".join(f"  {statement};\n" for statement in statements)
-        return f"digraph graphname{{\n  rankdir={self.rankdir};\n{body}}}\n"
+        body = "".join(f"{statement};" for statement in statements)
+        # All in one line: programs look at the beginning and the end of the text.
+        return f"digraph graphname{{rankdir={self.rankdir};{body}}}"
 
     def dump(self, format: str = "dot") -> str:
         """Dumps graph as a text.
@@ -192,15 +193,15 @@ def build_computational_graph(
     Example:
         >>> from chainer.computational_graph import build_computational_graph
         >>> x = chainer.Variable(np.zeros((2, 3), np.float32), name='x')
-        >>> print(build_computational_graph([x * 2], variable_style=None,
-        ...                                 function_style=None).dump())
-        digraph graphname{
-          rankdir=TB;
-          0 [label="(2, 3), float32",shape="oval"];
-          1 [label="_ * 2",shape="box"];
-          2 [label="x: (2, 3), float32",shape="oval"];
-          1 -> 0;
-          2 -> 1;
+        >>> text = build_computational_graph([x * 2], variable_style=None,
+        ...                                  function_style=None).dump()
+        >>> print(text.replace(';', ';\\n'))
+        digraph graphname{rankdir=TB;
+        0 [label="(2, 3), float32",shape="oval"];
+        1 [label="_ * 2",shape="box"];
+        2 [label="x: (2, 3), float32",shape="oval"];
+        1 -> 0;
+        2 -> 1;
         }
     """
     if not remove_split:

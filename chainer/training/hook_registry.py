@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from chainer.training.optimizer_changes import optimizer_changes
+
 _TIMINGS = ("pre", "post", "auto")
 
 
@@ -62,6 +64,7 @@ class HookRegistry:
         if name in self.pre or name in self.post:
             raise HookExistsError(f'hook "{name}" already exists')
         (self.pre if timing == "pre" else self.post)[name] = hook
+        optimizer_changes.renew()
 
     def remove(self, name: str) -> None:
         """Removes a hook.
@@ -72,6 +75,7 @@ class HookRegistry:
         for hooks in (self.pre, self.post):
             if name in hooks:
                 del hooks[name]
+                optimizer_changes.renew()
                 return
         known = ", ".join([*self.pre, *self.post]) or "none"
         raise KeyError(f'hook "{name}" does not exist; registered hooks: {known}')

@@ -8,9 +8,10 @@ from typing import Any
 import numpy
 
 from chainer.core.misuse import warn_once
+from chainer.training.optimizer_changes import Watched
 
 
-class Hyperparameter:
+class Hyperparameter(Watched):
     """Set of hyperparameter entries of an optimizer.
 
     Each entry is an attribute. An entry that the object does not have is looked up in its parent.
@@ -47,7 +48,7 @@ class Hyperparameter:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _NUMBERS:
             _check_number(name, value)
-        object.__setattr__(self, name, value)
+        super().__setattr__(name, value)
 
     @property
     def parent(self) -> Hyperparameter | None:
@@ -66,6 +67,14 @@ class Hyperparameter:
         entries.update(own)
         del entries["_parent"]
         return entries
+
+    def _entries(self) -> dict[str, Any]:
+        """Returns what :meth:`get_dict` does, to be read only; usually without a copy."""
+        own = self.__dict__
+        parent = own["_parent"]
+        # Most rules have no entries of their own.
+        is_plain = len(own) == 1 and parent is not None and parent._parent is None
+        return parent.__dict__ if is_plain else self.get_dict()
 
     def __repr__(self) -> str:
         entries = ", ".join(f"{k}={v}" for k, v in sorted(self.get_dict().items()))

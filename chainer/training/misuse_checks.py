@@ -62,7 +62,8 @@ class UpdateChecks:
             )
         else:
             self._had_none = none and bool(params)
-        if fresh and not self._searched:
+        # A model without parameters is usually one whose links were assigned outside init_scope().
+        if (fresh or not params) and not self._searched:
             self._searched = True
             _find_unregistered(cast("Link", optimizer.target))
         if len(optimizer.__dict__) != self._attributes:

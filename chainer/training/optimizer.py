@@ -19,6 +19,7 @@ from chainer.training.loss_scaling import (
     check_loss_scale,
     names_of_nonfinite_gradients,
 )
+from chainer.training.optimizer_changes import Watched
 from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
 
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-class Optimizer:
+class Optimizer(Watched):
     """Base class of all numerical optimizers.
 
     :meth:`setup` gives an optimizer its target link, and :meth:`update` updates the parameters of

@@ -14,16 +14,14 @@ _MISSING = (
 )
 
 
-def is_available(warn: bool) -> bool:
-    """Tells whether matplotlib is installed.
+def is_available() -> bool:
+    """Tells whether matplotlib is installed."""
+    return installed.is_installed("matplotlib")
 
-    Args:
-        warn: Whether to warn when it is not.
-    """
-    found = installed.is_installed("matplotlib")
-    if not found and warn:
-        warnings.warn(_MISSING, stacklevel=3)
-    return found
+
+def warn_missing() -> None:
+    """Warns that nothing is plotted without matplotlib."""
+    warnings.warn(_MISSING, stacklevel=4)
 
 
 class Figures:

@@ -47,5 +47,10 @@ class Output:
         """Writes text and flushes the stream, so that it is shown at once."""
         stream = self._current
         stream.write(text)
+        self.flush()
+
+    def flush(self) -> None:
+        """Flushes the stream, if it can."""
+        stream = self._current
         if hasattr(stream, "flush"):
             stream.flush()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core import events
 from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
+from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializer import Serializer
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from chainer.core.typing import FilePath, HostArray
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.updater import Updater
+
+#: Seconds of the clock that measures the training. Tests of programs replace it.
+_get_time: Callable[[], float] = time.perf_counter
 
 
 class Trainer:
@@ -121,7 +125,7 @@ class Trainer:
         # States of the random generators in a snapshot that was loaded; None for none.
         self._random_states: HostArray | None = None
         self._started = False
-        self._completed = False
+        self._done = False
         updater.connect_trainer(self)
         if isinstance(extensions, dict):
             for name, extension in cast("dict[str, ExtensionLike]", extensions).items():
@@ -155,7 +159,7 @@ class Trainer:
             raise RuntimeError("training has not been started yet")
         if self._start_at is None:
             return self._snapshot_elapsed_time
-        return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
+        return _get_time() - self._start_at + self._snapshot_elapsed_time
 
     @property
     def is_before_training(self) -> bool:
@@ -270,7 +274,10 @@ class Trainer:
             aliases = {alias: own for own, alias in names_in_release_7(self._extensions).items()}
             if name not in aliases:
                 known = ", ".join(self._extensions) or "none"
-                raise ValueError(f"extension {name} not found; registered extensions: {known}")
+                text = f"extension {name} not found; registered extensions: {known}"
+                if name in registries.extensions:
+                    text += f"; add it by trainer.extend(extensions.{name}())"
+                raise ValueError(text)
             name = aliases[name]
         return self._extensions[name].extension
 
@@ -304,13 +311,13 @@ class Trainer:
             RuntimeError: If the training was completed before.
             OSError: If the output directory cannot be made.
         """
-        if self._completed:
+        if self._done:
             raise RuntimeError("cannot run training loop multiple times")
         os.makedirs(self.out, exist_ok=True)
         remove_leftovers(self.out)
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         resumed, self._started = self._started, True
-        self._start_at = time.perf_counter()
+        self._start_at = _get_time()
         events.emit("chainer_trainer_start", trainer=self)
         try:
             with termination.sigterm_raises_system_exit():
@@ -320,7 +327,7 @@ class Trainer:
                 except Exception as error:
                     self._handle_error(entries, error, show_loop_exception_msg)
                     raise
-            self._completed = True
+            self._done = True
         finally:
             self._snapshot_elapsed_time = self.elapsed_time
             self._start_at = None
@@ -422,7 +429,7 @@ class Trainer:
             self._random_states = states
             # A snapshot that is loaded while the training runs brings its own time.
             if self._start_at is not None:
-                self._start_at = time.perf_counter()
+                self._start_at = _get_time()
             # A long log is partly in its file, in the output directory. Programs read the log of a
             # trainer that is loaded and not run.
             for entry in self._extensions.values():

@@ -14,6 +14,7 @@ from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.loss_scaling import remove_loss_scale
+from chainer.training.optimizer_changes import Watched, optimizer_changes
 from chainer.training.texts import call_text, read_or_none
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class NoStateError(KeyError):
     """A file holds no state for an update rule."""
 
 
-class UpdateRule:
+class UpdateRule(Watched):
     """Base class of all update rules.
 
     An update rule implements how to update one parameter using the gradient of a loss function.
@@ -141,6 +142,7 @@ class UpdateRule:
         """
         if not self.enabled:
             return
+        optimizer_changes.renew()
         array = param.array
         # Entering a device takes as long as a small update; most backends have a single device.
         if array is None or array.__class__ is _ndarray or not backend_of(array).multi_device:
@@ -166,7 +168,9 @@ class UpdateRule:
         Args:
             param (Parameter): Parameter to be updated; its device is current.
         """
-        self.t += 1
+        # Not as an attribute that is watched: that would take as long as a small update. Who calls
+        # this tells of the change: update() here, and optimizers for all of their rules at once.
+        self.__dict__["t"] += 1
         self._prepare_state(param)
         if param.loss_scale is not None:
             remove_loss_scale(param)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.lazy import lazy_module
 from chainer.training.texts import Plain, call_text, read_or_none
 
 if TYPE_CHECKING:
@@ -93,3 +94,13 @@ class Updater:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         raise NotImplementedError(f"{type(self).__name__} must define serialize()")
+
+
+# Attributes of this module since release 2.
+__getattr__, __dir__ = lazy_module(
+    globals(),
+    {
+        "ParallelUpdater": "chainer.training.updaters.parallel_updater",
+        "StandardUpdater": "chainer.training.updaters.standard_updater",
+    },
+)

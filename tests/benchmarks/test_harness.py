@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import peers as peers_module
-from benchmarks.cli import default_threads, list_benchmarks, main
+from benchmarks.cli import default_threads, list_benchmarks, main, uses_processes
 from benchmarks.client import Client, WorkerError
 from benchmarks.driver import PROGRAMS, Options, Result, Row, run_benchmark
 from benchmarks.peers import Peer, find_peer
@@ -41,6 +42,23 @@ def dummy() -> Result:
 
 def row(result: Result, label: str) -> Row:
     return next(row for row in result.rows if row.label == label)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux pins processes")
+@pytest.mark.parametrize("is_pinned", [True, False])
+def test_workers_run_on_as_many_processors_as_they_have_threads(is_pinned):
+    client = Client(peer("ours"), threads=1, is_pinned=is_pinned)
+    try:
+        client.ask("describe", packages=[])
+        found = os.sched_getaffinity(client._process.pid)
+    finally:
+        client.close()
+    assert len(found) == (1 if is_pinned else len(os.sched_getaffinity(0)))
+
+
+def test_benchmarks_of_several_processes_are_not_pinned():
+    assert uses_processes(PROGRAMS, "data")
+    assert not uses_processes(PROGRAMS, "mlp")
 
 
 def test_each_peer_gets_one_sample_per_round(dummy):

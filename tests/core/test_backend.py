@@ -50,6 +50,21 @@ class OtherBackend(Backend):
         return array.host
 
 
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"array_types": (OtherArray,)}, "with the attribute 'name', a str such as 'metered'"),
+        ({"name": "b"}, "whose attribute 'array_types' is a tuple of classes"),
+        ({"name": "b", "array_types": OtherArray}, "whose attribute 'array_types' is a tuple"),
+        ({"name": "b", "array_types": ("Array",)}, "whose .*, or of names such as 'package.mod"),
+    ],
+)
+def test_incomplete_backends_are_refused(attributes, expected):
+    backend = type("Incomplete", (Backend,), attributes)()
+    with pytest.raises(TypeError, match=f"backend 'b' must be a backend {expected}"):
+        registries.backends.register("b", backend)
+
+
 @pytest.fixture
 def other():
     backend = OtherBackend()

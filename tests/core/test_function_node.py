@@ -27,6 +27,29 @@ class TestApply:
         assert isinstance(outputs[0], Variable)
         assert outputs[0].array.tolist() == [6]
 
+    @pytest.mark.parametrize("count", [1, 8, 9, 30])
+    def test_gradients_of_any_number_of_inputs(self, count):
+        class Sum(FunctionNode):
+            def forward(self, inputs):
+                return (sum(inputs),)
+
+            def backward(self, indexes, grad_outputs):
+                return tuple([grad_outputs[0] * (i + 1) for i in indexes])
+
+        xs = [var(1) for _ in range(count)]
+        # An array among variables is a constant.
+        for inputs in (xs, [f32(1), *xs[1:]]):
+            (y,) = Sum().apply(inputs)
+            assert y.requires_grad == (count > 1 or inputs is xs)
+            if y.requires_grad:
+                for x in xs:
+                    x.cleargrad()
+                y.backward()
+                wanted = [x for x in inputs if isinstance(x, Variable)]
+                assert [float(x.grad[0]) for x in wanted] == [
+                    *range(count - len(wanted) + 1, count + 1)
+                ]
+
     @pytest.mark.parametrize("inputs", [(f32(2), var(3)), [var(2), f32(3)], (f32(2), f32(3))])
     def test_takes_arrays_and_lists(self, inputs):
         assert multiply(*inputs).array.tolist() == [6]
@@ -95,12 +118,47 @@ class TestApply:
             y.backward()
             assert x.grad.tolist() == [2]
 
-    def test_twice_is_refused(self):
-        node = Multiply()
-        outputs = node.apply((var(1), var(2)))
-        with pytest.raises(RuntimeError, match="cannot apply a function node twice"):
-            node.apply((var(1), var(2)))
-        assert outputs[0].creator is node
+    def test_several_times(self):
+        class Times(FunctionNode):
+            def forward(self, inputs):
+                self.retain_outputs((0,))
+                self.factor = np.asarray(inputs[0].sum())  # what a program keeps between the passes
+                return (inputs[0] * self.factor,)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                self.seen = self.get_retained_outputs()[0].array
+                return (multiply(grad_outputs[0], self.factor),)
+
+        node, first, second = Times(), var(1, 2), var(5)
+        (y,) = node.apply((first,))
+        (z,) = node.apply((second,))
+        assert z.creator is node
+        assert type(y.creator) is Times
+        assert y.creator_node.inputs == (first.node,)
+        assert y.creator_node.outputs[0]() is y.node
+        y.grad = f32(1, 1)
+        y.backward()
+        assert first.grad.tolist() == [3, 3]
+        assert second.grad is None
+        assert y.creator.seen.tolist() == [3, 6]
+        z.backward()
+        assert second.grad.tolist() == [5]
+
+    def test_several_times_with_several_outputs(self):
+        class Both(FunctionNode):
+            def forward(self, inputs):
+                return inputs[0], inputs[0].copy()
+
+            def backward(self, target_input_indexes, grad_outputs):
+                return tuple(g for g in grad_outputs if g is not None)
+
+        node = Both()
+        x, outputs = var(1), []
+        for _ in range(3):
+            x, other = node.apply((x,))
+            outputs += [x, other]
+        assert len({id(y.creator) for y in outputs}) == 3
+        assert [y.rank for y in outputs] == [1, 1, 2, 2, 3, 3]
 
     def test_again_when_the_first_outputs_are_gone(self):
         node = Multiply()

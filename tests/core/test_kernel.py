@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import chainer
+from chainer.core import misuse
 from chainer.core.arrays.backend import Backend, get_backend, get_device
 from chainer.core.arrays.kernel import (
     ArraySpec,
@@ -153,7 +154,8 @@ class TestProviders:
 
     def test_registration_is_seen_at_once(self, operation):
         with using_config("kernels", ("fast",)):
-            assert chosen(operation) == "reference"
+            with misuse.ignored():
+                assert chosen(operation) == "reference"
             kernel = declare()
             assert chosen(operation) == "fast"
             registries.kernels.unregister(kernel.key)
@@ -210,6 +212,48 @@ class TestSupports:
             CallSpec((ArraySpec((2, 3), np.dtype("float32"), True), None), {"factor": 3}, False)
         ]
         assert (seen[0].arrays[0].ndim, seen[0].arrays[0].size) == (2, 6)
+
+    @pytest.mark.parametrize("answer", [None, NotImplemented])
+    def test_forgotten_answer(self, operation, answer):
+        declare("numpy", supports=lambda spec: answer)
+        with pytest.raises(
+            TypeError,
+            match="the function 'supports' of the kernel 'test_twice/numpy/numpy:ndarray' must "
+            f"return True, False or the reason .*, got {answer!r}",
+        ):
+            chosen(operation)
+
+    def test_answer_may_be_a_bool_of_numpy(self, operation):
+        declare("numpy", supports=lambda spec: np.bool(spec.arrays[0].size > 2))
+        assert chosen(operation, f32(1, 2, 3)) == "fast"
+        assert chosen(operation, f32(1)) == "reference"
+
+    def test_errors_say_which_kernel_they_come_from(self, operation):
+        declare("numpy", supports=lambda spec: spec.attributes["axis"])
+        with pytest.raises(KeyError) as caught:
+            chosen(operation)
+        assert "'supports' of the kernel 'test_twice/numpy/" in caught.value.__notes__[0]
+
+    def test_errors_while_loading_say_what_load_gets(self, operation):
+        declare("numpy", load=object)
+        with pytest.raises(TypeError) as caught:
+            chosen(operation)
+        assert "is called with the backend as its only argument" in caught.value.__notes__[0]
+
+    @pytest.mark.parametrize("array_type", ["numpy.ndarray", None])
+    def test_array_type_must_be_a_class_or_a_lazy_name(self, array_type):
+        with pytest.raises(ValueError, match=f"such as 'numpy:ndarray', got {array_type!r}"):
+            Kernel("test_twice", array_type, "fast", Fast)
+
+    def test_unknown_provider_in_the_configuration(self, operation):
+        declare("swift")
+        with (
+            using_config("kernels", ("swfit",)),
+            pytest.warns(
+                misuse.MisuseWarning, match="names 'swfit', but no .* did you mean 'swift'"
+            ),
+        ):
+            assert chosen(operation) == "reference"
 
     def test_is_asked_once_per_signature(self, operation):
         calls = []

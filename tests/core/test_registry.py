@@ -97,6 +97,8 @@ def test_names_are_non_empty_strings(registry: Registry) -> None:
         registry.register(3, object())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must not be empty"):
         registry.register("", object())
+    with pytest.raises(ValueError, match="must not contain spaces, got 'two words'"):
+        registry.register("two words", object())
 
 
 def test_unknown_name_lists_similar_ones(registry: Registry) -> None:

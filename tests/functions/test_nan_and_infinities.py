@@ -115,9 +115,53 @@ class TestResizeImages:
         (gx,) = gradients(resized, x, gy=spoiled_gy)
         np.testing.assert_allclose(gx[0, 1], expected_gx[0, 1])
 
+    @pytest.mark.parametrize("sizes", [(2, 5), (5, 2), (70, 130)])
+    def test_pixels_whose_squares_overflow(self, sizes):
+        small, large = sizes
+        x = np.random.RandomState(0).rand(1, 2, small, 3).astype(np.float32)
+        gy = np.random.RandomState(1).rand(1, 2, large, 4).astype(np.float32)
+
+        def resized(x):
+            return F.resize_images(x, (large, 4))
+
+        huge = np.float32(1e30)
+        np.testing.assert_allclose(resized(x * huge).array, resized(x).array * huge, rtol=1e-5)
+        (gx,) = gradients(resized, x, gy=gy)
+        (huge_gx,) = gradients(resized, x, gy=gy * huge)
+        np.testing.assert_allclose(huge_gx, gx * huge, rtol=1e-5)
+
     def test_nan_reaches_its_neighbors_only(self):
         x = np.arange(9.0).reshape(1, 1, 9, 1)
         x[0, 0, 4] = NAN
         y = F.resize_images(x, (17, 1)).array[0, 0, :, 0]
         np.testing.assert_array_equal(np.flatnonzero(np.isnan(y)), [7, 8, 9])
         np.testing.assert_allclose(y[:7], np.arange(7) / 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F", "step"])
+def test_choices_among_many_elements(dtype, order):
+    # So many that they are chosen by operations on bits.
+    random = np.random.RandomState(0)
+    x, y, gy = random.randn(3, 64, 100).astype(dtype)
+    y[::3] = NAN
+    gy[::5] = INF
+    if order == "F":
+        x, gy = np.asfortranarray(x), np.asfortranarray(gy)
+    if order == "step":
+        x, y, gy = x[:, ::2], y[:, ::2], gy[:, ::2]
+    condition = x > 0
+    chosen = F.where(condition, x, y)
+    np.testing.assert_array_equal(chosen.array, np.where(condition, x, y))
+    gx0, gx1 = gradients(lambda x, y: F.where(condition, x, y), x, y, gy=gy)
+    np.testing.assert_array_equal(gx0, np.where(condition, gy, 0))
+    np.testing.assert_array_equal(gx1, np.where(condition, 0, gy))
+
+
+def test_gradient_of_many_slopes_ignores_elements_above_zero():
+    x = np.random.RandomState(0).randn(64, 100).astype(np.float32)
+    W = np.full(100, 0.25, np.float32)
+    gy = np.where(x >= 0, np.float32(INF), np.float32(1))
+    gx, gW = gradients(F.prelu, x, W, gy=gy)
+    np.testing.assert_array_equal(gx, np.where(x >= 0, np.float32(INF), W))
+    np.testing.assert_allclose(gW, np.where(x < 0, x, 0).sum(axis=0), rtol=1e-4)

@@ -318,3 +318,30 @@ def test_a_checkout_is_named_in_the_commands(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(new_plugin, "checkout_folder", lambda: None)
     assert cli.main(["new-plugin", "chainer-y", "--kind", "links"]) == 0
     assert "  pip install -e '.[test]'" in capsys.readouterr().out
+
+
+def test_help_describes_each_kind_without_placeholders(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["new-plugin", "--help"])
+    text = capsys.readouterr().out
+    assert "$" not in text
+    for kind in scaffold.kinds():
+        assert re.search(rf"^  {kind} +[A-Z].*\.$", text, re.MULTILINE)
+
+
+def test_arrays_of_the_backend_template_in_named_tuples(tmp_path: Path) -> None:
+    files = scaffold.render("backend", plugin_names.plugin_names("chainer-made"))
+    scaffold.write(files, tmp_path / "made")
+    program = """
+        import numpy as np
+        from chainer_made.namespace import xp
+        print([type(part).__name__ for part in xp.linalg.svd(xp.asarray(np.eye(2)))])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=tmp_path / "made" / "src",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['MadeArray', 'MadeArray', 'MadeArray']\n"

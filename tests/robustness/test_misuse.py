@@ -19,6 +19,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import MisuseWarning, iterators, optimizers, training
 from chainer.core import misuse
+from chainer.functions.rules import UnaryFunction
 from chainer.training import extensions, triggers
 
 X = np.ones((4, 3), "f")
@@ -348,6 +349,83 @@ def forgotten_super(out):
                 self.l = L.Linear(2, 2)
 
     Model()
+
+
+@case(TypeError, r"optimizer 'main' must be an object, got the class SGD: write SGD\(\.\.\.\)")
+def optimizer_class(out):
+    training.StandardUpdater(iterators.SerialIterator(X, 2), optimizers.SGD)
+
+
+@case(TypeError, r"iterator 'main' must be an object, got the class SerialIterator: write Serial")
+def iterator_class(out):
+    training.StandardUpdater(iterators.SerialIterator, optimizers.SGD().setup(L.Linear(3, 2)))
+
+
+@case(MisuseWarning, "'main/los', which LogReport waits for; did you mean 'main/loss'")
+def log_of_a_misspelled_key(out):
+    t = trainer(out)
+    t.extend(extensions.LogReport(keys=["main/los"]))
+    t.run()
+
+
+@case(MisuseWarning, r"attribute 'l' of Model has parameters .* assign it within init_scope\(\)")
+def forgotten_init_scope_of_everything(out):
+    class Model(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            self.l = L.Linear(3, 3)
+
+    model = Model()
+    steps(model, lambda: F.sum(model.l(X)))
+
+
+@case(TypeError, "got an object of type ndarray; the dataset is the first argument")
+def dataset_and_batch_size_swapped(out):
+    iterators.SerialIterator(4, X)
+
+
+@case(TypeError, r"file must be a path or a file object .before the object., got .*Linear")
+def file_and_object_swapped_in_load(out):
+    chainer.serializers.load_npz(L.Linear(2, 2), "m.npz")
+
+
+@case(KeyError, "'l/W' is not in .* which has 2 entries .'W', 'b'.; with strict=False")
+def file_of_another_model(out):
+    chainer.serializers.save_npz(out / "m.npz", L.Linear(2, 2))
+    chainer.serializers.load_npz(out / "m.npz", chainer.Chain(l=L.Linear(2, 2)))
+
+
+@case(KeyError, "'predictor/W' is not in .*: give path='updater/model:main/'")
+def snapshot_loaded_as_a_model(out):
+    t = trainer(out)
+    chainer.serializers.save_npz(out / "t.npz", t)
+    chainer.serializers.load_npz(out / "t.npz", L.Classifier(L.Linear(3, 2)))
+
+
+@case(RuntimeError, "specifiers look like '@numpy', '@cupy:0' or 0, .*chainer backends")
+def device_called_gpu(out):
+    L.Linear(2, 2).to_device("gpu")
+
+
+@case(TypeError, "must be tuples, .* but example 1 of the batch is None")
+def example_that_is_none(out):
+    chainer.dataset.concat_examples([(np.zeros(3, "f"), 0), None])
+
+
+@case(TypeError, "Linear has one input. .* returns a loss, such as L.Classifier")
+def layer_without_a_loss(out):
+    L.Linear(3, 2)(X, np.zeros(len(X), "i"))
+
+
+@case(RuntimeError, "input 0 of ReLU is an uninitialized variable, or None")
+def none_in_a_function(out):
+    F.relu(None)
+
+
+@case(TypeError, r"retained_inputs of Wrong must be a tuple of indexes, such as \(0,\), got 0")
+def retained_inputs_as_a_number(out):
+    class Wrong(UnaryFunction):
+        retained_inputs = 0
 
 
 @case(ValueError, "batch_size must be positive, got 0")
@@ -703,7 +781,11 @@ row(
     lambda out: run(out, WithLoss(lambda loss: loss)),
 )
 row(
-    *("data_without_labels", TypeError, r"must get inputs and labels, such as model\(x, t\)"),
+    *(
+        "data_without_labels",
+        TypeError,
+        r"got one argument; examples of its dataset are pairs",
+    ),
     lambda out: run(out, data=X),
 )
 row(

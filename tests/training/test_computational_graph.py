@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -26,13 +28,13 @@ def make():
 
 
 def labels(text):
-    return [line.split('"')[1] for line in text.splitlines() if "label" in line]
+    return [line.split('"')[1] for line in text.split(";") if "label" in line]
 
 
 def edges(text):
     names = {}
     found = set()
-    for line in text.splitlines():
+    for line in text.removesuffix("}").split(";"):
         if "label" in line:
             names[line.split()[0]] = line.split('"')[1]
         elif "->" in line:
@@ -58,6 +60,7 @@ def test_nodes_and_edges():
         ("_ + _", "y: (2, 3), float32"),
     }
     assert (len(graph.nodes), len(graph.edges)) == (5, 5)
+    assert re.fullmatch(r"digraph graphname\{rankdir=TB;(\d+ \[[^]]*\];)+(\d+ -> \d+;)+\}", text)
 
 
 def test_only_what_is_reachable():

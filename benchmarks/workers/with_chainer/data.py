@@ -16,6 +16,8 @@ from chainer import iterators
 
 UNIT = "ms"
 MEASURED = True
+#: Not pinned to one processor.
+PROCESSES = ["MultiprocessIterator"]
 BUDGETS = {"torch": 1.0, "upstream": 1.0}
 
 BATCH_SIZE = 64

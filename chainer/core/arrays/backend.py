@@ -127,8 +127,9 @@ def _device_of_text(text: str) -> Device:
     elif text.startswith("@"):
         raise ValueError(f"device specifier must look like '@numpy' or '@cupy:0', got {text!r}")
     raise RuntimeError(
-        f"unknown device specifier {text!r}: a specifier that does not begin with '@' names a "
-        "backend, or a device of ChainerX, and ChainerX is not available"
+        f"unknown device specifier {text!r}; specifiers look like '@numpy', '@cupy:0' or 0, which "
+        "is the first GPU, and `chainer backends` lists the backends. In release 7, a name without "
+        "'@' is a device of ChainerX, and ChainerX is not available"
     )
 
 

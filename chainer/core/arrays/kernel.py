@@ -41,6 +41,7 @@ from chainer.core.arrays.protocol import Backend
 from chainer.core.config.configuration import threads
 from chainer.core.config.kernel_policy import KernelPolicy
 from chainer.core.lazy import resolve
+from chainer.core.misuse import similar, warn_once
 from chainer.core.registry import registries
 from chainer.core.typing import Array, VariableLike
 
@@ -167,8 +168,16 @@ class Operation:
         key = (kernel, backend)
         implementation = self._loaded.get(key)
         if implementation is None:
-            factory = resolve(self.reference if kernel is None else kernel.load)
-            implementation = backend.make_kernel(factory, self, kernel is None)
+            try:
+                factory = resolve(self.reference if kernel is None else kernel.load)
+                implementation = backend.make_kernel(factory, self, kernel is None)
+            except Exception as error:
+                if kernel is not None:
+                    error.add_note(
+                        f"This came from loading the kernel {kernel.key!r}: {kernel.load!r} is "
+                        "called with the backend as its only argument."
+                    )
+                raise
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
                 who = "the reference" if kernel is None else f"provider {kernel.provider!r}"
@@ -201,6 +210,7 @@ class Operation:
             raise TypeError(f"{self.name}: {not_an_array_message(array)}")
         if policy.kernels:  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
+            _warn_of_unknown_providers(policy)
         enabled = [
             kernel
             for kernel in by_preference(self.kernels_for(cls), policy)
@@ -219,6 +229,23 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def _warn_of_unknown_providers(policy: KernelPolicy) -> None:
+    """Warns of names in ``chainer.config.kernels`` that no kernel has, such as misspelled ones."""
+    providers = {key.split("/")[1] for key in registries.kernels.names()}
+    for name in policy.kernels:
+        if name not in providers:
+            meant = similar(name, providers)
+            hint = f"did you mean {meant!r}? " if meant else ""
+            warn_once(
+                "kernel provider",
+                name,
+                f"chainer.config.kernels names {name!r}, but no plugin that works here has kernels "
+                f"of this provider; {hint}`chainer kernels` lists the kernels, and `chainer "
+                "doctor` explains why a plugin does not work",
+                stacklevel=4,
+            )
 
 
 def get_operation(name: str) -> Operation:

@@ -105,6 +105,17 @@ class KernelDeclaration:
     unavailable: Callable[[], str | None] | str = _available
     unconditional: bool = False
 
+    def __post_init__(self) -> None:
+        # A misspelled type would match no array, and the kernel would be left out in silence.
+        array_type: Any = self.array_type
+        if not (
+            isinstance(array_type, type) or (isinstance(array_type, str) and ":" in array_type)
+        ):
+            raise ValueError(
+                "array_type of a kernel must be a class or a name such as 'numpy:ndarray', "
+                f"got {array_type!r}"
+            )
+
     @property
     def key(self) -> str:
         """Name of the declaration in the registry of kernels."""

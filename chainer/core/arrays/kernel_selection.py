@@ -123,11 +123,23 @@ def rejection_reason(kernel: KernelDeclaration, spec: CallSpec) -> str | None:
     Args:
         kernel: The kernel.
         spec: The call.
+
+    Raises:
+        TypeError: If the function ``supports`` of the kernel returns nothing.
     """
-    answer = resolve(kernel.supports)(spec)
-    if answer is True:
-        return None
-    return answer if isinstance(answer, str) else "does not support this call"
+    try:
+        answer: Any = resolve(kernel.supports)(spec)
+    except Exception as error:
+        error.add_note(f"This came from the function 'supports' of the kernel {kernel.key!r}.")
+        raise
+    if isinstance(answer, str):
+        return answer
+    if answer is None or answer is NotImplemented:
+        raise TypeError(
+            f"the function 'supports' of the kernel {kernel.key!r} must return True, False or the "
+            f"reason why it does not support the call (a str), got {answer!r}"
+        )
+    return None if answer else "does not support this call"
 
 
 class KernelSelector:

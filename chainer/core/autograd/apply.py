@@ -13,6 +13,7 @@ tanh_loop`` measures it.
 
 from __future__ import annotations
 
+import copy
 import traceback
 import weakref
 from collections.abc import Sequence
@@ -25,7 +26,6 @@ from chainer.core.autograd.collector_pacing import collections, pacing
 from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
 from chainer.core.autograd.input_types import (
     check_types,
-    check_types_each_time,
     refuse_uninitialized,
 )
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
@@ -43,16 +43,10 @@ _ref = weakref.ref
 _new = object.__new__
 
 
-class _AllIndexes(dict[int, "Indexes"]):
-    """The indexes of all inputs, by the number of inputs, made when they are asked for."""
-
-    def __missing__(self, count: int) -> Indexes:
-        indexes = self[count] = tuple(range(count))
-        return indexes
-
-
-#: Most functions are differentiated w.r.t. all inputs: they share tuples, made once.
-_ALL_INDEXES = _AllIndexes()
+#: Most functions are differentiated w.r.t. all of their inputs, which are few: they share tuples of
+#: the indexes. A tuple of these, by the number of inputs, is read faster than a dictionary.
+_FEW = 8
+_ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -68,7 +62,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     Raises:
         InvalidType: If the inputs do not pass :meth:`check_type_forward`.
         TypeError: If an input is not an array, or arrays of different backends are mixed.
-        RuntimeError: If the node was applied before, or (in debug mode) an output contains NaN.
+        RuntimeError: If an output contains NaN, in debug mode.
     """
     if collections:
         pacing.adapt(inputs)
@@ -83,12 +77,14 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     marks = 0
     rank = 0
     for x in inputs:
-        if not isinstance(x, Variable):
-            x = Variable._from_array(input_array(self, x), False)
-        array = x._array
+        if isinstance(x, Variable):
+            array = x._array
+            node = x._graph_node or x.node
+        else:
+            array = input_array(self, x)
+            node = VariableNode._of_constant(array)
         if type(array) is not _ndarray:
             is_usual = False
-        node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
         marks |= node._marks
@@ -103,15 +99,20 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     # The usual case, with as few questions as possible, and without a call: the last application
     # of this class had the same types, and returned a tuple. Where more than dtypes and shapes is
     # part of the signature, or the function has hooks of its own, the lists differ.
+    if self.inputs is not None:
+        _give_outputs_away(self)
     if types == self._traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
     else:
         outputs = _run(self, in_data, types, state)
 
-    if self.inputs is not None:
-        _check_reusable(self)
     self.inputs = nodes
-    targets = _targets_of(nodes) if marks & NO_GRADIENT else _ALL_INDEXES[len(nodes)]
+    if marks & NO_GRADIENT or len(nodes) > _FEW:
+        targets = _targets_of(nodes)
+        marks = NO_GRADIENT * (not targets)
+    else:
+        targets = _ALL_INDEXES[len(nodes)]
+        marks = 0
     self._targets = targets
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
@@ -125,13 +126,13 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     variable._array = y
     variable._gradient = None
     variable._grad_var = None
-    variable._requires_grad = requires_grad = bool(targets)
+    variable._requires_grad = marks == 0
     node = variable._graph_node = _new(VariableNode)
     # The node refers to its variable, and the function shares that reference: see Outputs.
     node._variable = self._output_variable = _ref(variable)
     node._creator_node = self
     node._rank = rank + 1
-    node._marks = 0 if requires_grad else NO_GRADIENT
+    node._marks = marks
     node.data = None
     node.name = None
     signature = (y.dtype, y.shape)
@@ -166,9 +167,9 @@ def _apply_to_other_arrays(
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
-    outputs = _run(self, in_data, types, state)
     if self.inputs is not None:
-        _check_reusable(self)
+        _give_outputs_away(self)
+    outputs = _run(self, in_data, types, state)
     self.inputs = nodes
     self._targets = _targets_of(nodes)
     for i in self._retained_inputs:
@@ -186,13 +187,18 @@ def _types_of(in_data: Arrays) -> list[Any]:
     return [(None, None) if x is None else (x.dtype, x.shape) for x in in_data]
 
 
-def _check_reusable(self: FunctionNode) -> None:
-    """Raises if a function that is applied again has outputs of the last time that are in use."""
-    if any([reference() is not None for reference in self.outputs or ()]):
-        raise RuntimeError(
-            f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
-            "already is a node of a graph; make a new one for each application"
-        )
+def _give_outputs_away(self: FunctionNode) -> None:
+    """Makes a copy of a function that is applied again the creator of its earlier outputs.
+
+    Earlier releases let programs apply a node several times, and lose the graph of all outputs but
+    the last ones. With what the copy keeps, which ``forward`` is about to replace in the function,
+    all of them can be differentiated.
+    """
+    nodes = [node for reference in self.outputs or () if (node := reference()) is not None]
+    if nodes:
+        earlier = copy.copy(self)
+        for node in nodes:
+            node._creator_node = earlier
     self._forget_outputs()
 
 
@@ -286,8 +292,9 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
                 if signature not in traits.checked_signatures:
                     check_types(self, in_data)
                     traits.remember_checked(signature)
-            else:
-                check_types_each_time(self, in_data)
+            # ``check_type_forward`` may be set on an instance of a class without one.
+            elif traits.checks_types or "check_type_forward" in self.__dict__:
+                check_types(self, in_data)
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:

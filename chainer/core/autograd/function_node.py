@@ -65,7 +65,8 @@ class FunctionNode:
         xp: Array namespace of the inputs, from the moment :meth:`apply` was entered.
         type_check_key: Names of the attributes that, with the dtypes and shapes of the inputs,
             determine the result of :meth:`check_type_forward`. With None (the default) the check
-            runs at every call; otherwise once per signature.
+            runs at every call; otherwise once per signature, so that calls take less time. A class
+            without a check may declare ``()``.
         accepts_opaque_arrays: Whether :meth:`forward` takes arrays whose memory layout NumPy code
             cannot read. True is for functions that pass their arrays to kernels and do nothing
             else with them; other functions get arrays that ``xp`` makes.
@@ -209,6 +210,20 @@ class FunctionNode:
     @property
     def _output_count(self) -> int:
         return len(self._several_outputs) or int(self._output_variable is not None)
+
+    # Tests and tools of programs for earlier releases read these three names.
+
+    @property
+    def _input_indexes_to_retain(self) -> Indexes:
+        return self._retained_inputs
+
+    @property
+    def _output_indexes_to_retain(self) -> Indexes:
+        return self._retained_outputs
+
+    @property
+    def _local_function_hooks(self) -> dict[str, FunctionHook] | None:
+        return self._hooks
 
     @property
     def local_function_hooks(self) -> dict[str, FunctionHook]:
@@ -513,6 +528,3 @@ class FunctionNode:
             KeyError: If there is no hook of this name.
         """
         remove_hook(self.local_function_hooks, name, self)
-
-
-NodeTraits.no_type_check = FunctionNode.check_type_forward

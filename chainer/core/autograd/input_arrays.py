@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.arrays.array_types import is_arrays_compatible
 from chainer.core.arrays.backend import (
     Backend,
     find_backend,
@@ -36,8 +37,9 @@ _Scalar: Any = numpy.generic
 
 def input_array(self: FunctionNode, obj: Any) -> Array:
     """Returns an input that is not a variable as variables hold arrays."""
-    if obj is None:
-        return None
+    # By far the most frequent, such as labels: found without a search.
+    if obj is None or type(obj) is _ndarray:
+        return obj
     backend = find_backend(obj.__class__)
     if backend is None:
         raise TypeError(
@@ -141,3 +143,21 @@ def _mixed_message(self: FunctionNode, where: str, arrays: Iterable[Array]) -> s
         f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
         f"Actual: {types}\n{ONE_DEVICE}"
     )
+
+
+def _check_arrays_forward_compatible(  # pyright: ignore[reportUnusedFunction]
+    arrays: Iterable[Array | None], label: str | None = None
+) -> None:
+    """Raises TypeError if arrays cannot be inputs of one function (``chainer.utils``).
+
+    Args:
+        arrays: The arrays; None is left out.
+        label: Name of the function, for the message.
+    """
+    arrays = list(arrays)
+    if not is_arrays_compatible(arrays):
+        types = ", ".join([str(array.__class__) for array in arrays])
+        name = "" if label is None else f" ({label})"
+        raise TypeError(
+            f"incompatible array types are mixed in the forward input{name}.\nActual: {types}"
+        )

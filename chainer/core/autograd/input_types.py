@@ -11,27 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.extended_dtypes import kind_of
-from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.typing import Array, Arrays
-
-
-def check_types_each_time(self: FunctionNode, in_data: Arrays) -> None:
-    """Checks types for functions whose check may depend on anything, or that have none.
-
-    Args:
-        self: The function.
-        in_data: The input arrays.
-    """
-    # ``check_type_forward`` may be set on an instance of a class without one.
-    if (
-        self._traits.checks_types
-        or getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
-    ):
-        check_types(self, in_data)
 
 
 def check_types(self: FunctionNode, in_data: Arrays) -> None:
@@ -104,7 +88,7 @@ def refuse_uninitialized(
     for i, array in enumerate(in_data):
         if array is None:
             raise RuntimeError(
-                f"input {i} of {self.label} is an uninitialized variable; "
+                f"input {i} of {self.label} is an uninitialized variable, or None; "
                 "give it a shape with initialize() first, or return a value where None came from"
             ) from cause
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from copy import copy
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -64,9 +64,6 @@ class NodeTraits:
         "signature_attributes",
     )
 
-    #: ``check_type_forward`` of the base class, which accepts everything.
-    no_type_check: ClassVar[Callable[..., Any]]
-
     def __init__(
         self,
         accepts_opaque_arrays: bool = False,
@@ -88,11 +85,9 @@ class NodeTraits:
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
         self.checked_signatures: set[Hashable] = set()
-        self.is_check_remembered = checks_types and signature_attributes is not None
+        self.is_check_remembered = signature_attributes is not None
         self.attributes_of: Callable[[FunctionNode], Hashable] | None = (
-            attrgetter(*signature_attributes)
-            if self.is_check_remembered and signature_attributes
-            else None
+            attrgetter(*signature_attributes) if signature_attributes else None
         )
         self.passed_types: list[Hashable] | None = None
 

@@ -27,6 +27,8 @@ GRAD_WAS_SET = 2
 #: The variable requires no gradient.
 NO_GRADIENT = 4
 
+_new = object.__new__
+
 #: Signature of a variable without array.
 _UNKNOWN = (None, None)
 
@@ -96,6 +98,20 @@ class VariableNode:
         # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
         # of the signature by which passed type checks are remembered.
         self._type: tuple[Any, Any] = _UNKNOWN if array is None else (array.dtype, array.shape)
+
+    @classmethod
+    def _of_constant(cls, array: Array | None) -> VariableNode:
+        """Makes the node of an array that a function got: no variable is needed to represent it."""
+        # Slot by slot: calls of two initializers would take as long as a small operation.
+        self = _new(cls)
+        self._variable = None
+        self._creator_node = None
+        self._rank = 0
+        self._marks = NO_GRADIENT
+        self.data = None
+        self.name = None
+        self._type = _UNKNOWN if array is None else (array.dtype, array.shape)
+        return self
 
     @property
     def dtype(self) -> DType:

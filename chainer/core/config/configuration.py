@@ -11,9 +11,11 @@ import contextlib
 import threading
 import warnings
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer.core.arguments import wrong_type
+from chainer.core.change_number import ChangeNumber
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.misuse import similar, warn_once
@@ -31,6 +33,10 @@ _STATE_ENTRIES = {
     "lazy_grad_sum": False,
     "type_check": True,
 }
+
+
+#: Renewed when an entry changes, of the process or of a thread; not by :class:`BackpropMode`.
+configuration_changes = ChangeNumber()
 
 
 def _check_entry(name: str, value: object) -> None:
@@ -146,10 +152,12 @@ class GlobalConfig:
     def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
         object.__setattr__(self, name, value)
+        configuration_changes.renew()
         self._refresh()
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
+        configuration_changes.renew()
         self._refresh()
 
     def _attach(self, state: ThreadState) -> None:
@@ -218,11 +226,9 @@ class LocalConfig:
         object.__setattr__(self, "_threads", _States(global_config))
 
     def __getattr__(self, name: str) -> Any:
-        values: dict[str, Any] = self._threads.state.values
-        if name in values:
-            return values[name]
+        # For entries that are not declared, and for errors: see declare().
         try:
-            return getattr(self._global, name)
+            return _read(name, self)
         except AttributeError:
             raise AttributeError(f"configuration has no entry {name!r}") from None
 
@@ -230,6 +236,7 @@ class LocalConfig:
         _check_entry(name, value)
         state = self._threads.state
         state.values[name] = value
+        configuration_changes.renew()
         # All values are looked up again only where the choice of kernels depends on them:
         # backward passes and links change the others often.
         if name in _STATE_ENTRIES:
@@ -242,6 +249,7 @@ class LocalConfig:
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
+        configuration_changes.renew()
         if name in _STATE_ENTRIES:
             state.set(name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
         elif _selects_kernels(name):
@@ -289,6 +297,9 @@ def declare(*entries: ConfigEntry) -> None:
         declared[entry.name] = entry
         # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
         setattr(GlobalConfig, entry.name, None)
+        # Layers read entries such as ``train`` at each call. Python finds a property three times as
+        # fast as it calls __getattr__, which it does only after an error.
+        setattr(LocalConfig, entry.name, property(partial(_read, entry.name)))
     for entry in entries:
         value = entry.initial_value()
         try:
@@ -297,6 +308,14 @@ def declare(*entries: ConfigEntry) -> None:
             # A variable of the environment must not keep a program from starting.
             warnings.warn(f"{entry.variable}={value} has no effect: {error}", stacklevel=2)
             object.__setattr__(global_config, entry.name, entry.default)
+            configuration_changes.renew()
+
+
+def _read(name: str, local: LocalConfig) -> Any:
+    """Returns the value of an entry: that of the thread, or else the global one."""
+    members = local.__dict__
+    own: dict[str, Any] = members["_threads"].state.values
+    return own[name] if name in own else getattr(members["_global"], name)
 
 
 #: The previous value of an entry that was not set.

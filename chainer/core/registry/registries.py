@@ -8,12 +8,14 @@ public module (``chainer.functions`` and the like) is visible there through
 from __future__ import annotations
 
 from chainer.core.registry.registry import EntryProvider, Registry
-from chainer.core.registry.requirements import instance_of, is_callable, subclass_of
-
-backends = Registry(
-    "backends",
-    requirement=instance_of("chainer.core.arrays.protocol:Backend", "chainer.backend.Backend"),
+from chainer.core.registry.requirements import (
+    complete_backend,
+    instance_of,
+    is_callable,
+    subclass_of,
 )
+
+backends = Registry("backends", requirement=complete_backend)
 """Array types: name -> :class:`~chainer.core.arrays.backend.Backend`."""
 
 operations = Registry(

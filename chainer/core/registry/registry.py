@@ -416,13 +416,15 @@ def check_entry(registry: Registry, name: object, target: object) -> None:
 
     Args:
         registry: The registry, for the message.
-        name: Must be a non-empty string.
+        name: Must be a non-empty string without spaces.
         target: An object; if it is a string, it must look like ``"package.module:attribute"``.
     """
     if not isinstance(name, str):
         raise TypeError(f"name of a {registry.singular} must be a string, got {name!r}")
     if not name:
         raise ValueError(f"name of a {registry.singular} must not be empty")
+    if name.split() != [name]:
+        raise ValueError(f"name of a {registry.singular} must not contain spaces, got {name!r}")
     if isinstance(target, str):
         module, _, attribute = target.partition(":")
         parts = [*module.split("."), *attribute.split(".")]

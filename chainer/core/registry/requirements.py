@@ -46,6 +46,27 @@ def instance_of(base: str, name: str) -> Requirement:
     return requirement
 
 
+def complete_backend(target: Any) -> str | None:
+    """Requires a backend that has the attributes without which no array finds it."""
+    expected = instance_of("chainer.core.arrays.protocol:Backend", "chainer.backend.Backend")
+    missing = expected(target)
+    if missing is not None:
+        return missing
+    if not isinstance(getattr(target, "name", None), str):
+        return "a backend with the attribute 'name', a str such as 'metered'"
+    types: Any = getattr(target, "array_types", None)
+    if isinstance(types, (tuple, list)) and all(map(_is_array_type, types)):  # pyright: ignore
+        return None
+    return (
+        "a backend whose attribute 'array_types' is a tuple of classes, or of names such as "
+        "'package.module:Class'"
+    )
+
+
+def _is_array_type(candidate: Any) -> bool:
+    return isinstance(candidate, type) or (isinstance(candidate, str) and ":" in candidate)
+
+
 def _find(reference: str) -> Any:
     module, _, attribute = reference.partition(":")
     return getattr(sys.modules.get(module), attribute, None)

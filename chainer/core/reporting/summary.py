@@ -21,9 +21,10 @@ def _scalar(value: VariableLike) -> Array:
 
 
 def _in_double_precision(value: Array) -> Array:
-    """Returns a scalar in host memory as a float, and one on an accelerator as a float64 array."""
+    """Returns a scalar in host memory as a float, and other arrays as float64 arrays."""
     owner = backend.find_backend(cast("type[Any]", type(value)))
-    if owner is None or owner.family == backend.HOST_FAMILY:
+    on_host = owner is None or owner.family == backend.HOST_FAMILY
+    if on_host and not getattr(value, "ndim", 0):
         return float(value)
     return value.astype(numpy.float64)
 
@@ -64,7 +65,8 @@ class Summary:
 
         Args:
             value: Scalar value to accumulate. It is either a NumPy scalar or a zero-dimensional
-                array (on CPU or GPU).
+                array (on CPU or GPU). The mean of arrays of other shapes is taken element by
+                element.
             weight: Weight of the value: how many times it counts.
         """
         value = _scalar(value)

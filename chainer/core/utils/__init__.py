@@ -16,6 +16,7 @@ _SPARSE = "chainer.core.autograd.sparse"
 _NAMES: dict[str, str] = {
     "CooMatrix": _SPARSE,
     "WalkerAlias": ".walker_alias",
+    "_check_arrays_forward_compatible": "chainer.core.autograd.input_arrays",
     "_format_array_props": ".error",
     "_raise_from": ".error",
     "_repr_with_named_data": ".error",

@@ -65,12 +65,17 @@ class GetItem(LinearMap):
     type_check_key = ()
 
     def __init__(self, slices: Any) -> None:
-        self.slices = slices
+        self._index = slices
+
+    @property
+    def slices(self) -> tuple[Any, ...]:
+        """The index as a tuple, as exporters of graphs read it."""
+        return self._index if isinstance(self._index, tuple) else (self._index,)
 
     check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:
-        y = inputs[0][self.slices]
+        y = inputs[0][self._index]
         if type(y) is _ndarray:
             return (y,)
         # NumPy returns a scalar for a single element.
@@ -80,10 +85,10 @@ class GetItem(LinearMap):
         gy: Array = grad_outputs[0]
         gx = self.xp.zeros(self.input_shape(0), dtype=gy.dtype)
         # Elements that are selected once can be assigned, which is much faster than adding to them.
-        if selects_once(self.slices):
-            gx[self.slices] = gy
+        if selects_once(self._index):
+            gx[self._index] = gy
         else:
-            scatter_add_operation.select(gx, gy).add_at(gx, self.slices, gy)
+            scatter_add_operation.select(gx, gy).add_at(gx, self._index, gy)
         return (gx,)
 
 

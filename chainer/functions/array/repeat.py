@@ -15,6 +15,8 @@ from chainer.functions.rules import LinearMap
 class Repeat(LinearMap):
     """Repeats the elements of an array along an axis."""
 
+    type_check_key = ()
+
     def __init__(self, repeats: Any, axis: int | None = None) -> None:
         if isinstance(repeats, (int, numpy.integer)):
             repeats = (int(repeats),)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -66,68 +67,85 @@ class ResizeImages(LinearMap):
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim == 4)
 
     def forward(self, inputs: Arrays) -> Arrays:
-        x = inputs[0]
-        # There are no fast matrix products of float16.
-        y = x.astype("f") if x.dtype.char == "e" else x
-        for axis, length in ((2, self.out_H), (3, self.out_W)):
-            y = _resample(self.xp, y, axis, x.shape[axis], length, self._rule, adjoint=False)
-        return (y.astype(x.dtype, copy=False),)
+        height, width = inputs[0].shape[2:]
+        axes = ((2, height, self.out_H), (3, width, self.out_W))
+        return (_resample(self.xp, inputs[0], axes, self._rule, adjoint=False),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        gy: Array = grad_outputs[0]
-        gx = gy.astype("f") if gy.dtype.char == "e" else gy
-        in_size = self.input_shape(0)[2:]
-        for axis, length in ((3, in_size[1]), (2, in_size[0])):
-            gx = _resample(self.xp, gx, axis, length, gy.shape[axis], self._rule, adjoint=True)
-        return (gx.astype(gy.dtype, copy=False),)
+        height, width = self.input_shape(0)[2:]
+        axes = ((3, width, self.out_W), (2, height, self.out_H))
+        return (_resample(self.xp, grad_outputs[0], axes, self._rule, adjoint=True),)
 
 
 def _resample(
-    xp: ArrayModule, x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
-) -> Any:
-    """Interpolates linearly along one of the last two axes, or applies the adjoint.
+    xp: ArrayModule, x: Array, axes: Iterable[tuple[int, int, int]], rule: str, adjoint: bool
+) -> Array:
+    """Interpolates linearly along the last two axes, or applies the adjoint.
 
     Args:
         xp: Array namespace.
-        x: Array of length ``small`` along the axis (``large`` for the adjoint).
-        axis: 2 or 3.
-        small: Length of the interpolated axis.
-        large: Number of positions.
+        x: Images, or gradients of images for the adjoint.
+        axes: Each axis (2 or 3), its length in the image, and the number of positions.
         rule: Where the positions are: ``'corners'``, ``'bilinear'`` or ``'nearest'``.
         adjoint: Whether values are spread instead.
     """
-    if small == large:
-        return x
-    if xp is numpy and not numpy.isfinite(x.sum(dtype="d")):
-        return _resample_by_pairs(x, axis, small, large, rule, adjoint)
+    # There are no fast matrix products of float16.
+    y = x.astype("f") if x.dtype.char == "e" else x
+    changed = [lengths for lengths in axes if lengths[1] != lengths[2]]
+    by_pairs = xp is numpy and changed and not _is_moderate(y)
+    for axis, small, large in changed:
+        if by_pairs:
+            y = _resample_by_pairs(y, axis, small, large, rule, adjoint)
+        else:
+            y = _resample_by_blocks(xp, y, axis, small, large, rule, adjoint)
+    return y.astype(x.dtype, copy=False)
+
+
+def _is_moderate(x: Array) -> bool:
+    """Returns whether a sum of squares is finite: the fastest way to look for NaN and infinities.
+
+    Elements whose squares overflow are not moderate either. What is interpolated between moderate
+    ones is finite as well, so that one look at the input is enough.
+    """
+    # Any order of the elements will do: that of the memory takes no copy.
+    flat = x.ravel(order="K")
+    with numpy.errstate(all="ignore"):
+        return math.isfinite(numpy.dot(flat, flat))
+
+
+def _resample_by_blocks(
+    xp: ArrayModule, x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
+) -> Array:
+    """Resamples along one axis by matrix products; its arguments are those of :func:`_resample`."""
+    # A product with one matrix would multiply mostly by zeros, because each output position depends
+    # on two input positions: hence a product with a small matrix for each block of positions.
+    blocks = _blocks(backend_of(x).device_of(x), x.dtype, small, large, rule)
+    if len(blocks) == 1 and blocks[0][1] == slice(0, small):
+        # Usual for images: to copy the only product would take as long as to compute it.
+        weights = blocks[0][2]
+        return _product(weights.T if adjoint else weights, x, axis)
     shape = list(x.shape)
     shape[axis] = small if adjoint else large
     # The adjoint adds to elements that neighboring blocks share; interpolation writes each once.
     y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
-    # A product with one matrix would multiply mostly by zeros, because each output position depends
-    # on two input positions: hence a product with a small matrix for each block of positions.
-    device = backend_of(x).device_of(x)
-    for block, source, weights in _blocks(device, x.dtype, small, large, rule):
+    before = (slice(None),) * axis
+    for block, source, weights in blocks:
         if adjoint:
-            block, source = source, block
-            weights = weights.T
-        if axis == 2:
-            product = weights @ x[:, :, source]
-            view = y[:, :, block]
+            y[(*before, source)] += _product(weights.T, x[(*before, block)], axis)
         else:
-            product = x[..., source] @ weights.T
-            view = y[..., block]
-        if adjoint:
-            view += product
-        else:
-            view[...] = product
+            y[(*before, block)] = _product(weights, x[(*before, source)], axis)
     return y
+
+
+def _product(weights: Array, x: Array, axis: int) -> Array:
+    """Returns the product of a matrix and the vectors along axis 2 or 3."""
+    return weights @ x if axis == 2 else x @ weights.T
 
 
 def _resample_by_pairs(
     x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
 ) -> Array:
-    """Does the same as :func:`_resample` for arrays with NaN or infinities.
+    """Does the same as :func:`_resample_by_blocks` for arrays with NaN or infinities.
 
     A matrix product would multiply them by the zeros of the matrix, and spread NaN over the image.
     """

@@ -20,7 +20,7 @@ class ScatterAdd(ExpressionFunction):
     type_check_key = ("indexed_ndim",)
 
     def __init__(self, slices: Any) -> None:
-        self.slices = slices
+        self.slices = slices if isinstance(slices, tuple) else (slices,)
         self.indexed_ndim = sum(map(_indexed_ndim, slices)) if isinstance(slices, tuple) else 0
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

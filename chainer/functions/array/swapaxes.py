@@ -24,7 +24,7 @@ class Swapaxes(UnaryFunction):
         # Not left to the backend: CuPy does not say which axis.
         axis1 = normalize_axis_index(self.axis1, inputs[0].ndim, "axis1")
         axis2 = normalize_axis_index(self.axis2, inputs[0].ndim, "axis2")
-        return (self.xp.swapaxes(inputs[0], axis1, axis2),)
+        return (inputs[0].swapaxes(axis1, axis2),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
         # To exchange axes is its own inverse.

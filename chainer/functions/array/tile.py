@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Tile(UnaryFunction):
     """Puts copies of an array side by side."""
 
+    type_check_key = ()
+
     def __init__(self, reps: Any) -> None:
         if isinstance(reps, (int, numpy.integer)):
             reps = (int(reps),)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.selection import choose
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
-from chainer.functions.rules.selection import choose, keep
+from chainer.functions.rules.selection import keep
 
 
 class Where(ExpressionFunction):

@@ -7,10 +7,14 @@ from typing import Any, TextIO
 from chainer.backends import cuda
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
-from chainer.functions.hooks._report import function_name, print_table, with_unit
-from chainer.functions.hooks._reports import unit_and_stream
+from chainer.functions.hooks._report import function_name, print_table
+from chainer.functions.hooks._reports import texts_with_unit, unit_and_stream
 
-_UNITS = ("B", "KB", "MB", "GB", "TB")
+#: Unit -> how many of it are a byte; the largest unit first.
+_UNITS = {
+    unit: 1024.0**-n
+    for n, unit in reversed([*enumerate(("B", "KB", "MB", "GB", "TB", "PB", "EB", "ZB"))])
+}
 
 
 class CupyMemoryProfileHook(FunctionHook):
@@ -92,23 +96,19 @@ class CupyMemoryProfileHook(FunctionHook):
         """Prints a summary report of memory profiling in functions.
 
         Args:
-            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one
-                that fits each size. A stream is accepted here, too, as in release 4.
+            unit (str): ``'B'``, ``'KB'``, ``'MB'`` and so on, to ``'ZB'``. ``'auto'``: the one that
+                fits the largest size of each column. ``'auto_foreach'``: the one that fits each
+                size. A stream is accepted here, too, as in release 4.
             file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
-            ValueError: If ``unit`` is something else.
+            KeyError: If ``unit`` is something else.
         """
-        unit, stream = unit_and_stream(unit, file, _UNITS, f"'auto' or one of {', '.join(_UNITS)}")
-
-        def text(size: int) -> str:
-            if unit == "auto":
-                return with_unit(size, _UNITS, 1024)
-            return f"{size / 1024 ** _UNITS.index(unit):.2f}{unit}"
-
-        rows = [
-            (name, text(r["used_bytes"]), text(r["acquired_bytes"]), str(r["occurrence"]))
-            for name, r in self.summary().items()
-        ]
+        unit, stream = unit_and_stream(unit, file, _UNITS)
+        summary = self.summary()
+        used = texts_with_unit([r["used_bytes"] for r in summary.values()], unit, _UNITS)
+        acquired = texts_with_unit([r["acquired_bytes"] for r in summary.values()], unit, _UNITS)
+        occurrences = [str(record["occurrence"]) for record in summary.values()]
+        rows = list(zip(summary, used, acquired, occurrences, strict=True))
         head = ("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")
         print_table(head, rows, current_stream(stream))

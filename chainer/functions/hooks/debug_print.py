@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TextIO
 
 from chainer.core.autograd.function_hook import FunctionHook
@@ -44,6 +45,12 @@ class PrintHook(FunctionHook):
         file: TextIO | None = STANDARD_OUTPUT,
         flush: bool = True,
     ) -> None:
+        if sep is not None:
+            warnings.warn(
+                "sep argument in chainer.function_hooks.PrintHook is deprecated.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         self.sep = sep
         self.end = end
         self.file = file

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
-from chainer.functions.hooks._report import function_name, print_table, with_unit
-from chainer.functions.hooks._reports import summed_times, unit_and_stream
-
-#: Unit -> how many of it make a second.
-_UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+from chainer.functions.hooks._report import function_name, print_table
+from chainer.functions.hooks._reports import summed_times, texts_with_unit, unit_and_stream
 
 
 class TimerHook(FunctionHook):
@@ -37,7 +34,7 @@ class TimerHook(FunctionHook):
     """
 
     name = "TimerHook"
-    table = _UNITS
+    table: ClassVar[dict[str, float]] = {"sec": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
@@ -92,22 +89,21 @@ class TimerHook(FunctionHook):
         """Prints a summary report of time profiling in functions.
 
         Args:
-            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits
-                each time. A stream is accepted here, too, as in release 4.
+            unit (str): ``'sec'``, ``'ms'``, ``'us'`` or ``'ns'``. ``'auto'``: the one that fits the
+                largest time. ``'auto_foreach'``: the one that fits each time. A stream is accepted
+                here, too, as in release 4.
             file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
-            ValueError: If ``unit`` is something else.
+            KeyError: If ``unit`` is something else.
         """
-        unit, stream = unit_and_stream(unit, file, _UNITS, "'auto', 'sec', 'ms', 'us' or 'ns'")
-        rows = []
-        for name, record in self.summary().items():
-            seconds = record["elapsed_time"]
-            if unit == "auto":
-                text = with_unit(seconds * 1e9, ("ns", "us", "ms", "sec"), 1000)
-            else:
-                text = f"{seconds * _UNITS[unit]:.2f}{unit}"
-            rows.append((name, text, str(record["occurrence"])))
+        unit, stream = unit_and_stream(unit, file, self.table)
+        summary = self.summary()
+        times = texts_with_unit([r["elapsed_time"] for r in summary.values()], unit, self.table)
+        rows = [
+            (name, text, str(record["occurrence"]))
+            for (name, record), text in zip(summary.items(), times, strict=True)
+        ]
         print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, current_stream(stream))
 
 

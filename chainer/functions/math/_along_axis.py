@@ -54,5 +54,8 @@ def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variab
             f"x.shape[{axis}:{axis + y.ndim}] == y.shape",
             f"{x.shape[axis : axis + y.ndim]} != {y.shape}",
         )
-    lifted = (1,) * axis + y.shape + (1,) * (x.ndim - axis - y.ndim)
-    return x, broadcast_to(reshape(y, lifted), x.shape)
+    following = x.ndim - axis - y.ndim
+    # Broadcasting itself adds axes in front.
+    if following:
+        y = reshape(y, (1,) * axis + y.shape + (1,) * following)
+    return x, broadcast_to(y, x.shape)

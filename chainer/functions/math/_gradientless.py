@@ -38,6 +38,7 @@ class _GradientlessFunction(FunctionNode):
     """
 
     function_name: ClassVar[str]
+    type_check_key = ()
     check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -64,6 +64,7 @@ class ConstantOperator(UnaryFunction):
 
     #: Text of the operation: an underscore for the Variable, braces for the constant.
     symbol: ClassVar[str]
+    type_check_key = ()
 
     def __init__(self, value: ArrayLike) -> None:
         self.value = value

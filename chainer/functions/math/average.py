@@ -112,7 +112,10 @@ def _weighted_average(
     if axis is not None and weights.ndim != x.ndim:
         lengths = [1] * x.ndim
         lengths[axis] = x.shape[axis]
-        weights = broadcast_to(reshape(weights, tuple(lengths)), x.shape)
+        # For the last axis, broadcasting itself adds the axes in front.
+        if axis not in (-1, x.ndim - 1) or weights.shape != (x.shape[axis],):
+            weights = reshape(weights, tuple(lengths))
+        weights = broadcast_to(weights, x.shape)
     elif axis is not None:
         divisor = sum(weights, axis=axis, keepdims=keepdims)
     # Divided after the summation, which is one division for each mean.

@@ -26,13 +26,20 @@ class MaxPoolingND(PoolingNode):
         return_indices (bool): Whether the positions of the maxima are found at once.
 
     Attributes:
-        indexes: Row-major position of each maximum in its window; None until needed.
+        indexes: Row-major position of each maximum in its window; found when it is asked for.
     """
 
     accepts_opaque_arrays = True
     retained_inputs = (0,)
     retained_outputs = (0,)
-    indexes: Array | None = None
+    _indexes: Array | None = None
+
+    @property
+    def indexes(self) -> Array | None:  # documented above
+        if self._indexes is None and self.inputs is not None:
+            (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
+            self._indexes = self._find(x, y)
+        return self._indexes
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
@@ -40,7 +47,7 @@ class MaxPoolingND(PoolingNode):
         self._kernel = operation.select(x, geometry=self.geometry, out_size=out_size)
         y, self._residual = self._kernel.forward(x, out_size, self.geometry)
         if self.return_indices:
-            self.indexes = self._find(x, y)
+            self._indexes = self._find(x, y)
         return (y,)
 
     def _find(self, x: Array, y: Array) -> Array:
@@ -52,8 +59,6 @@ class MaxPoolingND(PoolingNode):
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         # The derivative picks the elements of the tangent at the positions of the maxima.
-        if self.indexes is None:
-            self.indexes = self._find(*self.retained_input_arrays, *self.retained_output_arrays)
         kernel: Any = window_indexing.select(tangents[0], geometry=self.geometry)
         return (kernel.gather(tangents[0], self.indexes, self.geometry),)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
 from chainer.core.autograd.function_node import FunctionNode
@@ -35,6 +36,12 @@ class RuleFunction(FunctionNode):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for attribute in ("retained_inputs", "retained_outputs"):
+            if isinstance(getattr(cls, attribute), int):
+                raise TypeError(
+                    f"{attribute} of {cls.__name__} must be a tuple of indexes, such as (0,), "
+                    f"got {getattr(cls, attribute)!r}"
+                )
         # Declared once per class instead of at each call: two method calls less per application.
         cls._retained_inputs = cls.retained_inputs
         cls._retained_outputs = cls.retained_outputs
@@ -68,6 +75,32 @@ class RuleFunction(FunctionNode):
             return (*first, nodes[i].data, *values)
         i, j = indexes
         return (*first, nodes[i].data, nodes[j].data, *values)
+
+
+def explain_arguments(
+    error: TypeError, rule: RuleFunction, method: Callable[..., Any], first: int, outputs: int
+) -> None:
+    """Adds to an error which arguments a formula gets, if the formula cannot be called with them.
+
+    Args:
+        error: The error that the call raised.
+        rule: The function.
+        method: The formula: ``gradient`` or ``gradients``.
+        first: Number of arguments that precede the retained arrays.
+        outputs: Number of outputs of the function.
+    """
+    import inspect  # for an error only
+
+    retained = len(rule._retained_inputs), len(rule._retained_outputs)
+    try:
+        inspect.signature(method).bind(*[None] * (first + sum(retained) + outputs))
+    except TypeError:
+        names = "ops" if first == 1 else "ops, targets"
+        error.add_note(
+            f"{type(rule).__name__}.{method.__name__}() gets {names}, {retained[0]} retained "
+            f"inputs, {retained[1]} retained outputs and {outputs} gradients of outputs. Name the "
+            "arrays that it needs in retained_inputs and retained_outputs."
+        )
 
 
 def array_of(x: Array) -> Array:

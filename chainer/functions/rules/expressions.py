@@ -10,7 +10,13 @@ import numpy
 from chainer import functions
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
+from chainer.functions.rules.base import (
+    Ops,
+    RuleFunction,
+    Value,
+    Values,
+    explain_arguments,
+)
 from chainer.functions.rules.type_checks import OneFloat
 
 
@@ -54,13 +60,24 @@ class ExpressionFunction(RuleFunction):
         raise NotImplementedError(f"{type(self).__name__} does not define gradients()")
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        return self.gradients(
-            functions, target_input_indexes, *self.retained_variables(), *grad_outputs
-        )
+        values = self.retained_variables()
+        try:
+            return self.gradients(functions, target_input_indexes, *values, *grad_outputs)
+        except TypeError as error:
+            self._explain(error, len(grad_outputs))
+            raise
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
-        return self.gradients(*self.rule_arguments((ops, target_input_indexes), grad_outputs))
+        arguments = self.rule_arguments((ops, target_input_indexes), grad_outputs)
+        try:
+            return self.gradients(*arguments)
+        except TypeError as error:
+            self._explain(error, len(grad_outputs))
+            raise
+
+    def _explain(self, error: TypeError, outputs: int) -> None:
+        explain_arguments(error, self, self.gradients, 2, outputs)
 
 
 class UnaryFunction(ExpressionFunction):
@@ -105,17 +122,24 @@ class UnaryFunction(ExpressionFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
         outputs = self._retained_output_arrays
-        if not self._retained_inputs:
+        try:
+            if not self._retained_inputs:
+                if outputs is None:
+                    return (self.gradient(ops, grad_outputs[0]),)
+                return (self.gradient(ops, outputs[0], grad_outputs[0]),)
+            if self._converted is None:
+                x = self.input_nodes[0].data
+            else:
+                (x,) = self.retained_input_arrays
             if outputs is None:
-                return (self.gradient(ops, grad_outputs[0]),)
-            return (self.gradient(ops, outputs[0], grad_outputs[0]),)
-        if self._converted is None:
-            x = self.input_nodes[0].data
-        else:
-            (x,) = self.retained_input_arrays
-        if outputs is None:
-            return (self.gradient(ops, x, grad_outputs[0]),)
-        return (self.gradient(ops, x, outputs[0], grad_outputs[0]),)
+                return (self.gradient(ops, x, grad_outputs[0]),)
+            return (self.gradient(ops, x, outputs[0], grad_outputs[0]),)
+        except TypeError as error:
+            self._explain(error, 1)
+            raise
+
+    def _explain(self, error: TypeError, outputs: int) -> None:
+        explain_arguments(error, self, self.gradient, 1, outputs)
 
 
 class ElementwiseFunction(OneFloat, UnaryFunction):

@@ -23,6 +23,7 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.deconvolution_2d import Deconvolution2D
 from chainer.links.connection.linear import Linear
 from chainer.links.connection.scale import Scale
+from chainer.links.errors import UnsupportedOptionError
 from chainer.links.initializers.constant import Constant
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
@@ -108,12 +109,16 @@ def _channels(shape: Shape, param: Message, transposed: bool) -> tuple[int, int]
         n_in, n_out = shape[0], shape[1] * param.group
     else:
         n_in, n_out = shape[1] * param.group, shape[0]
-    if n_out != param.num_output or n_in % param.group or n_out % param.group:
-        raise ValueError(
-            f"weight of shape {shape} does not fit {param.num_output} outputs in "
-            f"{param.group} groups"
-        )
+    _check_outputs(shape, n_out, param)
+    if n_in % param.group or n_out % param.group:
+        raise ValueError(f"weight of shape {shape} does not fit {param.group} groups")
     return n_in, n_out
+
+
+def _check_outputs(shape: Shape, n_out: int, param: Message) -> None:
+    # Files made by programs may leave it out: the weight has it, too.
+    if param.has("num_output") and n_out != param.num_output:
+        raise ValueError(f"weight of shape {shape} does not fit {param.num_output} outputs")
 
 
 def _make_convolution(layer: Message, transposed: bool) -> Any:
@@ -153,7 +158,9 @@ def _make_convolution(layer: Message, transposed: bool) -> Any:
 def _inner_product(layer: Message) -> Any:
     param = parameters(layer, "inner_product_param")
     if param.axis != 1:
-        raise ValueError(f"InnerProduct is supported for axis 1, got {param.axis}")
+        raise UnsupportedOptionError(
+            f"Non-default axis in InnerProduct is not supported, got {param.axis}"
+        )
     weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
     if weight.ndim < 2 or math.prod(weight.shape[:-2]) != 1:
         raise ValueError(f"weight must be a matrix, got shape {weight.shape}")
@@ -161,8 +168,7 @@ def _inner_product(layer: Message) -> Any:
     if param.transpose:
         weight = weight.T
     n_out, n_in = weight.shape
-    if n_out != param.num_output:
-        raise ValueError(f"weight of shape {weight.shape} does not fit {param.num_output} outputs")
+    _check_outputs(weight.shape, n_out, param)
     bias = rest[0].reshape(-1) if rest else None
     if bias is not None and bias.size != n_out:
         raise ValueError(f"bias must have {n_out} values, got {bias.size}")
@@ -247,7 +253,7 @@ def _eltwise(layer: Message) -> Any:
 def _lrn(layer: Message) -> Any:
     param = parameters(layer, "lrn_param")
     if param.norm_region != _schema.LRN_ACROSS_CHANNELS:
-        raise ValueError("local response normalization is supported across channels only")
+        raise UnsupportedOptionError("Within-channel LRN is not supported")
     size, _ = _checked("local_size", 1, param.local_size)
     args = (size, param.k, param.alpha / size, param.beta)
     return _functions.Call(local_response_normalization, args)
@@ -259,6 +265,8 @@ def _pooling(layer: Message) -> Any:
         _schema.POOL_MAX: max_pooling_2d,
         _schema.POOL_AVE: average_pooling_2d,
     }
+    if param.pool == _schema.POOL_STOCHASTIC:
+        raise UnsupportedOptionError("Stochastic pooling is not supported")
     if param.pool not in functions:
         raise ValueError(f"pool must be MAX (0) or AVE (1), got {param.pool}")
     pad = _pair(param, "pad", "pad_h", "pad_w", 0, 0)
@@ -297,7 +305,9 @@ def _softmax(layer: Message) -> Any:
 def _softmax_with_loss(layer: Message) -> Any:
     axis = parameters(layer, "softmax_param").axis
     if axis != 1:
-        raise ValueError(f"SoftmaxWithLoss is supported for axis 1, got {axis}")
+        raise UnsupportedOptionError(
+            f"Softmax along non-channel axis is not supported in SoftmaxWithLoss, got {axis}"
+        )
     param = parameters(layer, "loss_param")
     ignored = -1 if param.ignore_label is None else param.ignore_label
     return _functions.SoftmaxWithLoss(param.normalize, ignored)

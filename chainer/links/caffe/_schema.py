@@ -19,7 +19,7 @@ def _repeated(name: str, kind: Any) -> Field:
     return Field(name, kind, repeated=True)
 
 
-POOL_MAX, POOL_AVE = 0, 1
+POOL_MAX, POOL_AVE, POOL_STOCHASTIC = 0, 1, 2
 ELTWISE_PROD, ELTWISE_SUM, ELTWISE_MAX = 0, 1, 2
 LRN_ACROSS_CHANNELS = 0
 

@@ -16,8 +16,13 @@ from chainer.links.caffe._functions import TestMode
 from chainer.links.caffe._layers import DATA_LAYERS, LAYERS, parameters
 from chainer.links.caffe._wire import Message, WireError, read_message
 from chainer.links.chain import Chain
+from chainer.links.errors import MissingOutputError, UnsupportedOptionError
 from chainer.links.link import Link
 from chainer.links.serializers.file_format import PARSER_ERRORS, FileFormatError
+
+
+class UnsupportedLayerError(FileFormatError, UnsupportedOptionError):
+    """A model has a layer with an option that is not supported."""
 
 
 class CaffeFunction(Chain):
@@ -73,7 +78,9 @@ class CaffeFunction(Chain):
             try:
                 self._add_layer(layer)
             except PARSER_ERRORS as error:
-                raise FileFormatError(
+                # A file may be sound, and have what is not supported.
+                unsupported = isinstance(error, UnsupportedOptionError)
+                raise (UnsupportedLayerError if unsupported else FileFormatError)(
                     f"{os.fspath(model_path)}: layer {layer.name!r} of type {layer.type}: {error}"
                 ) from error
 
@@ -150,7 +157,9 @@ class CaffeFunction(Chain):
             variables.update(zip(tops, results))
         missing = [name for name in outputs if name not in variables]
         if missing:
-            raise ValueError(f"outputs {missing} cannot be computed from inputs {sorted(inputs)}")
+            raise MissingOutputError(
+                f"outputs {missing} cannot be computed from inputs {sorted(inputs)}"
+            )
         return tuple(variables[name] for name in outputs)
 
     def _needed(

@@ -134,6 +134,9 @@ class Linear(Link):
         """
         if not isinstance(n_batch_axes, (int, numpy.integer)):
             kind = type(n_batch_axes).__name__
-            raise TypeError(f"n_batch_axes must be an integer, got {kind}: one input is expected")
+            raise TypeError(
+                f"n_batch_axes must be an integer, got {kind}: Linear has one input. To train it "
+                "on pairs (x, t), wrap it in a link that returns a loss, such as L.Classifier"
+            )
         self._infer_sizes(x, n_batch_axes)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TextIO
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import print_table
-from chainer.functions.hooks._reports import summed_times
+from chainer.functions.hooks._reports import summed_times, texts_with_unit, unit_and_stream
 from chainer.links.link import Link
 from chainer.links.link_hook import (
     LinkHook,
@@ -79,10 +79,6 @@ class TimerHook(LinkHook):
         """
         return summed_times(self.call_history)
 
-    def _choose_unit(self, seconds: float) -> str:
-        """Returns the largest unit in which a time is at least one."""
-        return next((unit for unit, n in self.table.items() if seconds * n >= 1), "ns")
-
     def print_report(self, unit: str = "auto", file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints a summary report of the times by class of link.
 
@@ -94,20 +90,14 @@ class TimerHook(LinkHook):
         Raises:
             KeyError: If ``unit`` is something else.
         """
-        if unit not in self.table and unit not in ("auto", "auto_foreach"):
-            choices = ", ".join(map(repr, ("auto", "auto_foreach", *self.table)))
-            raise KeyError(f"unit must be one of {choices}, got {unit!r}")
+        unit, stream = unit_and_stream(unit, file, self.table)
         summary = self.summary()
-        if unit == "auto":
-            largest = max((record["elapsed_time"] for record in summary.values()), default=0.0)
-            unit = self._choose_unit(largest)
-        rows: list[tuple[str, str, str]] = []
-        for name, record in summary.items():
-            seconds = record["elapsed_time"]
-            own = self._choose_unit(seconds) if unit == "auto_foreach" else unit
-            time_text = f"{seconds * self.table[own]:3.2f}{own}"
-            rows.append((name, time_text, str(record["occurrence"])))
-        print_table(("LinkName", "ElapsedTime", "Occurrence"), rows, current_stream(file))
+        times = texts_with_unit([r["elapsed_time"] for r in summary.values()], unit, self.table)
+        rows = [
+            (name, text, str(record["occurrence"]))
+            for (name, record), text in zip(summary.items(), times, strict=True)
+        ]
+        print_table(("LinkName", "ElapsedTime", "Occurrence"), rows, current_stream(stream))
 
 
 def _synchronize(link: Link) -> None:

@@ -95,8 +95,8 @@ class Classifier(Chain):
             t = kwargs.pop(key)
         if not args and not kwargs:
             raise TypeError(
-                "Classifier must get inputs and labels, such as model(x, t), got one argument, "
-                "which are the labels"
+                "Classifier must get inputs and labels, as in model(x, t), got one argument; "
+                "examples of its dataset are pairs (x, t)"
             )
         # If the predictor raises, no results of the call before are left.
         self.y = None

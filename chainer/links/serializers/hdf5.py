@@ -16,6 +16,7 @@ from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.errors import MissingGroupError
 from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.file_format import (
     FileFormatError,
@@ -186,7 +187,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         dataset = self._look_up(name)
         if dataset is None:
             if self.strict:
-                raise KeyError(
+                raise (MissingGroupError if self._missing else KeyError)(
                     f"{self._missing or self._place(name)}; "
                     "with strict=False missing entries are skipped"
                 )

@@ -20,6 +20,9 @@ from chainer.links.serializers.pickled_none import is_pickled_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import check_declared, restore, to_host_array
 
+#: Number of entries of a file that an error message lists.
+_MAX_SHOWN_NAMES = 4
+
 IgnoreNames = str | Callable[[str], bool] | Iterable[str | Callable[[str], bool]] | None
 
 
@@ -164,7 +167,8 @@ class NpzDeserializer(serializer_module.Deserializer):
             if not self.strict:
                 return value
             raise KeyError(
-                f"{key!r} is not in {self._source}; with strict=False missing entries are skipped"
+                f"{key!r} is not in {self._source}{_what_is_there(key, self.npz)}; "
+                "with strict=False missing entries are skipped"
             )
         if isinstance(self.npz, NpzArchive):
             check_declared(key, *self.npz.declared(key), value, self._source)
@@ -175,6 +179,18 @@ class NpzDeserializer(serializer_module.Deserializer):
                 return value
             self._journal.record(key, value)
         return restore(key, stored, value, self._source)
+
+
+def _what_is_there(key: str, npz: Mapping[str, Any]) -> str:
+    """Returns what a file has instead of an entry that is missing, for the message."""
+    names = list(npz)
+    # A model is looked for in the snapshot of a trainer.
+    inner = next((name for name in names if name.endswith("/" + key)), None)
+    if inner is not None:
+        return f", which has {inner!r}: give path={inner.removesuffix(key)!r}"
+    shown = ", ".join(map(repr, names[:_MAX_SHOWN_NAMES]))
+    more = ", ..." if len(names) > _MAX_SHOWN_NAMES else ""
+    return f", which has {len(names)} entries ({shown}{more})" if names else ", which is empty"
 
 
 def entry_prefix(path: str) -> str:
@@ -326,6 +342,8 @@ def load_npz(
     path = entry_prefix(path)
     if isinstance(file, bytes):
         file = os.fsdecode(file)
+    if not isinstance(file, (str, os.PathLike)):
+        require_attribute("file", file, "read", "a path or a file object (before the object)")
     if not isinstance(file, (str, os.PathLike)) and not _is_seekable(file):
         # The directory of a zip archive is at its end.
         file = io.BytesIO(file.read())

@@ -36,10 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         required=True,
         choices=kinds,
-        # The kinds are the folders of the templates: a new one needs no change here.
-        help="what it supplies: "
-        + "; ".join(f"{kind}: {scaffold.about(kind).rstrip('.')}" for kind in kinds),
+        metavar="KIND",
+        help="what the plugin supplies, see below",
     )
+    # The kinds are the folders of the templates: a new one needs no change here.
+    lines = [f"  {kind:<13} {scaffold.about(kind)}" for kind in kinds]
+    parser.epilog = "\n".join(["kinds, and what the written example is:", *lines])
     parser.add_argument(
         "--directory",
         default=".",

@@ -2,80 +2,53 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
-
-import numpy
 
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import Program
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
+from chainer.training.capturing.places import Places, is_told_by_comparison
 from chainer.training.capturing.results import CapturedVariable
 from chainer.training.capturing.structure import Leaf, unflatten
 from chainer.training.capturing.targets import Slot
+from chainer.training.optimizer_changes import optimizer_changes
 
 
 class Guards:
     """What must be as it was when a step was recorded.
 
     Args:
-        objects: Places of arrays, parameters and other objects, which have to stay the same.
+        places: Places to look at before each call: those of links, which any program may change
+            without telling, and of arrays.
         parameters: Parameters with array, ``requires_grad``, update rule, and whether that is
             enabled.
-        values: Places of plain values, functions and containers, with what is equal to them.
-        sizes: Containers with the number of their entries.
         carried: Places of arrays that are passed from call to call, with shape and dtype, and
             whether a Variable holds them.
-        groups: Update rules that share numbers, and need the same count of updates for that.
-        settings: Returns the hooks and their numbers.
+        settings: What there is of optimizers; None for a step without one.
     """
 
     def __init__(
         self,
-        objects: list[tuple[dict[str, Any], str, Any]],
+        places: Places,
         parameters: list[tuple[Parameter, Any, bool, Any, bool]],
-        values: list[tuple[Slot, Any]],
-        sizes: list[tuple[Any, int]],
         carried: list[tuple[Slot, Any, bool]],
-        groups: list[list[Any]],
-        settings: Callable[[], Any],
+        settings: OptimizerSettings | None = None,
     ) -> None:
-        self._objects = objects
+        self._places = places
         self._parameters = parameters
-        self._values = values
-        self._sizes = sizes
         self._carried = carried
-        self._groups = groups
         self._settings = settings
-        self._expected_settings = settings()
         # Lists for holds(), which has to be quick: models may have hundreds of links.
         self._alone = [p for p, *_ in parameters]
         self._facts = [
             (array, requires_grad, rule) for _, array, requires_grad, rule, _ in parameters
         ]
         self._small = [
-            (p, array) for p, array, *_ in parameters if not _is_told_by_comparison(array)
-        ]
-        self._containers = [container for container, _ in sizes]
-        self._lengths = [size for _, size in sizes]
-        self._identical = [(m, n, v) for m, n, v in objects if not _is_told_by_comparison(v)]
-        entries = [(m, n, v) for m, n, v in objects if _is_told_by_comparison(v)]
-        self._compare([*entries, *[(slot.members, slot.name, v) for slot, v in values]])
-
-    def _compare(self, entries: list[tuple[dict[str, Any], str, Any]]) -> None:
-        """Prepares the comparison of entries of dictionaries, one for each dictionary."""
-        by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        for members, name, value in entries:
-            by_owner.setdefault(id(members), (members, {}))[1][name] = value
-        # A getter of several entries returns a tuple, that of one entry its value.
-        self._getters = [(itemgetter(*found), members) for members, found in by_owner.values()]
-        self._expected = [
-            tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
-            for _, found in by_owner.values()
+            (p, array) for p, array, *_ in parameters if not is_told_by_comparison(array)
         ]
 
     def holds(self) -> bool:
@@ -84,19 +57,26 @@ class Guards:
             return (
                 list(map(_get_facts, self._alone)) == self._facts
                 and all([p._array is array for p, array in self._small])
-                and list(map(len, self._containers)) == self._lengths
-                and all([members[name] is value for members, name, value in self._identical])
-                and [getter(members) for getter, members in self._getters] == self._expected
+                and self._places.hold()
                 and all([_agrees(*carried) for carried in self._carried])
-                and all([len(set(map(_get_count, rules))) == 1 for rules in self._groups])
-                and self._settings() == self._expected_settings
+                and (self._settings is None or self._settings.hold())
             )
         except (KeyError, TypeError, ValueError, NotImplementedError):
             return False  # something was deleted, or a number is an array or a Variable now
 
+    def expect_counts(self) -> None:
+        """Tells that the program itself changes the counts of updates, and nothing else."""
+        if self._settings is not None:
+            self._settings.expect_counts()
+
     def broken(self) -> str | None:
         """Returns what has changed; None if the program may run."""
-        return self._changed_parameter() or self._changed_place() or self._changed_setting()
+        return (
+            self._changed_parameter()
+            or self._places.changed()
+            or self._changed_carried()
+            or (None if self._settings is None else self._settings.changed())
+        )
 
     def _changed_parameter(self) -> str | None:
         for parameter, array, requires_grad, rule, enabled in self._parameters:
@@ -108,54 +88,72 @@ class Guards:
                 return f"the update rule of parameter {parameter.name!r} has changed"
         return None
 
-    def _changed_place(self) -> str | None:
-        for container, size in self._sizes:
-            if len(container) != size:
-                return "attributes or parameters were added or removed"
-        for members, name, value in self._objects:
-            if members.get(name) is not value:
-                return f"{name!r} was replaced"
-        for slot, value in self._values:
-            now = slot.members.get(slot.name, _MISSING)
-            if now is not value and not _are_equal(now, value):
-                return f"{slot} was {reprlib.repr(value)} and is {reprlib.repr(now)}"
+    def _changed_carried(self) -> str | None:
         for slot, signature, is_variable in self._carried:
             if not _agrees(slot, signature, is_variable):
                 return f"{slot} is of another kind, shape or dtype"
         return None
 
-    def _changed_setting(self) -> str | None:
+
+class OptimizerSettings:
+    """Settings of optimizers, of their rules and hyperparameters, as they were at a recording.
+
+    They are looked at only if one of them was changed (:data:`optimizer_changes`): of small steps,
+    that would take a tenth of the time.
+
+    Args:
+        places: Places of their attributes.
+        groups: Update rules that share numbers, and need the same count of updates for that.
+        hooks: Returns the hooks and their numbers, which may change without being told of.
+    """
+
+    def __init__(
+        self, places: Places, groups: list[list[Any]], hooks: Callable[[], tuple[Any, ...]]
+    ) -> None:
+        self._places = places
+        self._groups = groups
+        self._hooks = hooks
+        self._expected_hooks = hooks()
+        self._change: int | None = None
+
+    def hold(self) -> bool:
+        """See :meth:`Guards.holds`."""
+        # Before the settings are looked at: another thread may change them meanwhile.
+        change = optimizer_changes.value
+        if change == self._change:
+            return not self._expected_hooks or self._hooks() == self._expected_hooks
+        if (
+            self._places.hold()
+            and all([len(set(map(_get_count, rules))) == 1 for rules in self._groups])
+            and self._hooks() == self._expected_hooks
+        ):
+            self._change = change
+            return True
+        return False
+
+    def expect_counts(self) -> None:
+        """See :meth:`Guards.expect_counts`."""
+        # Other programs have to look at the counts; this one knows that all are higher by one.
+        before = optimizer_changes.value
+        after = optimizer_changes.renew()
+        if before == self._change and after == before + 1:
+            self._change = after
+
+    def changed(self) -> str | None:
+        """See :meth:`Guards.broken`."""
+        found = self._places.changed()
+        if found is not None:
+            return found
         for rules in self._groups:
             if len(set(map(_get_count, rules))) > 1:
                 return "parameters have been updated at different steps"
-        if self._settings() != self._expected_settings:
+        if self._hooks() != self._expected_hooks:
             return "hooks of an optimizer, or their settings, have changed"
         return None
 
 
-_MISSING = object()
-
 _get_count = attrgetter("t")
 _get_facts = attrgetter("_array", "_requires_grad", "update_rule")
-
-
-def _is_told_by_comparison(value: Any) -> bool:
-    """Returns whether ``==`` holds for an object and nothing else.
-
-    Python compares lists of such objects several times as fast as one by one with ``is``. Of NumPy
-    arrays, a comparison with another object raises ValueError, unless they have one element.
-    """
-    if type(value) is numpy.ndarray:
-        return value.size > 1
-    # A comparison of a Variable with another object raises NotImplementedError.
-    return isinstance(value, Parameter) or type(value).__eq__ is object.__eq__
-
-
-def _are_equal(first: Any, second: Any) -> bool:
-    try:
-        return bool(first == second)
-    except (TypeError, ValueError, NotImplementedError):
-        return False  # such as an array in place of a number
 
 
 def _agrees(slot: Slot, signature: Any, is_variable: bool) -> bool:
@@ -216,6 +214,8 @@ class Recording:
             arguments.append(value.array if isinstance(value, Variable) else value)
         for members, name, step in self.counters:
             members[name] += step
+        if self.counters:
+            self.guards.expect_counts()
         outputs = iter(self.program(arguments))
         if type(self.structure) is Leaf and self.places:  # the usual case: a loss
             y = next(outputs)

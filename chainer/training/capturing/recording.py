@@ -11,7 +11,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
-from chainer.training.capturing.program import Guards, Recording
+from chainer.training.capturing.places import Places
+from chainer.training.capturing.program import Guards, OptimizerSettings, Recording
 from chainer.training.capturing.structure import Leaf, flatten, unflatten
 from chainer.training.capturing.targets import (
     SIMPLE,
@@ -113,7 +114,7 @@ class StepRecording:
         recorder, recording, outputs = self._recorder, self._recording, self._outputs
         recording.program = recorder.program(outputs)
         self._follow_moved(recorder)
-        recording.guards = self._guards(recording)
+        recording.guards = self._guards()
         return recording
 
     # -- before -----------------------------------------------------------------------------------
@@ -358,36 +359,39 @@ class StepRecording:
                 slot.set(new)
                 self._state[index] = slot, new, taped
 
-    def _guards(self, recording: Recording) -> Guards:
-        values = list(self._constant_values)
-        sizes: list[tuple[Any, int]] = []
-        for owner in (*self._optimizers, *self._rules):
-            hyperparam = getattr(owner, "hyperparam", None)
-            if hyperparam is not None:
-                members = vars(hyperparam)
-                values += _fixed_hyperparameters(type(owner).__name__, members)
-                # A rule that gets hyperparameters of its own no longer shares its numbers.
-                sizes.append((members, len(members)))
+    def _guards(self) -> Guards:
         objects = [(slot.members, slot.name, array) for slot, array, _ in self._state]
-        for owner in (*self._optimizers, *self._rules):
-            members = vars(owner)
-            objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
-        of_links, others = watched_attributes(self._links)
-        objects += of_links
-        values += others
-        parameters = watched_parameters(self._parameters, [p._array for p in self._parameters])
-        sizes += [(vars(link), len(vars(link))) for link in self._links]
-        optimizers, rules = self._optimizers, self._rules
+        of_links, values = watched_attributes(self._links)
+        # Of optimizers, changes are told of.
+        owners = [vars(owner) for owner in (*self._optimizers, *self._rules)]
+        told = {*map(id, owners)}
+        values += [pair for pair in self._constant_values if id(pair[0].members) not in told]
+        sizes = [(vars(link), len(vars(link))) for link in self._links]
         carried = [
             (slot, _signature_of(value), isinstance(value, Variable))
             for slot, value, _ in self._carried
         ]
+        parameters = watched_parameters(self._parameters, [p._array for p in self._parameters])
         return Guards(
-            objects,
-            parameters,
-            values,
-            sizes,
-            carried,
+            Places([*objects, *of_links], values, sizes), parameters, carried, self._settings(told)
+        )
+
+    def _settings(self, told: set[int]) -> OptimizerSettings:
+        optimizers, rules = self._optimizers, self._rules
+        objects: list[tuple[dict[str, Any], str, Any]] = []
+        values = [pair for pair in self._constant_values if id(pair[0].members) in told]
+        sizes: list[tuple[Any, int]] = []
+        for owner in (*optimizers, *rules):
+            members = vars(owner)
+            objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
+            hyperparam = members.get("hyperparam")
+            if hyperparam is not None:
+                entries = vars(hyperparam)
+                values += _fixed_hyperparameters(type(owner).__name__, entries)
+                # A rule that gets hyperparameters of its own no longer shares its numbers.
+                sizes.append((entries, len(entries)))
+        return OptimizerSettings(
+            Places(objects, values, sizes),
             self._numbers.groups(),
             lambda: hook_settings(optimizers, rules),
         )

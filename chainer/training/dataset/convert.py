@@ -293,10 +293,17 @@ def _concat_tuples(
             f"padding must have {size} elements, as the examples have, got {len(padding)}"
         )
     # zip would cut off the elements that only some examples have.
-    if any(len(example) != size for example in batch):
-        sizes = sorted({len(example) for example in batch})
+    try:
+        sizes = {len(example) for example in batch}
+    except TypeError:
+        i, strange = next((i, e) for i, e in enumerate(batch) if not hasattr(e, "__len__"))
+        raise TypeError(
+            "all examples must be tuples, as the first one of the batch is, but example "
+            f"{i} of the batch is {strange!r}"
+        ) from None
+    if sizes != {size}:
         raise UnequalExamplesError(
-            f"all examples must have the same number of elements, got {sizes}"
+            f"all examples must have the same number of elements, got {sorted(sizes)}"
         )
     return tuple(
         to_device(device, _concat(column, pad)) for column, pad in zip(zip(*batch), padding)
@@ -345,11 +352,20 @@ def _stack(arrays: Sequence[Array]) -> Array:
 
 def _array_of_values(values: Sequence[Example]) -> HostArray:
     """Returns an array of scalars or nested lists."""
-    array = numpy.asarray(values)
+    try:
+        array = numpy.asarray(values)
+    except ValueError as error:  # values of several shapes
+        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+        error.add_note(
+            f"The examples of the batch, or their elements, have the types: {kinds}. An example "
+            "of several elements must be a tuple."
+        )
+        raise
     if array.dtype.hasobject:
+        strange = next((v for v in values if numpy.asarray(v).dtype.hasobject), values[0])
         raise TypeError(
             "examples must be made of arrays, numbers, and tuples or dictionaries of them, "
-            f"got {type(values[0]).__name__}"
+            f"got {type(strange).__name__}"
         )
     return array
 

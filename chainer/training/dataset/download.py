@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, TypeVar
+from urllib.error import URLError
 from urllib.parse import urlsplit
 
 from chainer.core.arguments import wrong_type
@@ -25,8 +26,14 @@ _CACHE = "_dl_cache"
 _TIMEOUT_SECONDS = 30  # without data
 
 
-class DownloadError(OSError):
-    """A file could not be downloaded, or is not what it should be."""
+class DownloadError(URLError):
+    """A file could not be downloaded, or is not what it should be.
+
+    Earlier releases raise what :mod:`urllib.request` raises.
+    """
+
+    def __str__(self) -> str:
+        return str(self.reason)
 
 
 class DirectoryError(RuntimeError, OSError):

@@ -149,7 +149,7 @@ def load_converted(path: str) -> Arrays:
 
 
 def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None:
-    """Checks the shapes of uint8 arrays.
+    """Checks the shapes of arrays of integers.
 
     Args:
         arrays: Arrays by key.
@@ -164,12 +164,12 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
         got = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
         if (
             array is None
-            or array.dtype != numpy.uint8
+            or array.dtype.kind not in "iu"
             or array.ndim != len(expected)
             or any(n is not None and n != m for n, m in zip(expected, array.shape))
         ):
             raise FileFormatError(
-                f"{key!r} of {path!r} must be uint8 of shape {expected}, got {got}"
+                f"{key!r} of {path!r} must be integers of shape {expected}, got {got}"
             )
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chainer.core.config.configuration import config
+from chainer.links.serializers import npz
 from chainer.links.serializers.file_format import FileFormatError
-from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.links.serializers.npz_archive import check_npz
 from chainer.training.extension import Extension
 from chainer.training.extensions import snapshot_writers
@@ -111,7 +111,7 @@ class Snapshot(Extension):
             try:
                 # The whole file is checked before any of it is loaded.
                 check_npz(path)
-                load_npz(path, target)
+                npz.load_npz(path, target)
             except FileFormatError as error:
                 warnings.warn(f"snapshot {name} is skipped: {error}", stacklevel=2)
                 skipped = True
@@ -143,6 +143,16 @@ class Snapshot(Extension):
             raise misfit
         if config.debug:
             print(f"No snapshot file that matches {self.filename} was found")
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Does the same as :meth:`restore` if a program calls it, without a running trainer.
+
+        Args:
+            trainer (Trainer): Trainer whose state is loaded.
+        """
+        # A running trainer has called restore() before, if it was not interrupted.
+        if getattr(trainer, "_started", False) is not True:
+            self.restore(trainer)
 
     def _prepare(self, trainer: Trainer) -> None:
         """Arranges that old snapshots are removed after a save, once for an output directory."""
@@ -200,6 +210,10 @@ class Snapshot(Extension):
             finalize()
 
 
+#: Name of the class in release 7.
+_Snapshot = Snapshot
+
+
 def _always() -> bool:
     return True
 
@@ -214,11 +228,11 @@ def _make(
     """Makes the extension from the arguments of :func:`snapshot` or :func:`snapshot_object`."""
     writer: WriterLike | None = options.pop("writer", None)
     if writer is None:
-        writer = snapshot_writers.SimpleWriter(savefun or save_npz)
+        writer = snapshot_writers.SimpleWriter(savefun or npz.save_npz)
     elif not callable(writer):
         # Otherwise the training would run until the first snapshot, and fail there.
         raise TypeError(f"writer must be a snapshot writer or another callable, got {writer!r}")
-    elif savefun is not None and savefun is not save_npz:
+    elif savefun is not None and savefun is not npz.save_npz:
         raise TypeError(
             "savefun and writer arguments cannot be specified together; give savefun to the writer"
         )

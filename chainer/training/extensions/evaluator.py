@@ -48,7 +48,8 @@ class Evaluator(Extension):
             iterators. If this is just an iterator, the iterator is registered by the name
             ``'main'``. It must stop after one epoch (``repeat=False``).
         target: Link object or a dictionary of links to evaluate. If this is just a link object, the
-            link is registered by the name ``'main'``.
+            link is registered by the name ``'main'``. Other callables, and None, are for
+            ``eval_func`` and subclasses.
         converter: Converter function to build input arrays.
             :func:`~chainer.dataset.concat_examples` is used by default.
         device: Device to which the validation data is sent: anything :func:`chainer.get_device`
@@ -94,7 +95,8 @@ class Evaluator(Extension):
                     f"repeat=False, got {type(each).__name__}"
                 )
         for name, each in self._targets.items():
-            if not isinstance(each, Link):
+            # Programs with an ``evaluate`` of their own may need none, or another callable.
+            if each is not None and not callable(each):
                 raise TypeError(
                     f"target {name!r} must be a chainer.Link, got {type(each).__name__}"
                 )
@@ -145,7 +147,8 @@ class Evaluator(Extension):
         prefix = "" if self.name is None else self.name + "/"
         for name, target in self._targets.items():
             reporter.add_observer(prefix + name, target)
-            reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+            if hasattr(target, "namedlinks"):
+                reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
         # A reporter of its own: the values of single batches are not for the trainer.
         with reporter, using_config("train", False):
             result = self.evaluate()

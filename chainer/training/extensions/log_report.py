@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import Accumulator, stop_reason_of
+from chainer.training.accumulator import Accumulator, HasAccumulator, stop_reason_of
 from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EarlierEntries, EncodedList
 from chainer.training.extension import Extension
 from chainer.training.growing_json import GrowingJsonFile
@@ -17,6 +17,7 @@ from chainer.training.inline_plot import log_table
 from chainer.training.loaded_state import parse_json
 from chainer.training.log_files import find_earlier, keep, number_of_entries
 from chainer.training.renamed import renamed_argument
+from chainer.training.reported_keys import ReportedKeys
 from chainer.training.run_description import RunDescription
 from chainer.training.trigger import load_optional
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from chainer.training.trigger import TriggerLike
 
 
-class LogReport(Extension):
+class LogReport(HasAccumulator, Extension):
     """Trainer extension to output the accumulated results to a log file.
 
     It accumulates the observations of the trainer over an interval, and writes the list of their
@@ -83,6 +84,7 @@ class LogReport(Extension):
     """
 
     entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT
+    _reported: ReportedKeys | None = None
 
     def __init__(
         self,
@@ -95,7 +97,7 @@ class LogReport(Extension):
     ) -> None:
         # The newer name is preferred where a program gives both.
         given = kwargs.pop("filename", log_name)
-        self._filename = renamed_argument("LogReport", given, given, "filename", kwargs)
+        filename = renamed_argument("LogReport", given, given, "filename", kwargs)
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
         self._log: list[dict[str, Any]] = []
@@ -106,9 +108,39 @@ class LogReport(Extension):
         # The file that may be written: what it had before was looked at.
         self._checked: str | None = None
         self._must_keep = False
-        # Logs of changing names have a file each.
-        self._fixed = self._filename is not None and "{" not in self._filename
+        self._set_filename(filename)
         self._about = RunDescription() if about and self._fixed else None
+
+    def _check_keys(self, result: dict[str, Any], observation: dict[str, Any]) -> None:
+        """Warns of keys that nothing reports; subclasses may set the keys at any time."""
+        if self._keys is None:
+            return
+        if self._reported is None:
+            self._reported = ReportedKeys("LogReport", self._keys)
+        self._reported.check(result, observation)
+
+    def _set_filename(self, value: str | None) -> None:
+        self._filename = value
+        # Logs of changing names have a file each.
+        self._fixed = value is not None and "{" not in value
+
+    # Names of release 7 for subclasses in programs.
+
+    @property
+    def _keys(self) -> list[str] | None:
+        return self._accumulator.keys
+
+    @_keys.setter
+    def _keys(self, value: list[str] | None) -> None:
+        self._accumulator.keys = value
+
+    @property
+    def _log_name(self) -> str | None:
+        return self._filename
+
+    @_log_name.setter
+    def _log_name(self, value: str | None) -> None:
+        self._set_filename(value)
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -143,6 +175,7 @@ class LogReport(Extension):
         reason = stop_reason_of(trainer)
         if reason is not None:
             result["stop_reason"] = reason
+        self._check_keys(result, trainer.observation)
         if self._postprocess is not None:
             self._postprocess(result)
         self._log.append(result)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
-from chainer.training.accumulator import Accumulator
+from chainer.training.accumulator import Accumulator, HasAccumulator
 from chainer.training.curve import Curve
 from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EncodedList
-from chainer.training.extensions._plotting import PlottingExtension
+from chainer.training.extension import Extension
 from chainer.training.loaded_state import parse_json
 from chainer.training.renamed import renamed_argument
 from chainer.training.reported_keys import ReportedKeys
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _COUNTS = ("iteration", "epoch", "elapsed_time")
 
 
-#: Whether matplotlib can be imported; programs read it to skip plots.
-_available: bool = plotting.is_available(warn=False)
+#: Whether matplotlib can be imported. Programs read it to skip plots, tests replace it.
+_available: bool = plotting.is_available()
 
 
-class PlotReport(PlottingExtension):
+class PlotReport(HasAccumulator, Extension):
     """Trainer extension to output plots.
 
     It accumulates the observations of the trainer over an interval, and plots the means of some of
@@ -97,7 +97,7 @@ class PlotReport(PlottingExtension):
         self._filename = name or "plot.png"
         if y_keys is not None and not isinstance(y_keys, Iterable):
             raise TypeError(f"y_keys must be an iterable of strings or None, got {y_keys!r}")
-        plotting.is_available(warn=True)
+        self.available()
         self._x_key = x_key
         self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys or ())
         self._keys = ReportedKeys("PlotReport", self._y_keys)
@@ -109,6 +109,22 @@ class PlotReport(PlottingExtension):
         self._data: dict[str, list[list[float]]] = {key: [] for key in self._y_keys}
         self._curves = {key: Curve() for key in self._y_keys}
         self._encoded = {key: EncodedList() for key in self._y_keys}
+
+    @property
+    def _file_name(self) -> str:
+        # Name of release 7, for subclasses in programs.
+        return self._filename
+
+    @_file_name.setter
+    def _file_name(self, value: str) -> None:
+        self._filename = value
+
+    @staticmethod
+    def available() -> bool:
+        """Tells whether matplotlib is installed; warns when it is not."""
+        if not _available:
+            plotting.warn_missing()
+        return _available
 
     def __call__(self, trainer: Trainer) -> None:
         """Accumulates the present observation, and plots when the interval is over.
@@ -132,7 +148,7 @@ class PlotReport(PlottingExtension):
             if key in means:
                 self._data.setdefault(key, []).append([x, means[key]])
                 self._curves[key].add(x, means[key])
-        if plotting.is_available(warn=False):
+        if _available:
             path = os.path.join(trainer.out, self._filename.format(**{**means, **counts}))
             self._plot(path)
 

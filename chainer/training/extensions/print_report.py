@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer.training.extension import Extension
 from chainer.training.extensions.log_report import LogReport
@@ -54,8 +55,10 @@ class PrintReport(Extension):
         self._log_report = log_report
         self._out = Output(out)
         self._widths = [max(_MIN_WIDTH, len(entry)) for entry in self._entries]
-        self._printed = 0
-        self._header_printed = False
+        self._log_len = 0
+        cells = [f"{x:<{width}}" for x, width in zip(self._entries, self._widths, strict=True)]
+        # None as soon as it is printed.
+        self._header: str | None = "  ".join(cells) + "\n"
         self._keys = ReportedKeys("PrintReport", self._entries)
 
     def initialize(self, trainer: Trainer) -> None:
@@ -71,27 +74,43 @@ class PrintReport(Extension):
     def __call__(self, trainer: Trainer) -> None:
         """Prints the entries that were added to the log since the last call.
 
+        The first call prints the names of the columns, too.
+
         Args:
             trainer (Trainer): Trainer object that calls this operator.
         """
+        if self._header is not None:
+            self._erase()
+            self._out.write(self._header)
+            self._header = None
         if isinstance(self._log_report, str):
             log_report = trainer.get_extension(self._log_report)
         else:
             log_report = self._log_report
             log_report(trainer)
         log = log_report.log
-        if len(log) <= self._printed:
-            return
-        lines = [] if self._header_printed else [self._row(self._entries)]
-        self._header_printed = True
-        new = log[self._printed :]
+        new = log[self._log_len :]
         for result in new:
-            lines.append(self._row([_text(result.get(entry)) for entry in self._entries]))
-        self._printed = len(log)
-        self._keys.check({key for result in new for key in result})
+            self._erase()
+            self._print(result)
+            self._log_len += 1
+        if new:
+            self._keys.check({key for result in new for key in result})
+
+    def _print(self, observation: Mapping[str, Any]) -> None:
+        """Prints an entry of the log; a subclass may print it in another way.
+
+        Args:
+            observation: The entry.
+        """
+        columns = zip(self._entries, self._widths, strict=True)
+        cells = [_cell(observation.get(entry), width) for entry, width in columns]
+        self._out.write("".join([f"{cell}  " for cell in cells]) + "\n")
+
+    def _erase(self) -> None:
         # A progress bar leaves the cursor at its first line.
-        start = ERASE_BELOW if self._out.is_terminal else ""
-        self._out.write(start + "\n".join(lines) + "\n")
+        if self._out.is_terminal:
+            self._out.write(ERASE_BELOW)
 
     def finalize(self) -> None:
         """Finalizes the internal log report, if there is one."""
@@ -102,10 +121,6 @@ class PrintReport(Extension):
         """Lets the internal log report read what a snapshot did not contain."""
         if isinstance(self._log_report, LogReport):
             self._log_report._read_log_file(trainer)
-
-    def _row(self, cells: list[str]) -> str:
-        padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]
-        return "  ".join(padded).rstrip()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal log report, if there is one.
@@ -119,8 +134,8 @@ class PrintReport(Extension):
             self._log_report.serialize(serializer["_log_report"])
 
 
-def _text(value: object) -> str:
+def _cell(value: object, width: int) -> str:
     # Columns keep their positions where an entry lacks a value.
     if value is None:
-        return ""
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+        return " " * width
+    return f"{value:<{width}g}" if isinstance(value, Real) else f"{value!s:<{width}}"

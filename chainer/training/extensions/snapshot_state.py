@@ -45,12 +45,15 @@ def take_state(target: Serializable) -> SnapshotState:
     return SnapshotState(serialize(target), target)
 
 
-def freeze(target: Serializable | dict[str, HostArray]) -> SnapshotState:
+def freeze(target: Any) -> Any:
     """Returns a copy of a state, which does not change while the training goes on.
 
     Args:
-        target: Entries by name, or an object to serialize.
+        target: Entries by name, or an object to serialize. Anything else, which a function of the
+            program may know how to save, is returned as it is.
     """
+    if not isinstance(target, dict) and not hasattr(target, "serialize"):
+        return target
     state = target if isinstance(target, dict) else take_state(target)
     source = state._target if isinstance(state, SnapshotState) else None
     entries = {

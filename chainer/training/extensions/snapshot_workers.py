@@ -57,5 +57,5 @@ def raise_first(errors: ErrorQueue) -> None:
 def check_exit(worker: Worker) -> None:
     """Raises RuntimeError if a worker is a process that has not ended by itself."""
     code = getattr(worker, "exitcode", 0)
-    if code:
+    if isinstance(code, int) and code:  # None while it runs; a mock in tests
         raise RuntimeError(f"the process that wrote a snapshot ended with exit code {code}")

@@ -173,6 +173,10 @@ class StandardWriter(_SavingWriter):
     """
 
     _worker: Worker | None = None
+    #: Whether a snapshot was written since the last finalize(), and whether finalize() was called;
+    #: read by subclasses and tests that were written for release 7.
+    _started = False
+    _finalized = False
 
     def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
         """Copies the state and starts a worker that writes it.
@@ -191,6 +195,7 @@ class StandardWriter(_SavingWriter):
         # writer, and processes cannot be copied.
         worker.start()
         self._worker = worker
+        self._started, self._finalized = True, False
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
@@ -212,6 +217,7 @@ class StandardWriter(_SavingWriter):
             RuntimeError: If it could not be written.
         """
         worker, self._worker = self._worker, None
+        self._started, self._finalized = False, True
         if worker is not None:
             worker.join()
             check_exit(worker)
@@ -224,15 +230,17 @@ class _CatchingWriter(StandardWriter):
     """
 
     _errors: Any
-    #: Class of the workers: a thread or a process.
-    _worker_class: Callable[..., Worker]
+
+    def _make_worker(self, **arguments: Any) -> Worker:
+        """Makes a thread or a process; the arguments are those of both classes."""
+        raise NotImplementedError(f"{type(self).__name__} must define _make_worker()")
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
     ) -> Worker:
         """Makes a worker that writes a snapshot; arguments as in the base class."""
         arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
-        return self._worker_class(target=call_and_catch, args=arguments, kwargs=kwds)
+        return self._make_worker(target=call_and_catch, args=arguments, kwargs=kwds)
 
     def finalize(self) -> None:
         """Waits for the snapshot that is being written.
@@ -253,11 +261,12 @@ class ThreadWriter(_CatchingWriter):
         kwds: Further keyword arguments of ``savefun``.
     """
 
-    _worker_class = threading.Thread
-
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         super().__init__(savefun, **kwds)
         self._errors = queue.SimpleQueue()
+
+    def _make_worker(self, **arguments: Any) -> Worker:
+        return threading.Thread(**arguments)
 
 
 class ProcessWriter(_CatchingWriter):
@@ -266,11 +275,13 @@ class ProcessWriter(_CatchingWriter):
     The arguments are those of :class:`ThreadWriter`.
     """
 
-    _worker_class = multiprocessing.Process
-
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         super().__init__(savefun, **kwds)
         self._errors = multiprocessing.SimpleQueue()
+
+    def _make_worker(self, **arguments: Any) -> Worker:
+        # Looked up at each call, so that tests can replace multiprocessing.Process.
+        return multiprocessing.Process(**arguments)
 
 
 class QueueWriter(Writer):
@@ -287,6 +298,9 @@ class QueueWriter(Writer):
     """
 
     _consumer: Worker | None = None
+    #: As in StandardWriter.
+    _started = False
+    _finalized = False
     #: Whether the worker writes a snapshot at present; in the process of the worker.
     _writing = False
 
@@ -311,6 +325,7 @@ class QueueWriter(Writer):
         # As in StandardWriter: started before it is an attribute.
         consumer.start()
         self._consumer = consumer
+        self._started, self._finalized = True, False
 
     def create_task(self, savefun: SaveFunction) -> Callable[[str, FilePath, SnapshotTarget], Any]:
         """Makes what writes a snapshot in the worker.
@@ -372,6 +387,7 @@ class QueueWriter(Writer):
             RuntimeError: If one of them could not be written.
         """
         consumer, self._consumer = self._consumer, None
+        self._started, self._finalized = False, True
         if consumer is None:
             return
         self._queue.put(None)
@@ -379,6 +395,9 @@ class QueueWriter(Writer):
         # worker was killed.
         consumer.join()
         check_exit(consumer)
+        join = getattr(self._queue, "join", None)
+        if join is not None:  # at once, as the worker has ended; queues of programs may rely on it
+            join()
         raise_first(self._errors)
 
 

@@ -10,11 +10,11 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
+from chainer.core.typing import Array, ArrayLike, DTypeLike, HostArray, Shape
 from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
-from chainer.training.extensions._plotting import PlottingExtension
+from chainer.training.extension import Extension
 from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _SIGMAS = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
 
 
-#: Whether matplotlib can be imported; programs read it to skip plots.
-_available: bool = plotting.is_available(warn=False)
+#: Whether matplotlib can be imported. Programs read it to skip plots, tests replace it.
+_available: bool = plotting.is_available()
 
 
 class Reservoir:
@@ -38,13 +38,20 @@ class Reservoir:
         size: Size of the sample.
         data_shape: Shape of an item.
         dtype: Data type of an item.
+
+    Attributes:
+        size: Size of the sample.
+        data: Array of the items; the first ``counter`` ones are set.
+        idxs: Positions of the items.
+        counter: Number of items that were added.
     """
 
     def __init__(self, size: int, data_shape: Shape, dtype: DTypeLike = "f") -> None:
+        self.size = size
         # Allocated once: the memory does not grow with the training.
-        self._items = numpy.empty((size, *data_shape), dtype)
-        self._positions = numpy.empty(size, numpy.int64)
-        self._seen = 0
+        self.data = numpy.empty((size, *data_shape), dtype)
+        self.idxs = numpy.empty(size, numpy.int64)
+        self.counter = 0
 
     def add(self, x: ArrayLike, idx: int | None = None) -> None:
         """Adds an item.
@@ -53,40 +60,40 @@ class Reservoir:
             x: The item.
             idx: Position of the item on the axis of time; by default the number of items so far.
         """
-        item, position = x, self._seen if idx is None else idx
-        size = len(self._items)
-        index = self._seen if self._seen < size else _random_below(self._seen + 1)
-        self._seen += 1
+        item, position = x, self.counter if idx is None else idx
+        size = len(self.data)
+        index = self.counter if self.counter < size else _random_below(self.counter + 1)
+        self.counter += 1
         if index < size:
-            self._items[index] = item
-            self._positions[index] = position
+            self.data[index] = item
+            self.idxs[index] = position
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sample; where a file has none, the present one is kept."""
         if isinstance(serializer, Serializer):
-            count = min(self._seen, len(self._items))
-            serializer("items", self._items[:count])
-            serializer("positions", self._positions[:count])
-            serializer("seen", self._seen)
+            count = min(self.counter, len(self.data))
+            serializer("items", self.data[:count])
+            serializer("positions", self.idxs[:count])
+            serializer("seen", self.counter)
             return
         items = load_optional(serializer, "items", None)
         if items is None:
             return
-        if items.shape[1:] != self._items.shape[1:] or len(items) > len(self._items):
+        if items.shape[1:] != self.data.shape[1:] or len(items) > len(self.data):
             raise ValueError(
                 f"a sample of {len(items)} items of shape {items.shape[1:]} does not fit one of at "
-                f"most {len(self._items)} items of shape {self._items.shape[1:]}"
+                f"most {len(self.data)} items of shape {self.data.shape[1:]}"
             )
-        self._items[: len(items)] = items
-        self._positions[: len(items)] = serializer("positions", None)
-        self._seen = int(serializer("seen", self._seen))
+        self.data[: len(items)] = items
+        self.idxs[: len(items)] = serializer("positions", None)
+        self.counter = int(serializer("seen", self.counter))
 
     def get_data(self) -> tuple[Array, Array]:
         """Returns positions and items in order of the positions."""
-        count = min(self._seen, len(self._items))
+        count = min(self.counter, len(self.data))
         # New items take the places of old ones, in any order.
-        order = numpy.argsort(self._positions[:count], kind="stable")
-        return self._positions[:count][order], self._items[:count][order]
+        order = numpy.argsort(self.idxs[:count], kind="stable")
+        return self.idxs[:count][order], self.data[:count][order]
 
 
 class Statistician:
@@ -109,29 +116,47 @@ class Statistician:
         self.percentile_sigmas = percentile_sigmas
 
     def __call__(
-        self, x: Array, axis: int | tuple[int, ...] | None = 0, dtype: DTypeLike = None
+        self,
+        x: Array,
+        axis: int | tuple[int, ...] | None = 0,
+        dtype: DTypeLike = None,
+        xp: Any = None,
     ) -> dict[str, Array]:
-        """Computes the statistics.
+        """Computes the statistics, and copies them into the main memory.
 
         Args:
             x: Array.
             axis: Axis or axes that are reduced; all if None.
             dtype: Data type of the statistics; by default what NumPy gives.
+            xp: Not used: the array says which module it belongs to. Release 7 has this argument.
 
         Returns:
             dict: Statistics by name: ``'mean'``, ``'std'`` and ``'percentile'``, whose first axis
             is that of the percentiles. What is not collected is missing.
         """
-        found: dict[str, Array] = {}
+        found = self.collect(backend_of(x).to_host(x), axis)
+        if dtype is None:
+            return found
+        return {name: numpy.asarray(value).astype(dtype) for name, value in found.items()}
+
+    def collect(self, x: HostArray, axis: int | tuple[int, ...] | None) -> dict[str, HostArray]:
+        """Computes the statistics in the dtypes that NumPy gives.
+
+        Args:
+            x (numpy.ndarray): Array.
+            axis: Axis or axes that are reduced; all if None.
+
+        Returns:
+            dict: As that of a call.
+        """
+        found: dict[str, HostArray] = {}
         if self.collect_mean:
             found["mean"] = numpy.mean(x, axis=axis)
         if self.collect_std:
             found["std"] = numpy.std(x, axis=axis)
         if numpy.size(self.percentile_sigmas):
             found["percentile"] = numpy.percentile(x, self.percentile_sigmas, axis=axis)
-        if dtype is None:
-            return found
-        return {name: numpy.asarray(value).astype(dtype) for name, value in found.items()}
+        return found
 
 
 def _random_below(number: int) -> int:
@@ -162,7 +187,7 @@ def _variables_of(targets: Any) -> list[Any]:
     return variables
 
 
-class VariableStatisticsPlot(PlottingExtension):
+class VariableStatisticsPlot(Extension):
     r"""Trainer extension to plot statistics for :class:`~chainer.Variable`\ s.
 
     It collects mean, standard deviation and percentiles of variables at each iteration. In case
@@ -219,7 +244,7 @@ class VariableStatisticsPlot(PlottingExtension):
         self._variables = _variables_of(targets)
         if not self._variables:
             raise ValueError("VariableStatisticsPlot needs at least one variable, targets has none")
-        plotting.is_available(warn=True)
+        self.available()
         self._attributes = [
             name for name, wanted in (("data", report_data), ("grad", report_grad)) if wanted
         ]
@@ -238,13 +263,20 @@ class VariableStatisticsPlot(PlottingExtension):
         shape = (len(self._attributes), 2 + self._percentiles.size)
         self._samples = Reservoir(max_sample_size, shape)
 
+    @staticmethod
+    def available() -> bool:
+        """Tells whether matplotlib is installed; warns when it is not."""
+        if not _available:
+            plotting.warn_missing()
+        return _available
+
     def __call__(self, trainer: Trainer) -> None:
         """Adds the statistics of this iteration, and writes the plot when the interval is over.
 
         Args:
             trainer (Trainer): Trainer object that calls this operator.
         """
-        if not plotting.is_available(warn=False):
+        if not _available:
             return
         measured = [self._measure(attribute) for attribute in self._attributes]
         if measured:

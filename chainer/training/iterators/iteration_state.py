@@ -186,6 +186,14 @@ def check_arguments(
     try:
         size = operator.index(batch_size)
     except TypeError:
+        other: Any = batch_size
+        if hasattr(other, "__len__") and not isinstance(other, str):
+            # Not its contents: that is a dataset, because the arguments are exchanged.
+            kind = type(other).__name__
+            raise TypeError(
+                f"batch_size must be an integer, got an object of type {kind}; the dataset is the "
+                "first argument"
+            ) from None
         raise TypeError(f"batch_size must be an integer, got {batch_size!r}") from None
     if size < 1:
         raise ValueError(f"batch_size must be positive, got {size}")
@@ -224,7 +232,14 @@ def serialize_state(
     is_new_epoch = serializer("is_new_epoch", bool(state.is_new_epoch))
     order, key, sampler = state.order, state.key, state.sampler
     if order is not None:
-        order = _serialize_order(serializer, order.copy(), order_name)
+        try:
+            order = _serialize_order(serializer, order.copy(), order_name)
+        except ValueError as error:
+            error.add_note(
+                f"The dataset has {size} examples. A snapshot can be resumed only with a dataset "
+                "of the length that it was saved with."
+            )
+            raise
         if sampler is None:
             _check_indexes(order, size)
         _serialize_sampler(serializer, sampler)

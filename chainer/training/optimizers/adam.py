@@ -89,7 +89,7 @@ class AdamRule(KernelUpdateRule):
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam.get_dict(), self.t)
+        return _bias_corrected(self.hyperparam._entries(), self.t)
 
     @property
     def lr(self) -> float:
@@ -124,7 +124,7 @@ class AdamRule(KernelUpdateRule):
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter."""
         # One look-up in the parent instead of one for each entry: this runs once per parameter.
-        hyperparam = self.hyperparam.get_dict()
+        hyperparam = self.hyperparam._entries()
         self.check_eps(hyperparam["eps"], compute_dtype(param.array.dtype), "Adam")
         state: Any = self.state
         vhat = state["vhat"] if hyperparam["amsgrad"] else None
@@ -216,7 +216,7 @@ class Adam(RuleBasedMethod[AdamRule]):
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam.get_dict(), self.t)
+        return _bias_corrected(self.hyperparam._entries(), self.t)
 
     @property
     def lr(self) -> float:

@@ -83,8 +83,8 @@ class EarlyStoppingTrigger:
         self.already_warning = False
         self._max_trigger = get_trigger(max_trigger)
         self._interval_trigger = get_trigger(check_trigger)
-        self._summary = DictSummary()
-        self._better = operator.gt if mode == "max" else operator.lt
+        self._init_summary()
+        self._compare = operator.gt if mode == "max" else operator.lt
         self.best = float("-inf") if mode == "max" else float("inf")
         if verbose:
             print(f"early stopping: operator is {'greater' if mode == 'max' else 'less'}")
@@ -125,22 +125,30 @@ class EarlyStoppingTrigger:
                 self.already_warning = True
             return False
         mean = self._summary.compute_mean()[self.monitor]
-        self._summary = DictSummary()
+        self._init_summary()
         return self._judge(trainer, to_float(mean))
 
     def _judge(self, trainer: Trainer, value: float) -> bool:
-        if self._better(value, self.best):
+        if self._compare(value, self.best):
             self.best = value
             self.count = 0
         else:
             self.count += 1
-        if self.count < self.patience:
+        if not self._stop_condition():
             return False
         if self.verbose:
-            print(
-                f"Epoch {trainer.updater.epoch}: early stopping, best {self.monitor} {self.best:g}"
-            )
+            print(f"Epoch {trainer.updater.epoch}: early stopping")
         return True
+
+    # Subclasses in programs define these two methods.
+
+    def _stop_condition(self) -> bool:
+        """Returns whether the value was not improved for too long."""
+        return self.count >= self.patience
+
+    def _init_summary(self) -> None:
+        """Begins an interval."""
+        self._summary = DictSummary()
 
     def get_training_length(self) -> tuple[float, str]:
         """Returns period and unit of the upper bound of the training.

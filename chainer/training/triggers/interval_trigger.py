@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.training.triggers.position import LastPosition
+from chainer.training.triggers.position import PositionedTrigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
-class IntervalTrigger:
+class IntervalTrigger(PositionedTrigger):
     """Trigger based on a fixed interval.
 
     It fires at the iterations at which a multiple of the interval is reached or passed since its
@@ -35,7 +35,7 @@ class IntervalTrigger:
     """
 
     def __init__(self, period: float, unit: str) -> None:
-        self._position = LastPosition(unit)
+        super().__init__(unit)
         if not period > 0:
             raise ValueError(f"period must be positive, got {period!r}")
         self.period = period

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chainer.training.trigger import load_or_warn
-from chainer.training.triggers.position import LastPosition
+from chainer.training.triggers.position import PositionedTrigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
-class ManualScheduleTrigger:
+class ManualScheduleTrigger(PositionedTrigger):
     """Trigger invoked at specified point(s) of iterations or epochs.
 
     It fires at the iterations at which one of the points is reached or passed since its last call.
@@ -33,7 +33,7 @@ class ManualScheduleTrigger:
     """
 
     def __init__(self, points: float | Iterable[float], unit: str) -> None:
-        self._position = LastPosition(unit)
+        super().__init__(unit)
         self.points: list[float] = list(points) if isinstance(points, Iterable) else [points]
         self.unit = unit
         self.finished = False

@@ -46,7 +46,7 @@ class BestValueTrigger:
         self._compare = compare
         self.best_value: float | None = None
         self._interval_trigger = get_trigger(trigger)
-        self._summary = DictSummary()
+        self._init_summary()
         self._keys = ReportedKeys(type(self).__name__, [key])
 
     def __call__(self, trainer: Trainer) -> bool:
@@ -66,7 +66,7 @@ class BestValueTrigger:
         means = self._summary.compute_mean()
         if self.best_value is None:
             self._keys.check(means.keys(), trainer.observation.keys())
-        self._summary = DictSummary()
+        self._init_summary()
         if self._key not in means:
             return False
         value = to_float(means[self._key])
@@ -74,6 +74,19 @@ class BestValueTrigger:
             self.best_value = value
             return True
         return False
+
+    def _init_summary(self) -> None:
+        """Begins an interval; subclasses in programs do more."""
+        self._summary = DictSummary()
+
+    @property
+    def _best_value(self) -> float | None:
+        """Name of :attr:`best_value` in release 7."""
+        return self.best_value
+
+    @_best_value.setter
+    def _best_value(self, value: float | None) -> None:
+        self.best_value = value
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the best value and what was accumulated since the last comparison.

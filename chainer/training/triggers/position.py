@@ -16,6 +16,35 @@ if TYPE_CHECKING:
 UNKNOWN = -1
 
 
+class PositionedTrigger:
+    """Base of triggers that remember the position of their last call.
+
+    Args:
+        unit: ``'iteration'`` or ``'epoch'``.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self._position = LastPosition(unit)
+
+    # Subclasses in programs for release 7 define their own __call__ and use these names.
+
+    @property
+    def _previous_iteration(self) -> int:
+        return self._position.iteration
+
+    @_previous_iteration.setter
+    def _previous_iteration(self, value: int) -> None:
+        self._position.iteration = value
+
+    @property
+    def _previous_epoch_detail(self) -> float:
+        return self._position.epoch_detail
+
+    @_previous_epoch_detail.setter
+    def _previous_epoch_detail(self, value: float) -> None:
+        self._position.epoch_detail = value
+
+
 class LastPosition:
     """Remembers iteration and epoch of the last call of a trigger.
 
@@ -25,6 +54,10 @@ class LastPosition:
     Args:
         unit: ``'iteration'`` or ``'epoch'``: what :meth:`advance` returns.
 
+    Attributes:
+        iteration: Iteration of the last call; negative if it is unknown.
+        epoch_detail: Position in epochs of the last call; negative if it is unknown.
+
     Raises:
         ValueError: If the unit is unknown.
     """
@@ -32,8 +65,8 @@ class LastPosition:
     def __init__(self, unit: str) -> None:
         check_unit(unit)
         self._unit = unit
-        self._iteration: int = 0
-        self._epoch_detail: float = 0.0
+        self.iteration: int = 0
+        self.epoch_detail: float = 0.0
 
     def advance(self, trainer: Trainer) -> tuple[float, float]:
         """Moves to the present position of a trainer.
@@ -49,7 +82,7 @@ class LastPosition:
         # Hand-written updaters may not know of epochs.
         epoch = getattr(updater, "epoch_detail", None)
         if self._unit == "iteration":
-            last: float = self._iteration
+            last: float = self.iteration
             present: float = iteration
             if last < 0:
                 last = iteration - 1
@@ -58,12 +91,12 @@ class LastPosition:
                 raise AttributeError(
                     f"{type(updater).__name__} has no epoch_detail, which a trigger in epochs needs"
                 )
-            last, present = self._epoch_detail, epoch
+            last, present = self.epoch_detail, epoch
             if last < 0:
                 last = previous_epoch_detail(updater)
-        self._iteration = iteration
+        self.iteration = iteration
         if epoch is not None:
-            self._epoch_detail = epoch
+            self.epoch_detail = epoch
         return last, present
 
     def serialize(self, serializer: AbstractSerializer) -> None:
@@ -72,13 +105,13 @@ class LastPosition:
         Release 4 does not save it. Then a warning tells so, and the trigger assumes that it was
         called at the previous iteration.
         """
-        self._iteration = int(
-            load_or_warn(serializer, "previous_iteration", self._iteration, UNKNOWN)
+        self.iteration = int(
+            load_or_warn(serializer, "previous_iteration", self.iteration, UNKNOWN)
         )
-        self._epoch_detail = float(
-            load_or_warn(serializer, "previous_epoch_detail", self._epoch_detail, float(UNKNOWN))
+        self.epoch_detail = float(
+            load_or_warn(serializer, "previous_epoch_detail", self.epoch_detail, float(UNKNOWN))
         )
         if isinstance(serializer, Deserializer):
-            if self._iteration != UNKNOWN:
-                check_count("previous_iteration of a trigger", self._iteration)
-            check_finite("previous_epoch_detail of a trigger", self._epoch_detail)
+            if self.iteration != UNKNOWN:
+                check_count("previous_iteration of a trigger", self.iteration)
+            check_finite("previous_epoch_detail of a trigger", self.epoch_detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
@@ -74,6 +75,8 @@ def _check_iterators(iterators: dict[str, Any]) -> None:
     """Raises TypeError unless the objects have the methods of an iterator."""
     # By their methods: iterators and optimizers of programs need not derive from the classes.
     for name, each in iterators.items():
+        if isinstance(each, type):
+            raise wrong_type(f"iterator {name!r}", "an object", each)
         if not (hasattr(each, "__next__") or hasattr(each, "next")):
             raise TypeError(
                 f"iterator {name!r} must be a dataset iterator, such as a SerialIterator, "
@@ -84,6 +87,8 @@ def _check_iterators(iterators: dict[str, Any]) -> None:
 def _check_optimizers(optimizers: dict[str, Any]) -> None:
     """Raises TypeError unless the objects have the methods of an optimizer."""
     for name, each in optimizers.items():
+        if isinstance(each, type):
+            raise wrong_type(f"optimizer {name!r}", "an object", each)
         # Parameters have such a method, too.
         if not hasattr(each, "update") or isinstance(each, Variable):
             raise TypeError(
@@ -139,6 +144,8 @@ class StandardUpdater(Updater):
 
     #: Main optimizer, loss function, and the captured update of both.
     _captured: tuple[Any, Any, CapturedStep] | None = None
+    #: Whether update_core() has told the main optimizer that an epoch is over.
+    _main_is_counted = False
 
     def __init__(
         self,
@@ -262,15 +269,22 @@ class StandardUpdater(Updater):
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""
         epochs = {name: optimizer.epoch for name, optimizer in self._optimizers.items()}
+        self._main_is_counted = False
         self.update_core()
         self.iteration += 1
-        if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
+        if self._is_epoch_to_count():
             for name, optimizer in self._optimizers.items():
-                # Release 7 counts inside update_core(). An overridden one may have done it.
+                if name == "main" and self._main_is_counted:
+                    continue
+                # An overridden update_core() may have counted.
                 if optimizer.use_auto_new_epoch and optimizer.epoch == epochs.get(
                     name, optimizer.epoch
                 ):
                     optimizer.new_epoch(auto=True)
+
+    def _is_epoch_to_count(self) -> bool:
+        iterator = self.get_iterator("main")
+        return self.auto_new_epoch and getattr(iterator, "is_new_epoch", False)
 
     def update_core(self) -> None:
         """Makes one update: a batch is fetched and converted, the main optimizer minimizes.
@@ -282,16 +296,19 @@ class StandardUpdater(Updater):
         arrays = call_converter(self.converter, batch, self._input_device)
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
+        # As call_with_batch(), with the loss function as the first argument.
         if self._capture:
             call_with_batch(self._captured_update(optimizer, loss_func), arrays)
-            return
-        # As call_with_batch(), with the loss function as the first argument.
-        if isinstance(arrays, tuple):
+        elif isinstance(arrays, tuple):
             optimizer.update(loss_func, *arrays)
         elif isinstance(arrays, dict):
             optimizer.update(loss_func, **arrays)
         else:
             optimizer.update(loss_func, arrays)
+        # Counted here as in release 7, because programs and tests call update_core() by itself.
+        if self._is_epoch_to_count() and optimizer.use_auto_new_epoch:
+            optimizer.new_epoch(auto=True)
+            self._main_is_counted = True
 
     def _captured_update(self, optimizer: Any, loss_func: Any) -> CapturedStep:
         """Returns the captured update; a new one if the optimizer or the loss function is new."""

@@ -102,6 +102,21 @@ def test_numbers_are_inputs(device):
     assert x.tolist() == [3.0] * 3
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+def test_any_number_of_numbers(device, count):
+    # A few enter the program one by one, more of them as an array.
+    def step(arguments, numbers):
+        assert len(numbers) == count
+        assert all([number.shape == () for number in numbers])
+        return [sum(numbers, start=arguments[0])]
+
+    x = device.send(np.zeros(1, np.float32))
+    program = device.backend.step_recorder(device).record(step, [x], [0.5] * count)
+    (y,) = program([x], [10.0**i for i in range(count)])
+    assert float(y[0]) == int("0" + "1" * count)
+    assert y.dtype == (device.backend.xp.float64 if count else np.float32)
+
+
 def test_recording_changes_nothing(device):
     x, y = device.send(np.zeros(2)), device.send(np.ones(2))
     recorder = device.backend.step_recorder(device)

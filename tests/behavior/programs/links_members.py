@@ -597,7 +597,8 @@ def olddbn(g, m, p):
 
 case("dbn old", lambda: olddbn(2, f(2), f(2, 2)))
 case("dbn old1", lambda: olddbn(1, f(4), f(4, 4)))
-case("dbn old bad", lambda: olddbn(2, f(1, 1, 2), f(2, 2)))
+# Both statistics are bad: release 7 reads them in an order that differs between runs.
+case("dbn old bad", lambda: olddbn(2, f(1, 1, 2), f(1, 1, 2, 2)))
 case(
     "ln",
     lambda: (

@@ -244,7 +244,7 @@ def test_only_what_is_needed_and_enabled_is_computed(load):
         function({"x": X}, ["a"], disable=["second"])[0].array, np.maximum(X, 0)
     )
     assert function({"a": X}, ["a"])[0].shape == X.shape
-    with pytest.raises(ValueError, match=r"outputs \['b'\] cannot be computed from inputs \['x'\]"):
+    with pytest.raises(KeyError, match=r"outputs \['b'\] cannot be computed from inputs \['x'\]"):
         function({"x": X}, ["a", "b"])
     with pytest.raises(ValueError, match="train argument is not supported anymore"):
         function({"x": X}, ["a"], train=True)
@@ -308,14 +308,14 @@ BROKEN = {
     "bias": (layer("Convolution", W, array(3), **convolution()), "bias must have 2 values"),
     "blobs": (layer("Convolution", W, **convolution()), "needs 2 blobs, got 1"),
     "product": (layer("InnerProduct", W, B), "weight must be a matrix"),
-    "axis": (layer("InnerProduct", inner_product_param={"axis": 2}), "axis 1, got 2"),
+    "axis": (layer("InnerProduct", inner_product_param={"axis": 2}), "Non-default axis"),
     "statistics": (layer("BatchNorm", array(2), array(3)), "vectors of one length"),
     "factor": (layer("BatchNorm", array(2), array(2), array(2)), "must be one number"),
     "scale": (layer("Scale", array(2), array(3), scale_param={"bias_term": True}), "bias must"),
     "ratio": (layer("Dropout", dropout_param={"dropout_ratio": 1.5}), r"in \[0, 1\)"),
     "eltwise": (layer("Eltwise", eltwise_param={"operation": 3}), "operation must be"),
-    "lrn": (layer("LRN", lrn_param={"norm_region": 1}), "across channels only"),
-    "pool": (layer("Pooling", pooling_param={"pool": 2, "kernel_size": 2}), "pool must be"),
+    "lrn": (layer("LRN", lrn_param={"norm_region": 1}), "Within-channel LRN is not"),
+    "pool": (layer("Pooling", pooling_param={"pool": 3, "kernel_size": 2}), "pool must be"),
     "kernel": (layer("Pooling", pooling_param={"kernel_size": 1 << 30}), "kernel_size must be"),
     "slice": (layer("Slice", slice_param={"slice_point": [1, 2]}), "do not fit 1 outputs"),
     "reshape": (layer("Reshape", reshape_param={"shape": {"dim": [-1, -1]}}), "that only once"),
@@ -329,6 +329,34 @@ def test_broken_layers(case, load):
     definition, text = BROKEN[case]
     with pytest.raises(ValueError, match=f"net.caffemodel: layer .* of type .*{text}"):
         load(definition)
+
+
+@pytest.mark.parametrize(
+    ("definition", "text"),
+    [
+        (layer("InnerProduct", inner_product_param={"axis": 2}), "Non-default axis"),
+        (layer("LRN", lrn_param={"norm_region": 1}), "Within-channel LRN"),
+        (layer("Pooling", pooling_param={"pool": 2}), "Stochastic pooling"),
+        (
+            layer("SoftmaxWithLoss", bottom=("x", "t"), softmax_param={"axis": 0}),
+            "Softmax along non-channel axis",
+        ),
+    ],
+)
+def test_options_that_are_not_supported(definition, text, load):
+    # The earlier releases raise RuntimeError with these texts.
+    with pytest.raises(RuntimeError, match=f"{text}.* is not supported") as caught:
+        load(definition)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("kind", ["Convolution", "Deconvolution", "InnerProduct"])
+def test_number_of_outputs_may_be_left_out(kind, load):
+    weight = array(3, 3, 2, 2) if kind != "InnerProduct" else array(3, 144)
+    params = {} if kind == "InnerProduct" else {"convolution_param": {"kernel_size": [2]}}
+    link = load(layer(kind, weight, array(3), **params)).l
+    assert link.W.shape == weight.shape
+    assert link.b.shape == (3,)
 
 
 def test_two_layers_of_one_name(load):

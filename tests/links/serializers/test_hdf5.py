@@ -307,7 +307,7 @@ def test_failed_load_puts_children_back(path):
     outer = Values({"b": inner}, n=0, missing=0)
     outer.values = {"n": 0}
     outer.children["c"] = Values(y=0)
-    with pytest.raises(KeyError, match="'c' is not in group"):
+    with pytest.raises(ValueError, match="'c' is not in group"):
         serializers.load_hdf5(path, Values({"a": outer}))
     np.testing.assert_array_equal(x, 0)
     assert inner.values["x"] is x

@@ -232,3 +232,17 @@ def test_private_names_of_release_7():
     np.testing.assert_array_equal(
         _concat_arrays_with_padding([np.zeros(1), np.ones(2)], -1), [[0, -1], [1, 1]]
     )
+
+
+def test_examples_that_are_lists_instead_of_tuples():
+    with pytest.raises(ValueError, match="inhomogeneous shape") as caught:
+        concat_examples([[np.zeros(3), 0], [np.zeros(3), 1]])
+    assert caught.value.__notes__ == [
+        "The examples of the batch, or their elements, have the types: list. An example of "
+        "several elements must be a tuple."
+    ]
+
+
+def test_the_element_that_no_array_can_hold_is_named():
+    with pytest.raises(TypeError, match="must be made of arrays, .* got NoneType"):
+        concat_examples([1, None])

@@ -138,9 +138,9 @@ def test_arguments(root, name):
         (
             "train-images-idx3-ubyte",
             FILES["train-labels-idx1-ubyte"],
-            r"uint8 of shape \(None, 28, 28\)",
+            r"integers of shape \(None, 28, 28\)",
         ),
-        ("train-labels-idx1-ubyte", FILES["t10k-labels-idx1-ubyte"], r"uint8 of shape \(12,\)"),
+        ("train-labels-idx1-ubyte", FILES["t10k-labels-idx1-ubyte"], r"integers of shape \(12,\)"),
         ("train-images-idx3-ubyte.gz", COMPRESSED["train-images-idx3-ubyte.gz"][:-9], "cut off"),
         ("train-images-idx3-ubyte.gz", COMPRESSED["train-images-idx3-ubyte.gz"][:-1], "cut off"),
     ],

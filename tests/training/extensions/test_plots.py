@@ -11,7 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import plotting
-from chainer.training.extensions.variable_statistics_plot import Reservoir
+from chainer.training.extensions.variable_statistics_plot import Reservoir, Statistician
 from tests.training.small_training import make_trainer
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -83,8 +83,16 @@ class TestPlotReport:
         assert ("matplotlib.pyplot" in sys.modules) == pyplot_loaded
 
 
-def test_without_matplotlib(tmp_path, monkeypatch):
+def test_installed_matplotlib_is_found(monkeypatch):
+    monkeypatch.setattr(plotting.installed, "is_installed", lambda name: name == "matplotlib")
+    assert plotting.is_available()
     monkeypatch.setattr(plotting.installed, "is_installed", lambda name: name != "matplotlib")
+    assert not plotting.is_available()
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    for module in ("plot_report", "variable_statistics_plot"):
+        monkeypatch.setattr(f"chainer.training.extensions.{module}._available", False)
     trainer = make_trainer(tmp_path, (1, "epoch"))
     for make in (
         lambda: E.PlotReport(["main/loss"]),
@@ -97,6 +105,21 @@ def test_without_matplotlib(tmp_path, monkeypatch):
         trainer.extend(extension)
     trainer.run()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_members_of_statistics():
+    """Programs for release 7 use these arguments and attributes."""
+    x = np.arange(6.0).reshape(2, 3)
+    statistician = Statistician(True, False, (0, 100))
+    found = statistician(x, axis=0, dtype=np.float32, xp=np)
+    assert found["mean"].tolist() == [1.5, 2.5, 3.5]
+    assert found["mean"].dtype == np.float32
+    assert list(statistician.collect(x, 1)) == ["mean", "percentile"]
+    assert statistician.collect(x, 1)["percentile"].tolist() == [[0, 3], [2, 5]]
+    reservoir = Reservoir(3, (2,))
+    reservoir.add(np.ones(2), idx=7)
+    assert (reservoir.size, reservoir.counter, reservoir.idxs[0]) == (3, 1, 7)
+    assert reservoir.data.shape == (3, 2)
 
 
 @pytest.mark.parametrize("x_key", ["main/loss", "elapsed_time", "n"])

@@ -114,22 +114,39 @@ class TestPrintReport:
         trainer_with(
             tmp_path, E.LogReport(postprocess=postprocess), E.PrintReport(entries, out=out)
         ).run()
+        # As release 7.8.1 prints it, with the spaces after the last columns.
+        row = "{}           {}           {}                     0.333333             hello       \n"
         assert out.getvalue() == (
-            "epoch       iteration   x           missing     a_name_that_is_long  text\n"
-            "1           2           1.5                     0.333333             hello\n"
-            "2           4           3.5                     0.333333             hello\n"
-            "3           6           5.5                     0.333333             hello\n"
+            "epoch       iteration   x           missing     a_name_that_is_long  text      \n"
+            + "".join([row.format(i, 2 * i, 2 * i - 0.5) for i in (1, 2, 3)])
         )
+
+    def test_column_names_are_printed_at_the_first_call(self, tmp_path):
+        out, seen = io.StringIO(), []
+        trainer = trainer_with(tmp_path, E.LogReport(), E.PrintReport(["epoch"], out=out))
+        trainer.extend(lambda _: seen.append(out.getvalue()), "look", (1, "iteration"), 0)
+        trainer.run()
+        assert seen[0] == "epoch     \n"
+
+    def test_rows_of_a_subclass(self, tmp_path):
+        class Own(E.PrintReport):
+            def _print(self, observation):
+                self._out.write(f"{self._log_len}: {observation['x']}\n")
+                self._out.flush()
+
+        out = io.StringIO()
+        trainer_with(tmp_path, E.LogReport(), Own(["x"], out=out)).run()
+        assert out.getvalue().splitlines()[1:] == ["0: 1.5", "1: 3.5", "2: 5.5"]
 
     def test_standard_output_is_looked_up_when_printing(self, tmp_path, capsys):
         trainer_with(tmp_path, E.LogReport(), E.PrintReport(["epoch"])).run()
-        assert capsys.readouterr().out == "epoch\n1\n2\n3\n"
+        assert capsys.readouterr().out.split() == ["epoch", "1", "2", "3"]
 
     def test_log_report_of_its_own(self, tmp_path):
         out = io.StringIO()
         extension = E.PrintReport(["x"], log_report=E.LogReport(log_name=None), out=out)
         trainer_with(tmp_path, extension).run()
-        assert out.getvalue() == "x\n1.5\n3.5\n5.5\n"
+        assert out.getvalue().split() == ["x", "1.5", "3.5", "5.5"]
         target = {}
         DictionarySerializer(target).save(extension)
         assert "_log_report/_log" in target
@@ -137,7 +154,8 @@ class TestPrintReport:
     def test_terminal_is_cleared_below(self, tmp_path):
         out = Terminal()
         trainer_with(tmp_path, E.LogReport(), E.PrintReport(["x"], out=out)).run()
-        assert out.getvalue().startswith("\033[Jx\n1.5\n\033[J3.5\n")
+        lines = [line.rstrip() for line in out.getvalue().splitlines()]
+        assert lines == ["\033[Jx", "\033[J1.5", "\033[J3.5", "\033[J5.5"]
 
     def test_resumed_table_is_complete(self, tmp_path):
         first = make_trainer(tmp_path, (2, "epoch"))
@@ -153,7 +171,7 @@ class TestPrintReport:
 
         NpzDeserializer(target, strict=False).load(second)
         second.run()
-        assert out.getvalue() == "epoch\n1\n2\n3\n"
+        assert out.getvalue().split() == ["epoch", "1", "2", "3"]
 
     def test_unknown_log_report(self, tmp_path):
         trainer = trainer_with(tmp_path, E.PrintReport(["x"], log_report="nope"))

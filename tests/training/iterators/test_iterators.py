@@ -476,3 +476,12 @@ def test_attributes_of_prefetching_iterators_can_be_set(name):
     iterator.repeat = True
     assert [iterator.next() for _ in range(4)][-1] == [5, 4]
     iterator.finalize()
+
+
+def test_state_of_another_dataset_says_so():
+    saved = {}
+    serializers.DictionarySerializer(saved).save(iterators.SerialIterator(list(range(4)), 2))
+    other = iterators.SerialIterator(list(range(6)), 2)
+    with pytest.raises(ValueError, match=r"must be \(6,\), .* holds \(4,\)") as caught:
+        serializers.NpzDeserializer(saved).load(other)
+    assert caught.value.__notes__[0].startswith("The dataset has 6 examples.")

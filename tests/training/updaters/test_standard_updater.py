@@ -47,7 +47,7 @@ def test_epochs_counted_by_update_core():
     # Programs written for release 7 that override update_core() count epochs there.
     class Own(StandardUpdater):
         def update_core(self):
-            super().update_core()
+            next(self.get_iterator("main"))
             if self.auto_new_epoch and self.is_new_epoch:
                 self.get_optimizer("main").new_epoch(auto=True)
 
@@ -59,6 +59,16 @@ def test_epochs_counted_by_update_core():
     while updater.epoch < 2:
         updater.update()
     assert [updater.get_optimizer(name).epoch for name in optimizer_names] == [2, 2]
+
+
+def test_update_core_counts_epochs_by_itself():
+    # As in release 7, where tests call update_core() alone.
+    updater = make()
+    for _ in range(3):
+        updater.update_core()
+    epochs = updater.epoch
+    assert epochs > 0
+    assert updater.get_optimizer("main").epoch == epochs
 
 
 def test_epochs_counted_by_the_program():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.selection import choose, keep
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayModule, DTypeLike
@@ -320,15 +321,15 @@ class PReLUKernel(ReferenceKernel):
 
     def forward(self, x: Array, W: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``W * x``."""
-        return self.xp.where(x >= 0, x, x * expand_parameter(W, x.ndim))
+        return choose(self.xp, x >= 0, x, x * expand_parameter(W, x.ndim))
 
     def backward(self, x: Array, W: Array, gy: Array, wants_weight: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``W``."""
-        gx = gy * self.xp.where(x >= 0, 1, expand_parameter(W, x.ndim)).astype(x.dtype, copy=False)
+        gx = choose(self.xp, x >= 0, gy, gy * expand_parameter(W, x.ndim))
         if not wants_weight:
             return gx, None
         # Not a product with min(x, 0): zero times infinity would be NaN.
-        below = self.xp.where(x < 0, x * gy, self.xp.zeros((), x.dtype))
+        below = keep(self.xp, x < 0, x * gy)
         return gx, reduce_to_parameter(below, W)
 
 

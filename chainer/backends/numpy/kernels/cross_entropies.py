@@ -57,17 +57,24 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if class_weight is not None:
             factors *= class_weight[labels]
         gx = score * factors[:, None]
-        # The gradient is the softmax, less one at the label. Two dimensions, the usual case, are
-        # indexed several times faster than take_along_axis does it.
-        if gx.ndim == 2:
-            gx[xp.arange(len(t)), labels] -= factors
-        else:
-            index = labels[:, None]
-            hit = xp.take_along_axis(gx, index, axis=1) - factors[:, None]
-            xp.put_along_axis(gx, index, hit, axis=1)
+        # The gradient is the softmax, less one at the label.
+        self._subtract(gx, labels, factors)
         return gx.astype(dtype, copy=False)
 
+    # Two dimensions, the usual case, are indexed several times faster than take_along_axis does it.
+
+    def _subtract(self, array: Array, labels: Array, values: Array) -> None:
+        """Subtracts a value from the element of each label."""
+        xp = self.xp
+        if array.ndim == 2:
+            array[xp.arange(len(labels)), labels] -= values
+        else:
+            index = labels[:, None]
+            hit = xp.take_along_axis(array, index, axis=1) - values[:, None]
+            xp.put_along_axis(array, index, hit, axis=1)
+
     def _pick(self, array: Array, labels: Array) -> Array:
+        """Returns the element of each label."""
         xp = self.xp
         if array.ndim == 2:
             return array[xp.arange(len(labels)), labels]

@@ -228,6 +228,17 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         devices = [d for d in info.devices() if wanted <= set(info.dtypes(device=d))]
         return devices or [info.default_device()]
 
+    def create(self, kind: str, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+        """Returns a new native array.
+
+        Args:
+            kind: ``'empty'``, ``'zeros'`` or ``'ones'``.
+            shape: The shape.
+            dtype: Dtype of the library.
+            device: Device of the library.
+        """
+        return getattr(self.nx, kind)(shape, dtype=dtype, device=device)
+
     def in_host_memory(self, native: Any) -> bool:
         """Tells whether a native array is in memory that NumPy can read.
 

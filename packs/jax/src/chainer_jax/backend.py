@@ -106,6 +106,13 @@ class JaxBackend(ArrayAPIBackend):
         place = device if len(self.native_devices) > 1 else None
         return self.array_class(self.jax.device_put(numpy.array(host, order="C"), place))
 
+    def create(self, kind: str, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+        if boxes.state.observer is None and self.native_devices[0].platform == "cpu":
+            # JAX compiles a program for each shape. An only device is not named, as in make().
+            place = device if len(self.native_devices) > 1 else None
+            return self.jax.device_put(getattr(numpy, kind)(shape, dtype), place)
+        return super().create(kind, shape, dtype, device)
+
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         host = numpy.asarray(value, dtype)
         self._enters(host)

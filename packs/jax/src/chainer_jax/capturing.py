@@ -13,7 +13,7 @@ from chainer_array_api import Array
 
 from chainer_jax import boxes
 from chainer_jax.boxes import Box, View
-from chainer_jax.recorder import JaxProgram, _Trace
+from chainer_jax.recorder import JaxProgram, _Trace, pack_numbers
 from chainer_jax.rolling.program import rolled
 
 #: Length of the vector of numbers while a step is traced. XLA removes what is not used.
@@ -229,7 +229,7 @@ class CaptureRecorder(Recorder):
             for box in all_boxes:
                 if box not in given:  # not read
                     given[box] = b.nx.zeros(*shapes[box])
-            vector = b.nx.pad(values, (0, _MOST_NUMBERS - len(values)))
+            vector = b.nx.pad(b.nx.asarray(values, float), (0, _MOST_NUMBERS - len(values)))
             flat = [given[box] for box in all_boxes]
             results = evaluate(*flat, vector)
             given.update(zip(finals, [results[i] for i in indexes], strict=True))
@@ -244,9 +244,8 @@ class CaptureRecorder(Recorder):
 
         # Compiled for these arguments: a jitted function would look at each of them at each call.
         given = [[box.value for box in places] for places in (donated, kept, arguments)]
-        compiled = (
-            jax.jit(step, donate_argnums=0).lower(*given, numpy.zeros(len(self._numbers))).compile()
-        )
+        numbers = pack_numbers(self._numbers)
+        compiled = jax.jit(step, donate_argnums=0).lower(*given, numbers).compile()
         program = JaxProgram(b, compiled, (donated, kept, written))
         made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
         self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}

@@ -3,19 +3,13 @@
 A compiled loop has the signature ``loop(part, start, stop, *arguments)``. It does the work of the
 rows (or elements) from ``start`` to ``stop`` and writes nothing that belongs to others; ``part`` is
 the number of the piece, for loops that leave partial sums. So one compiled function serves one
-thread and many, and results depend on the number of threads only.
-
-The threads are Python's: a loop does not hold the global interpreter lock. Unlike the pools of
-Numba, they may be used from several threads at once and after a fork, and they sleep between calls,
-so that the threads of BLAS have the cores for themselves.
+thread and many, and results depend on the number of threads only. The threads are those of
+``workers``.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import llvmlite.binding
@@ -23,11 +17,13 @@ import numba
 import numpy
 from chainer.typing import Array
 
+from chainer_numba.workers import run_parts
+
 #: Numba's settings. NUMBA_NUM_THREADS is the number of processors unless the environment says.
 config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 
-#: Time of a call, in elements of a cheap loop, below which more threads would be slower. Waking a
-#: thread takes some 20 microseconds, in which one thread passes over 64,000 elements.
+#: Elements of a cheap loop for which another thread is used. Waking it takes some 20 microseconds,
+#: in which one thread passes over 64,000 elements.
 ELEMENTS_OF_THREAD = 1 << 16
 
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
@@ -35,18 +31,6 @@ ELEMENTS_OF_THREAD = 1 << 16
 # end the process, so the option is set only in versions that are known to have it.
 if llvmlite.binding.llvm_version_info[0] <= 20:
     llvmlite.binding.set_option("", "-runtime-memory-check-threshold=64")
-
-_pool: ThreadPoolExecutor | None = None
-_lock = threading.Lock()
-
-
-def _forget_pool() -> None:
-    # A fork copies the pool but not its threads.
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_pool)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -125,29 +109,8 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 
     step = 16 if offset or count >= ELEMENTS_OF_THREAD else 1
     bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
     bounds.append(count)
-    pool = _threads()
-    futures: list[Future[Any]] = [
-        pool.submit(loop, i, bounds[i], bounds[i + 1], *arguments) for i in range(1, parts)
-    ]
-    try:
-        loop(0, bounds[0], bounds[1], *arguments)
-    finally:
-        for future in futures:
-            future.exception()  # waits: no thread may write to arrays that are free already
-    for future in futures:
-        future.result()
+    run_parts(loop, bounds, arguments)
     return parts
-
-
-def _threads() -> ThreadPoolExecutor:
-    global _pool
-    pool = _pool
-    if pool is None:
-        with _lock:
-            pool = _pool = _pool or ThreadPoolExecutor(
-                max(config.NUMBA_NUM_THREADS - 1, 1), "chainer-numba"
-            )
-    return pool
 
 
 def flat(x: Array) -> Array:

@@ -55,9 +55,8 @@ def copy(b: Backend, a: Any, order: str = "K") -> Array:
 
 
 def _new(b: Backend, kind: str, shape: Any, dtype: Any, device: Any = None) -> Array:
-    make = getattr(b.nx, kind)
     device = b.current_native_device if device is None else device
-    return b.array_class(make(shape_of(shape), dtype=b.native_dtype(dtype), device=device))
+    return b.array_class(b.create(kind, shape_of(shape), b.native_dtype(dtype), device))
 
 
 def empty(b: Backend, shape: Any, dtype: Any = float, order: str = "C") -> Array:

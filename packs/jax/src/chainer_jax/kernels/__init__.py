@@ -18,11 +18,23 @@ _KERNELS = {
     "n_step_rnn": "rnns:NStepRNNKernel",
     "nesterov_ag_update": "updates:NesterovAGKernel",
     "rmsprop_update": "updates:RMSpropKernel",
+    "softmax_cross_entropy": "cross_entropies:SoftmaxCrossEntropyKernel",
 }
+
+#: Operations whose reference kernels become one program for each call.
+_ONE_PROGRAM = (
+    *("clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "prelu", "relu"),
+    *("rrelu", "sigmoid", "softmax", "softplus", "swish", "tanh"),
+    *("decorrelated_batch_normalization", "group_normalization", "layer_normalization"),
+    *("batch_renormalization", "fixed_batch_normalization", "local_response_normalization"),
+    *("linear", "loss_mean", "lstm_cell", "s_lstm_cell", "tree_lstm_cell", "unpooling_nd"),
+    *("black_out", "connectionist_temporal_classification", "embedding", "negative_sampling"),
+)
 
 
 def declarations() -> list[Kernel]:
     """Returns the declarations of all kernels."""
+    places = {**_KERNELS, **{name: f"one_program:{name}" for name in _ONE_PROGRAM}}
     return [
         Kernel(
             operation=operation,
@@ -30,5 +42,5 @@ def declarations() -> list[Kernel]:
             provider="jax",
             load=f"chainer_jax.kernels.{place}",
         )
-        for operation, place in _KERNELS.items()
+        for operation, place in places.items()
     ]
