@@ -22,7 +22,7 @@ from pathlib import Path
 
 from chainer.core.version import __version__
 from chainer.plugins.api_version import API_VERSION
-from chainer.plugins.plugin_names import PluginNames, plugin_names
+from chainer.plugins.plugin_names import PluginNames
 
 _SUFFIX = ".template"
 _NO_KINDS = ("common", "licenses")
@@ -47,7 +47,9 @@ def about(kind: str) -> str:
         kind: One of :func:`kinds`.
     """
     text = _read(_templates() / kind / ("_about.txt" + _SUFFIX))
-    return _fill(text, _values(kind, plugin_names("chainer-mine"), "none", "")).strip()
+    # An example, which may be installed: plugin_names() would refuse it then.
+    names = PluginNames("chainer-mine", "chainer_mine", "mine", "Mine")
+    return _fill(text, _values(kind, names, "none", "")).strip()
 
 
 def render(
