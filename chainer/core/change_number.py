@@ -1,4 +1,4 @@
-"""A number by which code notices that settings have changed."""
+"""A version number of settings, by which code notices that they have changed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import itertools
 
 
 class ChangeNumber:
-    """A number that is another one after each change.
+    """A version number, which is different after each change.
 
-    Code that depends on many settings keeps the number, and looks at the settings themselves only
-    if it is another one now. Settings that any program may change without telling, such as entries
-    of the dictionary of a link, cannot be watched like this.
+    Code that depends on many settings remembers the number and compares the settings themselves
+    only if the number is different now. This works only for settings whose every change calls
+    :meth:`renew`. Entries of the dictionary of a link, for example, may change without it.
 
     Attributes:
         value: The number.
@@ -19,16 +19,16 @@ class ChangeNumber:
     __slots__ = ("_following", "value")
 
     def __init__(self) -> None:
-        # The iterator gives each number to one thread only.
+        # Taking the next number of an iterator is atomic: no two threads get the same one.
         self._following = itertools.count(1)
         self.value = 0
 
     def renew(self) -> int:
-        """Tells that a setting has changed.
+        """Gives the settings a new version number, because one of them has changed.
 
         Returns:
-            int: The number now. It is higher by one than the last one if there was no other change
-            meanwhile.
+            int: The new number. It is the number before plus one, unless another thread has called
+            this method in between.
         """
         number = self.value = next(self._following)
         return number

@@ -1,19 +1,20 @@
-"""The number of changes to optimizers: attributes, hyperparameters, hooks and counts of updates.
+"""Version number of the settings of all optimizers.
 
-Captured steps rely on all of them. Looking at each one at each call takes a tenth of a small step.
+Captured steps depend on attributes, hyperparameters, hooks and update counts of optimizers.
+Comparing each one at each call would take a tenth of the time of a small step.
 """
 
 from __future__ import annotations
 
 from chainer.core.change_number import ChangeNumber
 
-#: Renewed by each change to an attribute of an optimizer, an update rule or a hyperparameter, by
-#: hooks that are added or removed, and by updates.
+#: Renewed whenever an attribute of an optimizer, an update rule or a hyperparameter is set, a hook
+#: is added or removed, or parameters are updated.
 optimizer_changes = ChangeNumber()
 
 
 class Watched:
-    """Mixed into classes whose attributes are settings of an optimizer."""
+    """Mixin for classes whose attributes are settings of an optimizer."""
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -17,9 +17,11 @@ class Places:
     """Places that must hold what they held when a step was recorded.
 
     Args:
-        objects: Places of arrays, parameters and other objects, which have to stay the same.
-        values: Places of plain values, functions and containers, with what is equal to them.
-        sizes: Containers with the number of their entries.
+        objects: Dictionaries, keys and values that must stay the same objects: arrays, parameters
+            and others.
+        values: Slots whose values must stay equal to the given ones: plain values, functions and
+            containers.
+        sizes: Containers and the number of entries that each must keep.
     """
 
     def __init__(
@@ -48,13 +50,13 @@ class Places:
         by_owner: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for members, name, value in entries:
             by_owner.setdefault(id(members), (members, {}))[1][name] = value
-        # Usually all entries are watched. To compare two dictionaries takes half as long as to take
-        # the entries out and to compare them.
+        # Usually all entries are watched. Comparing two dictionaries takes half as long as getting
+        # the entries and comparing these.
         whole = [pair for pair in by_owner.values() if pair[0].keys() == pair[1].keys()]
         parts = [pair for pair in by_owner.values() if pair[0].keys() != pair[1].keys()]
         self._whole = [members for members, _ in whole]
         self._expected_whole = [found for _, found in whole]
-        # A getter of several entries returns a tuple, that of one entry its value.
+        # An itemgetter of several entries returns a tuple; one of a single entry returns its value.
         self._getters = [(itemgetter(*found), members) for members, found in parts]
         self._expected_parts = [
             tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
@@ -63,7 +65,7 @@ class Places:
         return set(map(id, self._whole))
 
     def hold(self) -> bool:
-        """Returns whether nothing has changed; what has changed if not, :meth:`changed` tells.
+        """Returns whether nothing has changed. If something has, :meth:`changed` returns what.
 
         Raises:
             KeyError: If something was deleted.
@@ -92,10 +94,11 @@ class Places:
 
 
 def is_told_by_comparison(value: Any) -> bool:
-    """Returns whether ``==`` holds for an object and nothing else.
+    """Returns whether ``==`` distinguishes an object from every other object.
 
-    Python compares lists of such objects several times as fast as one by one with ``is``. Of
-    arrays, a comparison with another object raises an error, unless they have one element.
+    Python compares lists of such objects several times as fast as a loop with ``is`` does. Arrays
+    of more than one element qualify too: comparing them with another object gives an array, whose
+    truth value is an error, which callers take for a change.
     """
     if is_array(value):
         return value.size > 1

@@ -1,9 +1,9 @@
 """Recording of a step: ordinary define-by-run code becomes one program of XLA.
 
-The step runs twice on tracers. The first run only collects which boxes are read and written. No
-list of what is state is needed: parameters, running statistics, moments of optimizers and the key
-of the random numbers are found alike. The second run is the one that XLA compiles: boxes that are
-read become inputs, boxes that are written outputs.
+The step runs twice on tracers. The first run only collects which boxes are read and written. So
+nobody has to list the state: parameters, running statistics, moments of optimizers and the key of
+the random numbers are found in the same way. The second run is the one that XLA compiles: boxes
+that are read become inputs, and boxes that are written become outputs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Trace(Observer):
     """What one run of a step reads, writes and makes.
 
     Args:
-        known: The boxes that may be read, if a run before told; None in the first run.
+        known: The boxes that may be read, as the first run found them; None in the first run.
 
     Attributes:
         inputs: Boxes that existed before and are read, in order.
@@ -182,13 +182,13 @@ class JaxRecorder:
 _OWN_REFERENCES = 3
 
 
-#: Most numbers that a program gets one by one. The conversion of an array costs as much as that of
-#: three of them; on a single core, where all caches are cold, it takes 5 % of a small step.
+#: Up to this many numbers are passed to a program one by one; more of them as one array. Converting
+#: an array takes as long as converting three numbers: 5 % of a small step on a single core.
 _MOST_SCALARS = 2
 
 
 def pack_numbers(numbers: Sequence[float]) -> Any:
-    """Returns numbers as programs take them: a list of a few, or else an array."""
+    """Returns numbers in the form that programs expect: a list of a few, or else one array."""
     if len(numbers) <= _MOST_SCALARS:
         # JAX knows no classes derived from float.
         return [float(number) for number in numbers]
@@ -253,7 +253,8 @@ class JaxProgram:
             numbers: Numbers, as many as were recorded.
         """
         wrap, holder = self._backend.wrap, self._holder
-        # XLA computes while Python does what follows this call. What precedes it adds to the time.
+        # XLA computes while Python runs the code after the call. Code before the call adds to the
+        # time of a step.
         natives = [wrap(x).native for x in arguments]
         keeps = [box.value for box in self._kept]
         # After these, as an argument may be an array of the state.
@@ -264,9 +265,10 @@ class JaxProgram:
         return [*map(self._backend.array_class, outputs)]
 
     def _collect(self) -> list[Any]:
-        """Returns the values that are given away, from the boxes.
+        """Returns the values of the donated boxes, whose memory the program may reuse.
 
-        Free copies share a value, which must survive. What only its box holds is reused.
+        A value that something besides its box refers to must survive (copies share values), so it
+        is copied. All others are passed as they are.
         """
         gives = [box.value for box in self._donated]
         counts = [*map(sys.getrefcount, gives)]

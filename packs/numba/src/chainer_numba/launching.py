@@ -1,10 +1,10 @@
 """Compilation of loops, and the threads that run them.
 
-A compiled loop has the signature ``loop(part, start, stop, *arguments)``. It does the work of the
-rows (or elements) from ``start`` to ``stop`` and writes nothing that belongs to others; ``part`` is
-the number of the piece, for loops that leave partial sums. So one compiled function serves one
-thread and many, and results depend on the number of threads only. The threads are those of
-``workers``.
+A compiled loop has the signature ``loop(part, start, stop, *arguments)``. It processes the rows (or
+elements) from ``start`` to ``stop`` and writes to no others. ``part`` is the number of the part;
+loops that sum write their partial sum to that index. So the same compiled function serves one
+thread and many, and results depend on nothing but the number of threads. The threads come from
+:mod:`chainer_numba.workers`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from chainer.typing import Array
 
 from chainer_numba.workers import run_parts
 
-#: Numba's settings. NUMBA_NUM_THREADS is the number of processors unless the environment says.
+#: Numba's settings. NUMBA_NUM_THREADS is the number of processors, unless the environment sets it.
 config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 
-#: Elements of a cheap loop for which another thread is used. Waking it takes some 20 microseconds,
-#: in which one thread passes over 64,000 elements.
+#: Least number of elements per thread, for a cheap loop. Waking a thread takes some 20
+#: microseconds; in that time one thread processes 64,000 elements.
 ELEMENTS_OF_THREAD = 1 << 16
 
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
@@ -59,11 +59,12 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def parts_of(count: int, elements: int) -> int:
-    """Returns into how many pieces a call is divided.
+    """Returns the number of parts into which a call is divided.
 
     Args:
-        count: Number of rows, which are not divided.
-        elements: Number of elements that the call passes over, more for expensive ones.
+        count: Number of rows. A row belongs to one part.
+        elements: Number of elements that the call processes. Kernels give a multiple of it where an
+            element takes more time than in a cheap loop.
     """
     if elements < 2 * ELEMENTS_OF_THREAD:
         return 1
@@ -71,16 +72,17 @@ def parts_of(count: int, elements: int) -> int:
 
 
 def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> None:
-    """Runs a loop over vectors on as many threads as pay, beginning with a line of the cache.
+    """Runs a loop over vectors on as many threads as pay off, aligned to cache lines.
 
     Args:
         loop: The compiled loop.
         elements: See :func:`parts_of`.
-        first: The first vector. Large arrays of NumPy are aligned alike, so it decides for all.
+        first: The first vector. The others are assumed to be aligned alike, as large arrays of
+            NumPy are. Where they are not, the loop is slower but right.
         arguments: Further arguments of the loop.
     """
-    # Vector instructions take twice the time where each vector is on two lines. Below, the arrays
-    # are in the cache, and asking for the address takes as long as it saves.
+    # A vector instruction takes twice the time where its data spans two cache lines. Smaller arrays
+    # are in the cache, where looking up the address costs as much as it saves.
     count = first.size
     ahead = -first.__array_interface__["data"][0] % 64 // 4 if count >= 1 << 16 else 0
     if ahead:
@@ -89,7 +91,7 @@ def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> N
 
 
 def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 0) -> int:
-    """Runs a loop on as many threads as pay.
+    """Runs a loop on as many threads as pay off.
 
     Args:
         loop: The compiled loop.
@@ -99,13 +101,13 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 
         offset: The first row.
 
     Returns:
-        int: Number of the pieces.
+        int: Number of parts.
     """
     parts = parts_of(count, elements)
     if parts == 1:
         loop(0, offset, count, *arguments)
         return 1
-    # Multiples of 16, where there are that many rows, so that each piece begins with a line.
+    # Many elements are divided at multiples of 16, so that each part starts a cache line.
     step = 16 if offset or count >= ELEMENTS_OF_THREAD else 1
     bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
     bounds.append(count)

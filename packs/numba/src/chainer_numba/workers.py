@@ -1,4 +1,4 @@
-"""Threads that do a part of a call each.
+"""Worker threads, each of which computes one part of a call.
 
 The threads are Python's: a compiled loop does not hold the global interpreter lock. Unlike the
 pools of Numba, they may be used from several threads at once and after a fork.
@@ -14,32 +14,32 @@ from typing import Any
 import numba
 import numpy
 
-#: Looks at a flag before a thread sleeps. Waking a sleeping thread takes 20 to 100 microseconds, as
-#: long as a loop over some 100,000 elements; a thread that looks at a flag goes on at once. A look
-#: takes half a microsecond, and lets other threads have the processor, such as those of BLAS. So a
-#: thread waits some 100 microseconds before it sleeps: about as long as Python takes between calls.
-LOOKS = 200 if hasattr(os, "sched_yield") else 0
-#: Looks after the flag has the value. The thread that set it has the interpreter's lock for another
-#: microsecond or two, and a thread that asks for that lock meanwhile is put to sleep.
-_LAST_LOOKS = 3
+#: How often a waiting thread polls a flag before it sleeps. A polling thread continues at once, but
+#: waking a sleeping one takes 20 to 100 microseconds, as long as a loop over some 100,000 elements.
+#: Each poll takes half a microsecond and yields the processor to other threads, such as threads of
+#: BLAS. 200 polls last some 100 microseconds: about the time that Python needs between two calls.
+POLLS = 200 if hasattr(os, "sched_yield") else 0
+#: Polls after the flag has the value. The thread that set the flag holds the interpreter's lock for
+#: another microsecond or two; a thread that asks for that lock too early is put to sleep.
+_LAST_POLLS = 3
 
 _ExternalFunction: Any = numba.types.ExternalFunction  # pyright: ignore[reportPrivateImportUsage]
-#: Lets another thread have the processor. From the C library: Python's function needs the lock.
+#: Yields the processor. From the C library, because os.sched_yield() needs the interpreter's lock.
 _yield = _ExternalFunction("sched_yield", numba.types.int32())  # pyright: ignore[reportPrivateImportUsage]
 
 
-def _look(flag, value, looks):
-    """Looks at a flag until it has a value, at most as often as told."""
-    for _ in range(looks):
+def _poll(flag, value, polls):
+    """Polls a flag until it has reached a value, at most ``polls`` times."""
+    for _ in range(polls):
         if flag[0] >= value:
-            for _ in range(_LAST_LOOKS):
+            for _ in range(_LAST_POLLS):
                 _yield()
             return
         _yield()
 
 
-if LOOKS:
-    _look = numba.njit(cache=True, nogil=True)(_look)
+if POLLS:
+    _poll = numba.njit(cache=True, nogil=True)(_poll)
 
 
 class Signal:
@@ -53,7 +53,8 @@ class Signal:
 
     def __init__(self) -> None:
         self.value = 0
-        # The number again, where compiled code sees it; a line of the cache of its own.
+        # A copy of the number for compiled code. 128 bytes, so that no other data shares its cache
+        # line.
         self._flag = numpy.zeros(16, numpy.int64)
         self._lock = threading.Lock()
         self._lock.acquire()
@@ -62,7 +63,7 @@ class Signal:
         """Raises the number by one."""
         self.value += 1
         self._flag[0] = self.value
-        # Only the other thread locks it. If it is not locked, that thread does not sleep.
+        # Only the waiting thread locks it. If it is not locked, that thread is awake.
         if self._lock.locked():
             self._lock.release()
 
@@ -72,13 +73,13 @@ class Signal:
         Args:
             value: The value.
         """
-        _look(self._flag, value, LOOKS)
+        _poll(self._flag, value, POLLS)
         while self.value < value:
             self._lock.acquire()
 
 
 class Worker:
-    """A thread that calls a function when it is told to."""
+    """A thread that makes calls for other threads, one at a time."""
 
     def __init__(self, number: int) -> None:
         self._order: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
@@ -107,7 +108,7 @@ class Worker:
             try:
                 self._done.wait(self._ordered.value)
             except KeyboardInterrupt as error:
-                # The thread still writes to arrays that would be freed.
+                # Keep waiting: the thread still writes to arrays, which would be freed.
                 interrupt = error
         error, self._error = self._error, None
         return interrupt or error
@@ -121,14 +122,14 @@ class Worker:
                 function(*arguments)
             except BaseException as error:  # raised again by the thread that waits
                 self._error = error
-            # The caller's arrays must be free when it goes on.
+            # The caller may free its arrays once it continues, so no reference may stay here.
             del function, arguments
             self._order = None
             self._done.send()
 
 
 class _Team:
-    """The workers of a process."""
+    """All workers of a process. ``lock`` is held while a call uses them."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -149,17 +150,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]) -> None:
-    """Calls a loop for each part, each on a thread of its own.
+    """Calls a loop once for each part, and each part on another thread.
 
     Args:
-        loop: The loop; gets number, begin and end of its part, and the arguments.
-        bounds: Begin of each part, and the end of the last one.
+        loop: Compiled loop with the signature ``loop(part, start, stop, *arguments)``.
+        bounds: Start of each part, followed by the end of the last part.
         arguments: Further arguments of the loop.
     """
     parts = len(bounds) - 1
     team = _team
     if not team.lock.acquire(blocking=False):
-        # Another thread of the program uses the workers. The parts are the same, and so the result.
+        # Another thread of the program uses the workers. This thread computes all parts by itself;
+        # the parts stay the same, so the result has the same bits.
         for i in range(parts):
             loop(i, bounds[i], bounds[i + 1], *arguments)
         return
@@ -174,7 +176,7 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
             started.append(worker)
         loop(0, bounds[0], bounds[1], *arguments)
     finally:
-        # Also after an error: no thread may write to arrays that are free already.
+        # Also after an error: no thread may write to arrays that were freed.
         errors = [worker.wait() for worker in started]
         team.lock.release()
     for error in errors:

@@ -1,7 +1,8 @@
-"""Reference kernels, each call of which is one program.
+"""Reference kernels whose methods are compiled as a whole.
 
-Outside of recorded steps JAX compiles each operation for each shape, which takes some 25 ms. A
-kernel may have a dozen operations. So each method is traced, and compiled as a whole.
+Outside of recorded steps, JAX compiles each operation once for each shape, which takes some 25 ms.
+A kernel may have a dozen operations. So each method of a kernel is traced and compiled to one
+program.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from chainer_jax import boxes
 from chainer_jax.backend import HostReadError
 from chainer_jax.recorder import _Trace
 
-#: Settings of one method that are compiled. More of them are a sign of settings that differ from
-#: call to call, such as a number that a schedule computes; calls with others run one operation
-#: after the other.
+#: For how many different settings (arguments other than arrays) a method is compiled. More settings
+#: are a sign that they differ from call to call, as a number of a schedule does. Calls with further
+#: settings run one operation after the other.
 MOST_SETTINGS = 64
 
-#: What JAX and the backend raise where Python asks for the value of an array.
+#: Errors that JAX and the backend raise where a traced method reads the values of an array.
 _READS = (HostReadError, jax.errors.JAXTypeError, jax.errors.JAXIndexError)
 
 
@@ -32,7 +33,7 @@ class OneProgramKernel:
     Args:
         operation: Name of the operation.
         backend: The backend.
-        kernel: Class of the kernel to compile; that of the reference by default.
+        kernel: Class of the kernel to compile; by default the class of the reference kernel.
     """
 
     def __init__(self, operation: str, backend: Any, kernel: type | None = None) -> None:
@@ -42,7 +43,7 @@ class OneProgramKernel:
             setattr(self, name, CompiledMethod(backend, getattr(self._kernel, name)))
 
     def __getattr__(self, name: str) -> Any:
-        # Such as attributes that tell functions what the kernel does.
+        # Other attributes, such as flags by which functions choose what to call.
         return getattr(self._kernel, name)
 
 
@@ -69,7 +70,7 @@ class CompiledMethod:
         leaves, structure = jax.tree.flatten((args, kwargs))
         arrays = [x for x in leaves if isinstance(x, Array)]
         natives = [x.native for x in arrays]
-        # The classes, because 1, 1.0 and True are equal, and results depend on which it is.
+        # With the classes: 1, 1.0 and True are equal, but may give results of different dtypes.
         rest = tuple([None if isinstance(x, Array) else (type(x), x) for x in leaves])
         settings = structure, rest
         key = settings, tuple([x.aval for x in natives])
@@ -91,7 +92,7 @@ class CompiledMethod:
         try:
             program = _Program(self._backend, self._method, leaves, structure, natives)
         except _READS:
-            return None  # Python has to see values
+            return None  # the method reads values of arrays, so it cannot be traced
         return None if program.writes else program
 
 
@@ -101,9 +102,9 @@ class _Program:
     Args:
         backend: The backend.
         method: The method.
-        leaves: Its arguments.
-        structure: How they are arranged.
-        natives: Those of them that are arrays.
+        leaves: Its arguments, flattened.
+        structure: Tree structure of the arguments, as JAX returns it.
+        natives: JAX arrays of the arguments that are arrays.
 
     Attributes:
         writes: Whether the method writes to its arguments.
@@ -114,7 +115,8 @@ class _Program:
     ) -> None:
         self._backend = backend
         self.writes = False
-        #: Of each result: the argument that it is, what else it is, or neither, for an array.
+        #: For each result, a pair: the index of the argument that it is, or None; and its value if
+        #: it is not an array, or None. (None, None) is a new array.
         self._results: list[tuple[int | None, Any]] = []
         self._structure: Any = None
 
@@ -148,7 +150,7 @@ class _Program:
 
 
 def __getattr__(name: str) -> Any:
-    """Returns what makes the kernel of an operation, which ``name`` is."""
+    """Returns a function that makes the kernel of the operation called ``name``."""
 
     def kernel(backend: Any) -> OneProgramKernel:
         return OneProgramKernel(name, backend)
