@@ -19,14 +19,14 @@ def runs_as_written() -> bool:
 
 def current_reporter() -> Reporter | None:
     """Returns the current reporter; None if there is none."""
-    # At each call; an exception of get_current_reporter() would take longer.
+    # This runs at each call, and get_current_reporter() would raise an error, which takes longer.
     reporters = reporting._local.reporters
     return reporters[-1] if reporters else None
 
 
 def configuration() -> Hashable:
     """Returns the values of all configuration entries, of the process and of the thread."""
-    # Of whole dictionaries: this runs at each call, and asking for each entry takes longer.
+    # This runs at each call. Comparing whole dictionaries is faster than comparing each entry.
     shared = [v for k, v in vars(global_config).items() if k[0] != "_"]
     values = (*shared, None, *threads.state.values.items())
     try:

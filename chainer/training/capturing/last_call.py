@@ -17,8 +17,8 @@ _of_variable = attrgetter("__class__", "dtype", "shape", "requires_grad")
 class LastCall:
     """Arguments and settings of a call that repeated a recording.
 
-    Most calls of a step are like the one before. To compare the two takes a quarter of the time
-    that it takes to make the key of a call.
+    Most calls of a step are like the one before. Comparing the two takes a quarter of the
+    time of making the key of a call.
 
     Args:
         args: The positional arguments, arrays and Variables; there were no others.

@@ -1,4 +1,4 @@
-"""A recorded step with what has to hold for it, and what it does besides array work."""
+"""A recorded step: its program, the conditions it depends on, and its effects on Python objects."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from chainer.training.optimizer_changes import optimizer_changes
 
 
 class Guards:
-    """What must be as it was when a step was recorded.
+    """Conditions under which a recorded step may be repeated.
 
     Args:
-        places: Places to look at before each call: those of links, which any program may change
-            without telling, and of arrays.
-        parameters: Parameters with array, ``requires_grad``, update rule, and whether that is
-            enabled.
+        places: Attributes of links and places of arrays. They are compared before each call,
+            because any code may change them.
+        parameters: Parameters with their arrays, ``requires_grad``, update rules, and whether the
+            rules are enabled.
         carried: Places of arrays that are passed from call to call, with shape and dtype, and
             whether a Variable holds them.
-        settings: What there is of optimizers; None for a step without one.
+        settings: Settings of the optimizers; None for a step without an optimizer.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Guards:
         ]
 
     def holds(self) -> bool:
-        """Returns whether nothing has changed; what has changed if not, :meth:`broken` tells."""
+        """Returns whether nothing has changed. If something has, :meth:`broken` returns what."""
         try:
             return (
                 list(map(_get_facts, self._alone)) == self._facts
@@ -65,7 +65,7 @@ class Guards:
             return False  # something was deleted, or a number is an array or a Variable now
 
     def expect_counts(self) -> None:
-        """Tells that the program itself changes the counts of updates, and nothing else."""
+        """Accepts that the program itself has raised the counts of updates."""
         if self._settings is not None:
             self._settings.expect_counts()
 
@@ -96,15 +96,17 @@ class Guards:
 
 
 class OptimizerSettings:
-    """Settings of optimizers, of their rules and hyperparameters, as they were at a recording.
+    """Settings of optimizers, update rules and hyperparameters when a step was recorded.
 
-    They are looked at only if one of them was changed (:data:`optimizer_changes`): of small steps,
-    that would take a tenth of the time.
+    Comparing them takes a tenth of the time of a small step. So they are compared only after
+    :data:`optimizer_changes` was renewed.
 
     Args:
         places: Places of their attributes.
-        groups: Update rules that share numbers, and need the same count of updates for that.
-        hooks: Returns the hooks and their numbers, which may change without being told of.
+        groups: Update rules that share numbers. These are right only while the rules of a group
+            have made the same number of updates.
+        hooks: Returns the hooks and their numbers. It is called each time, because hooks are
+            objects of the program, whose attributes are not watched.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class OptimizerSettings:
 
     def hold(self) -> bool:
         """See :meth:`Guards.holds`."""
-        # Before the settings are looked at: another thread may change them meanwhile.
+        # Read before the settings are compared: another thread may change them meanwhile.
         change = optimizer_changes.value
         if change == self._change:
             return not self._expected_hooks or self._hooks() == self._expected_hooks
@@ -133,7 +135,8 @@ class OptimizerSettings:
 
     def expect_counts(self) -> None:
         """See :meth:`Guards.expect_counts`."""
-        # Other programs have to look at the counts; this one knows that all are higher by one.
+        # Other programs have to compare the settings again. This one knows what has changed: all
+        # counts are higher by one.
         before = optimizer_changes.value
         after = optimizer_changes.renew()
         if before == self._change and after == before + 1:

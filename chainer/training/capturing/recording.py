@@ -362,7 +362,7 @@ class StepRecording:
     def _guards(self) -> Guards:
         objects = [(slot.members, slot.name, array) for slot, array, _ in self._state]
         of_links, values = watched_attributes(self._links)
-        # Of optimizers, changes are told of.
+        # Settings of optimizers are compared only after a change, see OptimizerSettings.
         owners = [vars(owner) for owner in (*self._optimizers, *self._rules)]
         told = {*map(id, owners)}
         values += [pair for pair in self._constant_values if id(pair[0].members) not in told]

@@ -144,7 +144,8 @@ class Numbers:
         key = (group, name, field)
         if key not in self._shared:
             value = present()
-            # The kernel gets the property as it is. Asking for all arguments takes 4 us more.
+            # The value of the property is the argument of the kernel. Getting all arguments would
+            # take 4 us more.
             if field == "alpha_t" and kernel_call is AdamRule.kernel_call:
                 self._shared[key] = self._recorder.number(partial(_alpha_t, rule))
             elif value is None:

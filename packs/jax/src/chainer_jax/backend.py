@@ -184,8 +184,8 @@ class JaxBackend(ArrayAPIBackend):
 
         Args:
             x: The array.
-            there: Returns the value of the view for that of the array.
-            back: Returns the new value of the array for its old one and that of the view.
+            there: Returns the value of the view, given the value of the array.
+            back: Returns the new value of the array, given its old value and the value of the view.
         """
         return self.array_class.on(View(x.node, there, back))  # type: ignore[attr-defined]
 

@@ -16,7 +16,7 @@ from chainer_array_api import Array
 
 
 class Observer:
-    """What is told about reads and writes of boxes while a step is recorded."""
+    """Is notified of reads and writes of boxes while a step is recorded."""
 
     def created(self, box: Box) -> None:
         """A box was made."""
