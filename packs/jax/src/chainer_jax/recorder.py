@@ -1,7 +1,7 @@
 """Recording of a step: ordinary define-by-run code becomes one program of XLA.
 
 The step runs twice on tracers. The first run only collects which boxes are read and written. So
-nobody has to list the state: parameters, running statistics, moments of optimizers and the key of
+no list of the state is needed: parameters, running statistics, moments of optimizers and the key of
 the random numbers are found in the same way. The second run is the one that XLA compiles: boxes
 that are read become inputs, and boxes that are written become outputs.
 """
