@@ -228,7 +228,7 @@ def masked(x: Variable, mask: Array, value: float) -> Variable:
 
     Args:
         x: Floating-point Variable.
-        mask: Boolean array whose shape broadcasts with that of ``x``.
+        mask: Boolean array whose shape broadcasts with ``x``.
         value: The number.
     """
     with x.device:

@@ -55,7 +55,7 @@ class BernoulliLogProb(FunctionNode):
         softplus = xp.maximum(-finite, 0) + xp.log1p(xp.exp(-abs(finite)))
         y = finite * (x - 1) - softplus
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            # The logarithm is taken of all values; those that are not certain are replaced below.
+            # Compute the logarithm of all values. The ones that are not certain are replaced below.
             certain = xp.log(xp.where(logit > 0, x, 1 - x))
         y = xp.where(infinite, certain, y)
         if self.binary_check:

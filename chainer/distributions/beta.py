@@ -66,7 +66,8 @@ class Beta(ParametricDistribution):
         a, b = self.a, self.b
         x = self._point(x)
         outside = mask_of(lambda x: (x < 0) | (x > 1), x)
-        # A value inside takes the place of those outside, whose logarithm and gradient are NaN.
+        # Replace values outside of the support by one inside, because their logarithm and gradient
+        # would be NaN.
         x = masked(x, outside, 0.5)
         # xlogy, because a uniform distribution (a = b = 1) has 0 * log(0) at its ends.
         values = xlogy(a - 1, x) + xlogy(b - 1, 1 - x) - log_beta(a, b)

@@ -116,7 +116,7 @@ def draw_classes(p: Variable, n: int) -> Array:
 
 
 def _normalized(p: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """Returns probabilities in float64; rounding errors of their sum are taken out."""
+    """Returns probabilities in float64, normalized to remove rounding errors of their sum."""
     wide = p.astype(numpy.float64)
     total = wide.sum()
     if abs(total - 1) < math.sqrt(numpy.finfo(p.dtype).eps):

@@ -36,15 +36,16 @@ _of_values = SharedSections(
 class Distribution:
     """Base class of probability distributions.
 
-    A distribution has a batch shape *B* (that of its parameters, one distribution for each element)
-    and an event shape *E* (that of one value). For an array ``x`` of shape ``S + B + E``, densities
-    and the like have the shape ``S + B``. Everything but shapes, ``support`` and ``params`` is a
-    :class:`~chainer.Variable`, differentiable with respect to the parameters.
+    A distribution has a batch shape *B* (the shape of its parameters, one distribution for each
+    element) and an event shape *E* (the shape of one value). For an array ``x`` of shape
+    ``S + B + E``, densities and the like have the shape ``S + B``. Everything but shapes,
+    ``support`` and ``params`` is a :class:`~chainer.Variable`, differentiable with respect to the
+    parameters.
 
     A distribution has no device: it computes where its parameters are.
 
-    Subclasses define what they have of the properties and methods here, all of which raise
-    :class:`NotImplementedError`, and ``sample_n`` for :meth:`sample`. They need not call
+    The properties and methods here raise :class:`NotImplementedError`. Subclasses define the ones
+    that they support, and ``sample_n`` for :meth:`sample`. They need not call
     ``__init__``.
 
     Example:

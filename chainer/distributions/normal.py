@@ -35,7 +35,7 @@ class Normal(CenteredLocationScale):
 
     Args:
         loc: Mean, of any shape.
-        scale: Standard deviation, of a shape that broadcasts with that of ``loc``.
+        scale: Standard deviation, of a shape that broadcasts with ``loc``.
         log_scale: Logarithm of the standard deviation, instead of ``scale``.
 
     Raises:

@@ -20,7 +20,7 @@ def check_axes_argument(axis: Any) -> tuple[int, ...] | None:
         TypeError: If it is something else.
         ValueError: If an axis occurs twice.
     """
-    # The common cases, without a call.
+    # Return early in the common cases.
     if axis is None:
         return axis
     if axis.__class__ is int:
@@ -35,7 +35,7 @@ def check_axes_argument(axis: Any) -> tuple[int, ...] | None:
 
 
 class ReducesAxes:
-    """What functions that reduce axes share: their arguments, and the type check.
+    """Mixin of functions that reduce axes: their arguments, and the type check.
 
     Args:
         axis: Axes that are reduced; all of them for None.
@@ -85,7 +85,7 @@ def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    # Sorted and nonnegative, so that two names of one axis are neighbors.
+    # Sort nonnegative numbers, so that duplicates of an axis are neighbors.
     axes = sorted(a % ndim for a in ((axis,) if isinstance(axis, int) else axis)) if ndim else []
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in axis: {axis}")

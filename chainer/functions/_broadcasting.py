@@ -9,8 +9,8 @@ import numpy
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.typing import Array, ArrayModule, Shape
 
-#: Number of elements up to which NumPy fills a new array faster than it makes a broadcast view,
-#: which takes it 4 us.
+#: Number of elements up to which filling a new array is faster than making a broadcast view. The
+#: view takes NumPy about 4 us.
 _FILLED_SIZE = 4096
 
 
@@ -20,7 +20,7 @@ def broadcast_array(xp: ArrayModule, x: Array, shape: Shape) -> Array:
     Args:
         xp: Array namespace of ``x``.
         x: Array.
-        shape: Shape that the one of ``x`` can be broadcast to.
+        shape: Shape to which ``x`` can be broadcast.
     """
     if x.shape == shape:
         return x
@@ -36,7 +36,7 @@ def reduce_to_shape(x: Array, shape: Shape) -> Array:
 
     Args:
         x: Array.
-        shape: Shape that can be broadcast to that of ``x``.
+        shape: Shape that can be broadcast to the shape of ``x``.
 
     Returns:
         Array of shape ``shape``; ``x`` itself if it has that shape.

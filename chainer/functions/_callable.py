@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 
 
 class CallableNode:
-    """Mixin for nodes that release 7 had as functions of the old style: ``Hinge()(x, t)``."""
+    """Mixin for nodes that were old-style functions in release 7, called as ``Hinge()(x, t)``."""
 
     def __call__(self, *inputs: Any) -> Variable | tuple[Variable, ...]:
         """Applies the function.

@@ -18,7 +18,7 @@ def require_array(*inputs: Any) -> None:
         inputs: The inputs.
 
     Raises:
-        TypeError: If one of them is not; the text is that of all functions.
+        TypeError: If one of them is not. All functions use the same message.
     """
     for x in inputs:
         if not isinstance(x, Variable) and not is_array(x):

@@ -13,7 +13,7 @@ def label_error(
 ) -> IndexError:
     """Returns an error that names a label, its position and what it must be.
 
-    Nothing is looked at unless an index has failed, so that the check takes no time.
+    The check only runs after indexing has failed, so that it costs nothing otherwise.
 
     Args:
         error: What indexing by the labels has raised.

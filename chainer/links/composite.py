@@ -1,4 +1,4 @@
-"""What the links made of links share."""
+"""Common base of links that contain other links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions that belong to two classes: those of the earlier releases, and the fitting one.
+"""Exceptions with two base classes: the one that earlier releases raised, and the fitting one.
 
 Earlier releases check many arguments by ``assert``. Programs that catch what they raise and
 programs that catch the class that fits the mistake both work.

@@ -92,8 +92,8 @@ class Link(DeviceResident):
     __init_done: bool = False
     #: Whether a base class behind Link defines ``__call__``, which is then called for ``forward``.
     _calls_mixin: ClassVar[bool] = False
-    # Whether a call may go to forward at once: the link is initialized, has no hooks of its own
-    # and no mixin. One flag keeps the usual call short.
+    # Whether a call can go directly to forward: the link is initialized, and has neither hooks nor
+    # a mixin. A single flag keeps the usual call fast.
     _calls_forward: bool = False
 
     def __init__(self, **params: Any) -> None:
@@ -368,7 +368,8 @@ class Link(DeviceResident):
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """Returns a generator of all parameters under the link hierarchy.
 
-        Own parameters come first, in lexical order of their names, then those of the children.
+        The link's own parameters come first, in lexical order of their names. The parameters of the
+        children follow.
 
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.

@@ -106,7 +106,7 @@ class _HookTable(dict[str, "LinkHook"]):
         super().__delitem__(name)
         hook_count.add(-1)
 
-    # These use the two methods above; those of dict do not.
+    # These call the two methods above. The methods of dict would not.
     clear = MutableMapping.clear
     pop = MutableMapping.pop
     popitem = MutableMapping.popitem
@@ -135,7 +135,7 @@ class LinkHook:
     A link hook is called before and after ``forward`` of links. It is active for all links that
     are called in a ``with`` block, or for one link that it was added to by
     :meth:`chainer.Link.add_hook`. A container such as :class:`~chainer.Chain` is a link, too: its
-    hooks run around those of the links it calls.
+    hooks run before and after the hooks of the links it calls.
 
     Hooks are kept per thread. They do not run for links that override ``__call__``. If the call
     raises, :meth:`forward_postprocess` is not called.

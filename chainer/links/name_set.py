@@ -13,8 +13,8 @@ class NameSet(set[str]):
     """A set of names that is iterated in lexical order.
 
     Links keep the names of their parameters, persistent values and children in such sets. They
-    are sets as in earlier releases, because client libraries add to them and copy them; the order
-    makes that of parameters and children the same in every process.
+    are sets as in earlier releases, because client libraries add to them and copy them. Lexical
+    order ensures that every process iterates parameters and children in the same order.
 
     Example:
         >>> from chainer.links.name_set import NameSet

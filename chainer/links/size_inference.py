@@ -37,7 +37,7 @@ def infer_features(link: Link, x: VariableLike, n_batch_axes: int = 1) -> int:
     Args:
         link (Link): The link, for the text of the error.
         x (Variable or array): Its input; it may be empty.
-        n_batch_axes (int): Number of axes before those of the input vectors.
+        n_batch_axes (int): Number of batch axes, which come before the axes of the input vectors.
 
     Raises:
         InvalidType: If ``x`` has no further axes.

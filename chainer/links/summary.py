@@ -28,8 +28,8 @@ class Layer:
         path: Path of the link in the model: ``'/predictor/l1'``; ``'/'`` for the model itself.
         kind: Name of the class.
         depth: Number of links around it.
-        parameters: Number of elements of its own parameters, without those of its children. None if
-            one of them has no shape yet.
+        parameters: Number of elements of its own parameters, without its children. None if one of
+            the parameters has no shape yet.
         outputs: Shapes of the arrays that its first call returned; empty without a call.
         calls: Number of its calls.
     """
@@ -48,8 +48,8 @@ class ModelSummary:
     Attributes:
         layers: The links of the model, each once, parents before children.
         parameters: Number of elements of all parameters that have a shape.
-        trainable: Those of them that an optimizer updates, or would update: all but those of
-            disabled rules.
+        trainable: Number of these elements that an optimizer updates, or would update. Parameters
+            with a disabled update rule do not count.
         uninitialized: Number of parameters without a shape.
         parameter_bytes: Memory of the parameters.
         output_bytes: Memory of what the links without children returned; None without an input.

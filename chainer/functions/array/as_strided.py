@@ -46,7 +46,8 @@ class AsStrided(FunctionNode):
     Args:
         shape (tuple of int): Shape of the view.
         strides (tuple of int): Strides of the view in elements.
-        storage_offset (int): Index of its first element in the memory; that of the input if None.
+        storage_offset (int): Index of its first element in the memory; if None, the view begins at
+            the first element of the input.
 
     Attributes:
         input_geometry: Geometry of the input.
@@ -168,7 +169,7 @@ def as_strided(
         strides (tuple of int): Strides of the output, in elements (not bytes). They may be zero or
             negative.
         storage_offset (int): Index of the first element of the output in the memory; by default
-            that of the first element of ``x``.
+            the index of the first element of ``x``.
 
     Returns:
         ~chainer.Variable: View of the dtype of ``x``, which shares its memory.

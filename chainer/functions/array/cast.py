@@ -51,8 +51,8 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
         >>> F.cast(x, 'float16').dtype
         dtype('float16')
     """
-    # With backpropagation even a cast to the same dtype makes a node, so that each result is a
-    # Variable of its own, and chainer.grad can tell the results of two casts apart.
+    # With backpropagation even a cast to the same dtype makes a node. Each result is then a
+    # separate Variable, so that chainer.grad can distinguish the results of two casts.
     if not threads.state.enable_backprop and as_variable(x).dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

@@ -28,7 +28,7 @@ class UnknownModeError(KeyError, ValueError):
 
 
 class Pad(OneFloat, UnaryFunction):
-    """Pads an array; an element's gradient is that of its own place and of its copies."""
+    """Pads an array; the gradient of an element sums over its position and its copies."""
 
     def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
         if not callable(mode) and mode not in _MODES:

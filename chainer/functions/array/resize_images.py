@@ -30,8 +30,8 @@ class ResizeImages(LinearMap):
     Args:
         output_shape (pair of int): Height and width of the output.
         mode (str): ``'bilinear'`` or ``'nearest'``.
-        align_corners (bool): Whether the corners of the output are those of the input; without
-            effect on ``'nearest'``.
+        align_corners (bool): Whether to align the centers of the corner pixels of input and output;
+            without effect on ``'nearest'``.
 
     Attributes:
         out_H: Height of the output.
@@ -104,10 +104,10 @@ def _resample(
 def _is_moderate(x: Array) -> bool:
     """Returns whether a sum of squares is finite: the fastest way to look for NaN and infinities.
 
-    Elements whose squares overflow are not moderate either. What is interpolated between moderate
-    ones is finite as well, so that one look at the input is enough.
+    Elements whose squares overflow are not moderate either. Interpolation between moderate elements
+    gives finite results, so it is enough to check the input.
     """
-    # Any order of the elements will do: that of the memory takes no copy.
+    # The order of the elements does not matter. Memory order avoids a copy.
     flat = x.ravel(order="K")
     with numpy.errstate(all="ignore"):
         return math.isfinite(numpy.dot(flat, flat))
@@ -116,12 +116,12 @@ def _is_moderate(x: Array) -> bool:
 def _resample_by_blocks(
     xp: ArrayModule, x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
 ) -> Array:
-    """Resamples along one axis by matrix products; its arguments are those of :func:`_resample`."""
+    """Resamples along one axis by matrix products; see :func:`_resample` for the arguments."""
     # A product with one matrix would multiply mostly by zeros, because each output position depends
-    # on two input positions: hence a product with a small matrix for each block of positions.
+    # on two input positions. So each block of positions is multiplied by a small matrix.
     blocks = _blocks(backend_of(x).device_of(x), x.dtype, small, large, rule)
     if len(blocks) == 1 and blocks[0][1] == slice(0, small):
-        # Usual for images: to copy the only product would take as long as to compute it.
+        # The usual case for images. Copying the only product would take as long as computing it.
         weights = blocks[0][2]
         return _product(weights.T if adjoint else weights, x, axis)
     shape = list(x.shape)
@@ -155,7 +155,7 @@ def _resample_by_pairs(
     along = numpy.moveaxis(x, axis, 0)
     y = numpy.zeros((small if adjoint else large, *along.shape[1:]), x.dtype)
     for elements, weights in ((lower, 1 - fraction), (upper, fraction)):
-        # Nothing comes from elements of weight 0, be they NaN.
+        # Skip elements of weight 0, because 0 * NaN would be NaN.
         used = numpy.flatnonzero(weights)
         elements, factor = elements[used], weights[used].reshape(-1, 1, 1, 1)
         if adjoint:
@@ -200,8 +200,8 @@ def _positions(small: int, large: int, rule: str) -> numpy.ndarray:
         return numpy.linspace(0, small - 1, large)
     if rule == "nearest":
         return (number * small // large).astype(float)
-    # Pixels are squares, of which the middle counts. Outside of the first and the last middle the
-    # image goes on with the same value.
+    # A pixel is a square, and its position is the center. Beyond the first and the last center the
+    # image continues with the value of that pixel.
     return numpy.clip((number + 0.5) * (small / large) - 0.5, 0, small - 1)
 
 
@@ -223,8 +223,8 @@ def resize_images(
         output_shape (tuple): Height and width of the output :math:`(h_O, w_O)`. Note that the order
             is opposite of the one in OpenCV.
         mode (str): ``'bilinear'``, or ``'nearest'``, which takes the pixel that a point is in.
-        align_corners (bool): If True, the middles of the corner pixels of the output are those of
-            the input. If False, the borders of the output are those of the input. Without effect on
+        align_corners (bool): If True, the centers of the corner pixels of input and output are
+            aligned. If False, the borders of the images are aligned. Without effect on
             ``'nearest'``.
 
     Returns:

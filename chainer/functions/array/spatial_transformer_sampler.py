@@ -65,7 +65,7 @@ class SpatialTransformerSampler(CallableNode, ComposedFunction):
         shifted = grid.array[:, k] * half + (half + 1)
         inside = ((shifted >= 0) & (shifted <= length + 1)).astype(grid.dtype)
         position = grid[:, k] * half * inside
-        # The derivative of the fraction is that of the position, the value is that of the kernel.
+        # Keep the value that the kernel computed, but let gradients flow through the position.
         fraction = position + (fraction - position.array)
         return index, fraction.reshape((*fraction.shape, 1))
 

@@ -46,7 +46,7 @@ def tile(x: VariableLike, reps: IntTuple) -> Variable:
     Args:
         x (Variable or array): Input of any shape.
         reps (int or tuple of ints): Number of copies along each axis. With more numbers than axes,
-            axes are added in front; with fewer, the numbers are those of the last axes.
+            axes are added in front; with fewer, the numbers apply to the last axes.
 
     Returns:
         Variable: The tiled output.

@@ -1,8 +1,8 @@
 """Convolution, deconvolution and the gradient of the weight, as nodes of the graph.
 
 A convolution relates three arrays: the input, the weight and the output. Each of the three nodes
-computes one of them (or its gradient) from the two others, so that they are the gradients of each
-other and need no further classes for gradients of any order.
+computes one of them (or its gradient) from the two others. So the gradients of each node are the
+other two nodes, and gradients of any order need no further classes.
 """
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ class _SizedNode(ConvolutionNode):
         self.retain_inputs((0, 1))
         x, W, b = inputs if len(inputs) == 3 else (*inputs, None)
         if b is not None and b.dtype != x.dtype:
-            # With mixed precision; the output has the dtype of x.
+            # With mixed precision the bias may have another dtype. The output has the dtype of x.
             b = b.astype(x.dtype)
         geometry, out_size = self.geometry, self._given_size
         if out_size is None:
             out_size = self._compute_size(x.shape[2:], W.shape[2:])
             self._check_size(out_size)
-        # Read by programs that export graphs.
+        # Programs that export graphs read this attribute.
         self.outs = out_size
         kernel = self.kernel
         if kernel is None:
@@ -177,8 +177,8 @@ class _SizedNode(ConvolutionNode):
                 gradients.append(compute(gy, W, None, x.shape[2:], geometry))
             elif i == 1:
                 image, windows = (gy, x) if self.transposed else (x, gy)
-                # Kernels that read all of gy for the weight may sum it in the same pass. They sum
-                # the windows, which are gy in a convolution only.
+                # A kernel that reads all of gy for the weight may also sum it in the same pass. It
+                # sums the windows, and only in a convolution gy is the array of windows.
                 both = getattr(kernel, "backward_weight_and_bias", None)
                 if both is None or self.transposed or 2 not in target_input_indexes:
                     compute = kernel.backward_weight
@@ -239,7 +239,7 @@ class DeconvolutionND(_SizedNode):
     """
 
     transposed = True
-    #: For programs that read graphs; a deconvolution has no such mode.
+    #: A deconvolution has no such mode. Programs that read graphs expect the attribute.
     cover_all = False
     type_check_key = ("outsize", "geometry")
 
@@ -299,7 +299,7 @@ class ConvolutionNDGradW(ConvolutionNode):
 
 
 class _TwoDimensional(PlanarAttributes, ConvolutionNode):
-    """What the two-dimensional nodes share: attributes of their own, and classes of gradients.
+    """Mixin of the two-dimensional nodes: planar attributes, and two-dimensional gradient nodes.
 
     Programs that read graphs know the two-dimensional nodes by the names of their classes.
     """

@@ -47,8 +47,8 @@ def deformable_convolution_2d_sampler(
         pad (int or pair of ints): Spatial padding width: vertical and horizontal.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, oc, oh, ow)``, in the dtype to which those of ``x``
-        and ``W`` are promoted.
+        ~chainer.Variable: Output of shape ``(n, oc, oh, ow)``, in the dtype to which NumPy promotes
+        ``x`` and ``W``.
 
     Raises:
         ValueError: If numbers of dimensions or channels do not fit, or ``stride`` or ``pad`` is not
@@ -125,7 +125,7 @@ def _coordinates(
 ) -> tuple[Array, Array]:
     """Returns what makes coordinates of displacements: a factor and a summand.
 
-    The coordinates are those of :func:`spatial_transformer_sampler`, -1 for the first and 1 for the
+    The coordinates are as in :func:`spatial_transformer_sampler`: -1 for the first and 1 for the
     last pixel.
 
     Returns:

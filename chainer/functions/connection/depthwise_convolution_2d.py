@@ -100,9 +100,9 @@ def depthwise_convolution_2d(
 ) -> Variable:
     r"""Two-dimensional depthwise convolution function.
 
-    Unlike :func:`convolution_2d` it does not add up the channels of the input: each channel has
-    :math:`c_M` filters of its own (the channel multiplier), and the outputs are concatenated, those
-    of one channel side by side.
+    Unlike :func:`convolution_2d` it does not sum over the channels of the input. Each channel has
+    its own :math:`c_M` filters (the channel multiplier). The outputs are concatenated, and outputs
+    of the same channel are adjacent.
 
     Args:
         x (~chainer.Variable or array): Input of shape :math:`(n, c_I, h, w)`.

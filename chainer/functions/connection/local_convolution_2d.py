@@ -24,7 +24,7 @@ from chainer.functions.rules import ComposedFunction, expect_weighted
 
 
 class LocalConvolution2DFunction(ComposedFunction):
-    """Convolution with a filter of its own for each patch.
+    """Convolution with a separate filter for each patch.
 
     Args:
         stride (int or pair of ints): Stride.
@@ -185,7 +185,7 @@ def local_convolution_2d(
     r"""Two-dimensional local convolution function.
 
     Locally-connected function for 2D inputs. It works like :func:`convolution_2d` without padding,
-    except that weights are not shared: each patch of the input has filters of its own.
+    except that weights are not shared: each patch of the input has its own filters.
 
     Args:
         x (~chainer.Variable or array): Input of shape :math:`(n, c_I, h, w)`.

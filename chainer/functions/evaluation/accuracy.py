@@ -10,7 +10,7 @@ from chainer.functions.rules import expect_scores_of_labels
 
 
 class Accuracy(FunctionNode):
-    """Share of samples whose highest score is that of their label."""
+    """Share of samples for which the label has the highest score."""
 
     argument_names = ("x", "t")
 
@@ -42,8 +42,8 @@ def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) 
     """Computes multiclass classification accuracy of the minibatch.
 
     Args:
-        y (Variable or array): Scores: element ``(i, j, k, ...)`` is that of class ``j`` at sample
-            ``(i, k, ...)``. The prediction is the class of the highest score. Floating point.
+        y (Variable or array): Scores: element ``(i, j, k, ...)`` is the score of class ``j`` at
+            sample ``(i, k, ...)``. The class with the highest score is predicted. Floating point.
         t (Variable or array): Ground truth labels, shape ``(N, ...)``, signed integer.
         ignore_label (int or None): Samples with this label are not counted.
 

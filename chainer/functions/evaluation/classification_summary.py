@@ -70,7 +70,7 @@ class ClassificationSummary(CallableNode, FunctionNode):
             n = int(t.max()) + 1 if t.size else 0
         else:
             n = self.label_num
-        # Each count is a histogram: of true labels, of predictions, and of those that agree.
+        # Three histograms count the true labels, the predictions, and the correct predictions.
         hits = labels[labels == predictions]
 
         def count(values: Array) -> Any:

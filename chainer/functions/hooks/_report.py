@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 
 def function_name(function: Any) -> str:
-    """Name of a function in reports: its class, that of the wrapped function for old-style ones."""
+    """Returns the name to report: the class name, of the wrapped function if it is old-style."""
     wrapped = getattr(function, "function", None)
     return type(function if wrapped is None else wrapped).__name__
 

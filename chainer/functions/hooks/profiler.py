@@ -51,8 +51,8 @@ class Row:
         category: See :class:`Span`.
         name: See :class:`Span`.
         calls: Number of spans.
-        total: Their time in seconds.
-        own: The same without the spans inside them.
+        total: Total time of the spans in seconds.
+        own: Total time without the spans inside them.
         longest: The longest one, in seconds.
     """
 
@@ -81,14 +81,14 @@ class Profile:
 
     @property
     def seconds(self) -> float:
-        """Time between the beginning and the end; that until now if it has not ended."""
+        """Time from the beginning to the end, or until now if the profile has not ended."""
         return ((self._end or perf_counter_ns()) - self._begin) / 1e9
 
     def rows(self) -> list[Row]:
-        """Returns the sums by category and name, those with the most time of their own first."""
+        """Returns the sums by category and name, ordered by ``own`` time, longest first."""
         found: dict[tuple[str, str], Row] = {}
-        # Spans end before those around them, and the children of a span are those that began after
-        # it and are not inside another one.
+        # An inner span ends before the outer one. So when a span ends, its children are the spans
+        # that began after it and that no other span contains.
         open_spans: dict[int, list[Span]] = {}
         for span in self.spans:
             pending = open_spans.setdefault(span.thread, [])
@@ -197,10 +197,10 @@ class profile(FunctionHook):
     computes inside is part of its time. Profiles cannot be nested.
 
     Args:
-        memory (bool): Whether the memory of the process is read after each function. It takes some
-            microseconds more, and works on Linux.
-        synchronize (bool): Whether the work of accelerators is waited for after each function, so
-            that each is charged with its own. Otherwise times are those of starting it.
+        memory (bool): Whether to read the memory use of the process after each function. This
+            takes a few more microseconds per function, and works only on Linux.
+        synchronize (bool): Whether to wait for the accelerators after each function, so that its
+            time includes their work. Otherwise times only cover starting that work.
 
     Raises:
         RuntimeError: If another profile is active, or the memory cannot be read.
@@ -225,7 +225,8 @@ class profile(FunctionHook):
         self._begins: list[int] = []
         self._result = Profile()
         self._statm = -1
-        # What runs for every function does as little as possible: spans are made at the end.
+        # The hooks run for every function, so they only collect events. The spans are created when
+        # the profile ends.
         self._events: list[tuple[str, type, int, int]] = []
         self._thread = 0
 

@@ -38,7 +38,7 @@ class SampledLoss(KernelFunction):
         raise NotImplementedError
 
     def compose(self, scores: Variable) -> Variable:
-        """Returns the loss of each sample, made of differentiable functions."""
+        """Returns the loss of each sample, computed by differentiable functions."""
         raise NotImplementedError
 
     def forward(self, inputs: Arrays) -> Arrays:

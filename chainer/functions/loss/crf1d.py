@@ -71,18 +71,19 @@ class CRF1d(ComposedFunction):
         gy: Array = grad_outputs[0]
         xp = self.xp
         gcost, gxs = self._kernel.backward(cost, xs, self._saved, gy)
-        # The score of the labels was subtracted from the loss: so is its gradient.
+        # The loss subtracts the score of the labels, so subtract the gradient of that score.
         for gx, y in zip(gxs, ys, strict=True):
             gx[xp.arange(len(y)), y] -= gy[: len(y)]
         if len(xs) == 1:
             gcost = None  # there is no transition
         elif 0 in target_input_indexes:
             labels = len(cost)
-            # Negative labels count from the end, also where the pair is one number.
+            # Negative labels count from the end. Normalize them before pairs become one number.
             counted = [xp.where(y < 0, y + labels, y).astype("int64") for y in ys]
             pairs = [old[: len(new)] * labels + new for old, new in pairwise(counted)]
             weights = xp.concatenate([gy[: len(pair)] for pair in pairs])
-            # A histogram adds up repeated transitions, each with the gradient of its sequence.
+            # The histogram weights each transition by the gradient of its sequence, and adds up
+            # repeated transitions.
             counts = xp.bincount(xp.concatenate(pairs), weights, minlength=labels * labels)
             gcost -= counts.reshape(cost.shape).astype(cost.dtype)
         gradients = (gcost, *gxs, *[None] * len(ys))
@@ -94,7 +95,7 @@ class CRF1d(ComposedFunction):
 
 
 def _parts(inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    """Returns the costs of transitions, those of labels, and the labels."""
+    """Returns the transition costs, the label costs, and the labels."""
     length = len(inputs) // 2
     return inputs[0], inputs[1 : length + 1], inputs[length + 1 :]
 

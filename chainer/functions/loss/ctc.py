@@ -135,8 +135,8 @@ def connectionist_temporal_classification(
     Args:
         x (list or tuple of Variable): Unnormalized log probabilities: ``x[i]``, of shape
             ``(B, V)``, floating point, belongs to time ``i``; ``B`` is the batch size and ``V`` the
-            number of labels including the blank. Its softmax is taken here, so do not apply it
-            before; do before decoding.
+            number of labels including the blank. This function applies the softmax, so do not apply
+            it before. (Do apply it before decoding.)
         t (Variable or array): Label sequences, shape ``(B, M)``, int32.
         blank_symbol (int): Index of the blank symbol; in ``0 <= blank_symbol < V``.
         input_length (Variable or array): Lengths of the inputs, shape ``(B,)``, int32. By default
@@ -152,8 +152,8 @@ def connectionist_temporal_classification(
         InvalidType: If dtypes or shapes do not fit.
         TypeError: If ``x`` is not a list or tuple, or ``blank_symbol`` is not an integer.
         ValueError: If ``x`` is empty, or ``blank_symbol``, a length, a label or ``reduce`` is out
-            of range. Values on an accelerator are looked at in debug mode only: otherwise losses of
-            what is out of range are not a number there.
+            of range. Values on an accelerator are only checked in debug mode; otherwise a value out
+            of range gives a loss of NaN there.
 
     Note:
         This function is differentiable only by ``x``, and only once.

@@ -26,8 +26,8 @@ Losses = tuple[Variable, Variable, Variable]
 class DiscriminativeMarginBasedClusteringLoss:
     """Discriminative margin-based clustering loss.
 
-    Objects are called as ``loss(embeddings, labels)``. The other arguments of
-    :func:`~chainer.functions.discriminative_margin_based_clustering_loss` are those of the class.
+    Call an instance as ``loss(embeddings, labels)``. The constructor takes the other arguments of
+    :func:`~chainer.functions.discriminative_margin_based_clustering_loss`.
 
     Raises:
         ValueError: If ``max_embedding_dim`` is not positive, or ``norm`` neither 1 nor 2.

@@ -71,7 +71,7 @@ class Hinge(CallableNode, ComposedFunction):
         else:
             gx = self._slack(x, t)
             gx *= 2
-        # The slack of a label falls with its score, that of another class rises.
+        # The slack decreases with the score of the label, and increases with other scores.
         gx = self._flip(gx, t)
         gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
         return tuple([None if i else gx for i in target_input_indexes])

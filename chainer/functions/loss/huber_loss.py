@@ -64,7 +64,7 @@ def huber_loss(
             losses.
 
     Returns:
-        Variable: The loss, of shape ``(N, ...)`` or that of the inputs.
+        Variable: The loss, of shape ``(N, ...)`` or of the shape of the inputs.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -22,7 +22,7 @@ from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_dif
 SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
 
 
-# The names are those of release 7: programs with losses of their own import the checks.
+# The checks keep their names from release 7, because programs with custom losses import them.
 
 
 def _check_reduce_option(reduce: str) -> None:
@@ -55,7 +55,7 @@ class SoftmaxCrossEntropy(KernelFunction):
     Attributes:
         y: The softmax of the scores, if it was cached; else None.
         soft_target: Whether the targets are probabilities instead of labels.
-        eps: Added to probabilities whose logarithm is taken.
+        eps: Added to probabilities before computing their logarithm.
     """
 
     argument_names = ("x", "t")
@@ -83,7 +83,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         _check_class_weight_option(class_weight)
         self.normalize = normalize
         self.double_backprop = enable_double_backprop
-        # Gradients of gradients need the scores; then a cached softmax would be kept for nothing.
+        # Gradients of gradients need the scores, so a cached softmax would only cost memory.
         self.cache_score = cache_score and not enable_double_backprop
         self.class_weight = class_weight
         self.ignore_label = ignore_label
@@ -116,7 +116,7 @@ class SoftmaxCrossEntropy(KernelFunction):
             self._check_labels(t, x.shape[1])
         weight = self.class_weight
         if weight is not None:
-            # Not an input of the node, so that FunctionNode.apply has not checked its device.
+            # The weight is not an input of the node: FunctionNode.apply did not check its device.
             if backend_of(weight).family != backend_of(x).family:
                 raise TypeError(
                     f"class_weight is a {type(weight)}, but x a {type(x)}; "
@@ -143,10 +143,10 @@ class SoftmaxCrossEntropy(KernelFunction):
         return (loss,)
 
     def _forward_soft(self, x: Array, t: Array) -> Arrays:
-        """Computes the loss of probabilities; weights and ``ignore_label`` do not enter it."""
+        """Computes the loss of soft targets; it does not use weights or ``ignore_label``."""
         xp = self.xp
         dtype = numpy.result_type(x.dtype, t.dtype)
-        # Sums of halves are made in float32, as those of the losses of labels are.
+        # Sum float16 in float32, as the loss of labels does.
         wide = x.astype(numpy.float32 if is_half(dtype) else dtype, copy=False)
         log_y = operations.log_softmax.select(wide, axis=1).forward(wide, 1)
         weights = t.astype(wide.dtype, copy=False)
@@ -172,7 +172,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         return gy if self.reduce == "no" else gy * self._coefficient
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        # Targets are in ascending order: without the scores there are only the labels.
+        # The indexes are in ascending order. If the scores are not first, there are only labels.
         if target_input_indexes[0] != 0:
             return (None,)
         if self.cache_score:
@@ -209,7 +209,7 @@ class SoftmaxCrossEntropy(KernelFunction):
     def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         xp = self.xp
         if self.soft_target:
-            # For targets whose sum is not 1 this is the true derivative, too.
+            # The factor makes the derivative correct for targets that do not sum to 1, too.
             slope = ops.softmax(x, axis=1) * t.array.sum(axis=1, keepdims=True) - t.array
             if self.reduce == "mean":
                 gx = slope * ops.broadcast_to(gy * self._coefficient, x.shape)
@@ -262,11 +262,11 @@ def softmax_cross_entropy(
         enable_double_backprop (bool): Whether gradients of the gradient are wanted. If not,
             differentiating it a second time raises RuntimeError.
         soft_target_loss (str): Loss of soft targets: ``'cross-entropy'``, or ``'kl-divergence'``,
-            which is that less the entropy of the targets. Without effect on labels.
+            which is the cross entropy minus the entropy of the targets. Without effect on labels.
 
     Returns:
-        Variable: The loss, in the dtype of ``x``; with soft targets, in the dtype to which those of
-        ``x`` and ``t`` are promoted.
+        Variable: The loss, in the dtype of ``x``; with soft targets, in the dtype to which NumPy
+        promotes ``x`` and ``t``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -79,7 +79,7 @@ def triplet(
         negative (Variable or array): Samples dissimilar to the anchors, of the same shape and
             dtype.
         margin (float): By how much the squared distances should differ; positive.
-        reduce (str): ``'mean'`` for the mean of the losses, ``'no'`` for those of the triplets.
+        reduce (str): ``'mean'`` for the mean of the losses, ``'no'`` for the loss of each triplet.
 
     Returns:
         Variable: A scalar, or losses of shape ``(N,)``.

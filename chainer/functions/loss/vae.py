@@ -103,7 +103,7 @@ def gaussian_nll(
     check_reduce(reduce, "sum", "mean", "no")
     raw = not any(isinstance(each, Variable) for each in (x, mean, ln_var))
     ln_var = as_variable(ln_var)
-    if raw:  # dtypes may be mixed; that of ln_var counts
+    if raw:  # dtypes may be mixed; the dtype of ln_var is used
         difference = as_variable(in_dtype(x - mean, ln_var.dtype))
     else:
         # A raw array takes the dtype of the Variable beside it, so it must not become one before.

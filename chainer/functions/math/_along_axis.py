@@ -16,7 +16,7 @@ along_axis_sections = SharedSections(
     Args:
         x (Variable or array): Input, of shape ``(s_1, ..., s_N)``. An array is cast to the dtype of
             ``y``.
-        y (Variable or array): $values; their shape is that of ``x`` from ``axis`` on.
+        y (Variable or array): $values; their shape matches the shape of ``x`` from ``axis`` on.
         axis (int): The first axis of ``x`` along which ``y`` is applied.
 
     Returns:
@@ -37,8 +37,7 @@ def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variab
 
     Args:
         x: Variable or array; an array is cast to the dtype of ``y``.
-        y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it
-            has.
+        y: Variable or array. Its axes match the axes of ``x`` from ``axis`` on.
         axis: The first axis of ``x`` that ``y`` has.
 
     Raises:

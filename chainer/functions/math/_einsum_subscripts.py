@@ -73,7 +73,7 @@ def _parse_text(text: str) -> tuple[list[str], str | None]:
 def _parse_lists(operands: Sequence[Any]) -> tuple[list[str], str | None, list[VariableLike]]:
     count = len(operands) // 2
     inputs = [_labels(operands[2 * i + 1]) for i in range(count)]
-    # The list of the output has no array of its own.
+    # The last list has no array before it: it is the list of the output.
     output = _labels(operands[-1]) if len(operands) % 2 else None
     return inputs, output, [operands[2 * i] for i in range(count)]
 
@@ -161,7 +161,7 @@ def check_sums(inputs: Sequence[str], output: str, ranks: Sequence[int]) -> None
 
 
 def axes_of(subscripts: str, rank: int) -> dict[str, list[int | slice]]:
-    """Returns the axes of each label; those of an ellipsis as a slice.
+    """Returns the axes of each label; the axes of an ellipsis are a slice.
 
     Args:
         subscripts: Subscripts of an operand.

@@ -153,7 +153,7 @@ def divide_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
         return Div().apply((self, rhs))[0]
     check_operand(rhs)
     if kind_of(self.dtype) not in "fc":
-        # The inverse of most constants has no integer to represent it.
+        # The inverse of most constants is not an integer.
         raise type_check.InvalidType(
             "in_types[0].dtype.kind == f",
             f"{self.dtype.kind} != f",
@@ -238,7 +238,7 @@ def _convert_value_to_string(value: ArrayLike) -> str:
     if isinstance(value, Variable):
         return "constant array"
     check_operand(value)
-    # Numbers of NumPy are shown as those of Python.
+    # NumPy scalars are shown like Python numbers.
     return constant_label(value.item() if isinstance(value, numpy.generic) else value)
 
 

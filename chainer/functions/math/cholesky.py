@@ -42,8 +42,8 @@ def cholesky(a: VariableLike) -> Variable:
 
     Args:
         a (:class:`~chainer.Variable` or array): Symmetric positive definite matrix of shape ``(n,
-            n)``, floating point. Only the lower triangle is read. The gradient is that of a
-            symmetric matrix.
+            n)``, floating point. Only the lower triangle is read. The gradient is computed as for
+            a symmetric matrix.
 
     Returns:
         ~chainer.Variable: Lower triangular matrix ``L`` with ``L @ L.T == a``, of the shape and

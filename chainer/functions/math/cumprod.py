@@ -65,8 +65,7 @@ def cumprod(x: VariableLike, axis: int | None = None) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Elements to multiply, floating point.
-        axis (int or None): Axis along which the product is taken; by default the flattened input is
-            used.
+        axis (int or None): Axis to multiply along; by default the flattened input is used.
 
     Returns:
         ~chainer.Variable: Output of the shape of ``x``, or one-dimensional without an axis.

@@ -38,8 +38,7 @@ def cumsum(x: VariableLike, axis: int | None = None) -> Variable:
 
     Args:
         x (Variable or array): Input of any shape, floating point.
-        axis (int or None): Axis along which the sum is taken; by default the flattened input is
-            used.
+        axis (int or None): Axis to sum along; by default the flattened input is used.
 
     Returns:
         Variable: Output of the shape of ``x``, or a vector if ``axis`` is None.

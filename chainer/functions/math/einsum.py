@@ -183,8 +183,8 @@ def einsum(*operands: Any) -> Variable:
         operands: The subscripts, as text, and the arrays: ``einsum('ij,jk->ik', a, b)``. Without
             ``->`` the output has the subscripts that occur once, in the order of the alphabet. Or
             each array is followed by a list of its subscripts, ints and Ellipsis, and a last list
-            may give those of the output: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``. Arrays are
-            floating point, Variables or not.
+            may give the subscripts of the output: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``. Arrays
+            are floating point, Variables or not.
 
     Returns:
         ~chainer.Variable: The sums. The dtype is that to which the dtypes of the arrays are

@@ -50,7 +50,7 @@ class MatMul(ExpressionFunction):
             type_check.expect(a.shape[:-2] == b.shape[:-2])
 
     def _promote(self, a: Array, b: Array) -> tuple[Any, Any, bool, bool]:
-        """Makes matrices of vectors: a row of the first, a column of the second."""
+        """Promotes vectors to matrices: the first to a row, the second to a column."""
         transa, transb = self.transa, self.transb
         if a.ndim == 1:
             a, transa = a.reshape((1, a.shape[0])), False
@@ -59,13 +59,13 @@ class MatMul(ExpressionFunction):
         return a, b, transa, transb
 
     def _out_shape(self, a: Array, b: Array, shape: Shape) -> Shape:
-        """Returns the shape of the output, given that of the product of the promoted operands."""
+        """Returns the shape of the output, given the shape of the product of promoted operands."""
         if a.ndim == 1:
             shape = (*shape[:-2], shape[-1])
         return shape[:-1] if b.ndim == 1 else shape
 
     def _promoted_shape(self, a: Array, b: Array, gy: Array) -> Shape:
-        """Returns the shape of the product of the promoted operands: the opposite."""
+        """Returns the shape of the product of promoted operands; the inverse of _out_shape."""
         shape = gy.shape
         if b.ndim == 1:
             shape = (*shape, 1)
@@ -75,7 +75,7 @@ class MatMul(ExpressionFunction):
         a, b = inputs
         y = matrix_product(self.xp, *self._promote(a, b))
         y = _shaped(y, self._out_shape(a, b, y.shape))
-        # A view: whether a copy is worth it is for the next function to decide.
+        # Return a view. The next function decides whether to copy it.
         if self.transc:
             y = y.swapaxes(-1, -2)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
@@ -171,7 +171,7 @@ def matmul(
             2-D arrays it is the matrix product. Arrays of more dimensions are treated as stacks of
             matrices residing in the last two; the stacks are broadcast.
         b (:class:`~chainer.Variable` or array): The right operand; its array is treated as a matrix
-            in the same way as that of ``a``.
+            in the same way as ``a``.
         transa (bool): If True, each matrix in ``a`` will be transposed. Nothing is done if
             ``a.ndim == 1``.
         transb (bool): If True, each matrix in ``b`` will be transposed. Nothing is done if

@@ -24,8 +24,8 @@ _extremum_sections = SharedSections(
 
     Args:
         x (:class:`~chainer.Variable` or array): Array of a floating point dtype.
-        axis (None, int, or tuple of int): Axis over which the $extremum is taken. By default over
-            all dimensions.
+        axis (None, int, or tuple of int): Axis or axes over which to compute the $extremum; all by
+            default.
         keepdims (bool): If True, the axes remain as axes of length one.
 
     Returns:
@@ -43,8 +43,8 @@ _index_sections = SharedSections(
     """
     Args:
         x (:class:`~chainer.Variable` or array): Array of a floating point dtype.
-        axis (None or int): Axis over which the $extremum is taken. By default over all dimensions,
-            and the index is that in the flattened array.
+        axis (None or int): Axis over which to compute the $extremum. By default all axes are
+            searched, and the result is an index in the flattened array.
 
     Returns:
         ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows

@@ -79,8 +79,7 @@ def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable
 
     Args:
         x (Variable or array): Input of any shape, floating point.
-        axis (None, int, or tuple of int): Axis or axes along which the product is taken; all by
-            default.
+        axis (None, int, or tuple of int): Axis or axes to multiply along; all by default.
         keepdims (bool): Whether reduced axes stay, with length one.
 
     Returns:

@@ -118,7 +118,7 @@ class CooMatMulGradSP(_CooFunction):
     The inputs are the gradient of the product and the dense matrix; the output has an element for
     each element of the sparse matrix, of their product.
 
-    The arguments are those of :class:`CooMatMul`.
+    Takes the same arguments as :class:`CooMatMul`.
     """
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -12,7 +12,7 @@ class Sqrt(OneFloat, UnaryFunction):
     """Elementwise square root."""
 
     label = "sqrt"
-    # The derivative is a formula of the output, so that no root is taken twice.
+    # The derivative is computed from the output, so that no root is computed twice.
     retained_outputs = (0,)
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -94,7 +94,7 @@ def sum_to(x: VariableLike, shape: Shape) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input.
-        shape (tuple of int): Shape of the output. It can be broadcast to that of ``x``.
+        shape (tuple of int): Shape of the output. It can be broadcast to the shape of ``x``.
 
     Returns:
         ~chainer.Variable: Output variable; ``x`` itself if it has that shape.

@@ -25,12 +25,11 @@ class TensorDot(ExpressionFunction):
 
     Args:
         axes: Number of axes, or the pair of the axes of both inputs.
-        a_axes: The pair of the axes of the first input that remain and of those that are summed
-            over; overrides ``axes``.
-        b_axes: The pair of the axes of the second input that are summed over and of those that
-            remain.
+        a_axes: For the first input, a pair: the axes to keep, and the axes to sum over. Overrides
+            ``axes``.
+        b_axes: For the second input, a pair: the axes to sum over, and the axes to keep.
         c_axes: Where the remaining axes of both inputs are in the output; in order by default.
-        dtype: Dtype of the output; that of the inputs by default.
+        dtype: Dtype of the output; by default the dtype of the inputs.
     """
 
     argument_names = ("a", "b")
@@ -47,11 +46,11 @@ class TensorDot(ExpressionFunction):
         dtype: DTypeLike | None = None,
     ) -> None:
         self.axes = axes
-        # Axes that the caller resolved, as release 7 can be called; they are taken as they are.
+        # Release 7 lets the caller pass resolved axes. They are used as they are.
         self._given = None if a_axes is None or b_axes is None else (a_axes, b_axes)
         self._given_order = c_axes
         self.dtype = dtype
-        # The order that the output is permuted to; None if it is right as it is computed.
+        # Permutation of the axes of the output; None if they need no permutation.
         self._order: _Axes | None = None if c_axes is None else (*c_axes[0], *c_axes[1])
         #: Axes that are summed over, and the numbers of dimensions, once the inputs are known.
         self._a_axes: _Axes = ()
@@ -60,21 +59,21 @@ class TensorDot(ExpressionFunction):
 
     @property
     def a_axes(self) -> Any:
-        """Axes of the first input: those that remain and those that are summed over."""
+        """Axes of the first input: the axes to keep, and the axes to sum over."""
         if self._given is not None or self._ndims is None:
             return None if self._given is None else self._given[0]
         return _others(self._ndims[0], self._a_axes), self._a_axes
 
     @property
     def b_axes(self) -> Any:
-        """Axes of the second input: those that are summed over and those that remain."""
+        """Axes of the second input: the axes to sum over, and the axes to keep."""
         if self._given is not None or self._ndims is None:
             return None if self._given is None else self._given[1]
         return self._b_axes, _others(self._ndims[1], self._b_axes)
 
     @property
     def c_axes(self) -> Any:
-        """Axes of the output: those of the first and those of the second input."""
+        """Axes of the output that come from the first and from the second input."""
         if self._given_order is not None or self._ndims is None:
             return self._given_order
         count, total = len(self.a_axes[0]), len(self.a_axes[0]) + len(self.b_axes[1])
@@ -106,7 +105,7 @@ class TensorDot(ExpressionFunction):
         a, b = self.input_nodes
         a_free = _others(len(a.shape), self._a_axes)
         b_free = _others(len(b.shape), self._b_axes)
-        # gy x b: axes a_free, then those of b that were summed over, in ascending order.
+        # gy x b has the axes a_free, then the axes of b that were summed over, in ascending order.
         a_axes = [self._a_axes[self._b_axes.index(i)] for i in sorted(self._b_axes)]
         # a x gy: the other way round.
         b_axes = [self._b_axes[self._a_axes.index(i)] for i in sorted(self._a_axes)]

@@ -67,7 +67,7 @@ class SimplifiedDropconnect(ComposedFunction):
         elif self.mask.dtype.kind in "iu":
             self.mask = self.mask.astype(W.dtype)
         weights = self._weights(W)
-        # With one mask for all samples it is one product; else each sample has weights of its own.
+        # One mask for all samples needs one product. Otherwise each sample has its own weights.
         y = x @ weights.T if weights.ndim == 2 else (weights @ x[:, :, None])[:, :, 0]
         if len(inputs) == 3:
             y += inputs[2]

@@ -56,8 +56,8 @@ class Zoneout(ExpressionFunction):
 def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
     """Drops elements of input variable and sets to previous variable randomly.
 
-    It replaces each element of ``x`` by that of ``h`` with probability ``ratio``. In testing mode
-    (``chainer.config.train`` is False) it does nothing and just returns ``x``.
+    It replaces each element of ``x`` by the one in ``h`` with probability ``ratio``. In testing
+    mode (``chainer.config.train`` is False) it does nothing and just returns ``x``.
 
     Args:
         h (~chainer.Variable or array): Previous variable, in the shape of ``x``.
@@ -65,8 +65,7 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
         ratio (float): Zoneout ratio, ``0.0 <= ratio <= 1.0``.
 
     Returns:
-        ~chainer.Variable: Output variable, in the dtype to which those of ``h`` and ``x`` are
-        promoted.
+        ~chainer.Variable: Output variable, in the dtype to which NumPy promotes ``h`` and ``x``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -40,7 +40,7 @@ def as_axes(axis: Any) -> Axes | None:
 
 
 def reduced_axes(axis: Axes | None, ndim: int, gamma_ndim: int) -> Axes:
-    """Returns the axes to normalize over; by default the first and those gamma does not reach."""
+    """Returns the axes to normalize over; by default the first, and the last ones without gamma."""
     return (0, *range(gamma_ndim + 1, ndim)) if axis is None else axis
 
 
@@ -69,8 +69,7 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
         type_check.expect(gamma_type.ndim == len(kept))
         for i, j in enumerate(kept):
             type_check.expect(x_type.shape[j] == gamma_type.shape[i])
-    # The dtype of the parameters is independent of that of x: with mixed precision they have more
-    # bits.
+    # The parameters may have another dtype than x: with mixed precision they have more bits.
     type_check.expect(gamma_type.dtype.kind == "f")
     for other in in_types[2:]:
         same = type_check.eval(gamma_type.dtype) == type_check.eval(x_type.dtype)
@@ -82,10 +81,10 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
 
 
 class _ReducedAxes:
-    """Attributes of both nodes that tell which axes are averaged over.
+    """Attributes of both nodes for the axes that are averaged over.
 
     Attributes:
-        axis: Axes that are averaged over: a tuple, as soon as the node is applied.
+        axis: Axes that are averaged over. After the node is applied, it is always a tuple.
     """
 
     axis: Axes | None
@@ -98,7 +97,7 @@ class _ReducedAxes:
 
     @property
     def key_axis(self) -> Axes | None:
-        """The other axes, which are those of the parameters; None before the node is applied."""
+        """The other axes, which the parameters have; None before the node is applied."""
         if self._ndim is None or self.axis is None:
             return None
         return tuple([i for i in range(self._ndim) if i not in self.axis])
@@ -113,7 +112,7 @@ class _ReducedAxes:
 
 
 class RunningStatistics:
-    """What normalizations of ``x``, ``gamma`` and ``beta`` with running statistics keep."""
+    """Mixin for normalizations of ``x``, ``gamma`` and ``beta`` that keep running statistics."""
 
     type_check_key = ("axis",)
     axis: Axes | None
@@ -183,7 +182,7 @@ class BatchNormalization(_ReducedAxes, RunningStatistics, KernelFunction):
     @property
     def var(self) -> Array | None:
         """Biased variance of the batch; None before the node is applied."""
-        # Computed here, because only programs that look at the node need it.
+        # Computed on demand, because only programs that inspect the node need it.
         return None if self.inv_std is None else self.inv_std**-2.0 - self.eps
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -341,14 +340,14 @@ def batch_normalization(
         running_var = running_var.array
     node = BatchNormalization(eps, running_mean, running_var, decay, axis)
     y = node.apply((x, gamma, beta))[0]
-    # Each average is that of one element. An empty batch has no elements at all.
+    # Each mean is over a single element. (An empty batch has no elements, so it is excluded.)
     if x.size == gamma.size != 0:
         _warn_of_single_samples(node.axis or ())
     return y
 
 
 def _warn_of_single_samples(axis: Axes) -> None:
-    """Warns that all averages are those of one element."""
+    """Warns that each mean is over a single element."""
     if 0 in axis:
         text = (
             "A batch with no more than one sample has been given to F.batch_normalization. "
@@ -363,7 +362,7 @@ def _warn_of_single_samples(axis: Axes) -> None:
             "used for aggregating statistics. F.batch_normalization will always output a zero "
             "tensor for such batches."
         )
-    # The line that called batch_normalization.
+    # Point to the line that called batch_normalization.
     warnings.warn(text, UserWarning, stacklevel=4)
 
 

@@ -64,7 +64,7 @@ class BatchRenormalizationFunction(CallableNode, RunningStatistics, ComposedFunc
         x, gamma, beta = inputs
         xp = self.xp
         running_mean, running_var = self.running_mean, self.running_var
-        # Without running averages, those of a first call are used: zeros.
+        # Without running averages, use zeros, as in a first call.
         if running_mean is None:
             running_mean = xp.zeros_like(gamma)
         # Zeros here, too: the first call of release 4 started from them.
@@ -78,7 +78,7 @@ class BatchRenormalizationFunction(CallableNode, RunningStatistics, ComposedFunc
         )
         self._statistics = (mean, var, r, d)
         count = x.size // max(gamma.size, 1)
-        # The running variance estimates that of the population.
+        # The running variance estimates the variance of the population, so it is unbiased.
         unbiased = var * (count / max(count - 1, 1))
         self.running_mean = self._averaged(running_mean, mean)
         self.running_var = self._averaged(running_var, unbiased)

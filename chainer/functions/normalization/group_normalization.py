@@ -114,8 +114,8 @@ class GroupNormalization(KernelFunction):
 class _MulInvStd(ComposedFunction):
     """Product of rows and the reciprocal standard deviations of the rows of another array.
 
-    The inputs are ``x`` and ``y``, of shape ``(rows, n)``. ``mean`` and ``inv_std`` are those of
-    the rows of ``x``, of which they count as functions in the gradient.
+    The inputs are ``x`` and ``y``, of shape ``(rows, n)``. ``mean`` and ``inv_std`` are computed
+    from the rows of ``x``, and the gradient takes this dependence into account.
     """
 
     def __init__(self, eps: float, mean: Array, inv_std: Array, dummy_gamma: Array = None) -> None:
@@ -155,7 +155,7 @@ def group_normalization(
         x (:class:`~chainer.Variable` or array): Batch, shape ``(N, C, ...)``, floating point.
         groups (int): Number of groups, a divisor of ``C``.
         gamma (:class:`~chainer.Variable` or array): Scaling vector, shape ``(C,)``, floating point.
-            Its dtype may be another one than that of ``x``.
+            Its dtype may differ from the dtype of ``x``.
         beta (:class:`~chainer.Variable` or array): Shifting vector, shape ``(C,)`` and the dtype of
             ``gamma``.
         eps (float): Added to the variance for numerical stability.

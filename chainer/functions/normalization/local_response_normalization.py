@@ -52,7 +52,7 @@ class LocalResponseNormalization(ComposedFunction):
         return (self._kernel.backward(x, y, grad_outputs[0], self._residual, parameters),)
 
     def compose(self, x: Variable) -> Variables:
-        # The same formula as that of the kernels, for gradients of gradients.
+        # The formula of the kernels in Variables, for gradients of gradients.
         sums = NeighborSums(self.n).apply((x * x,))[0]
         return (x * (sums * self.alpha + self.k) ** -self.beta,)
 

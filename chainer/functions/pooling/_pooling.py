@@ -22,7 +22,7 @@ from chainer.functions.rules import PiecewiseLinearFunction
 class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
-    The arguments are those of :class:`~chainer.functions.MaxPoolingND`.
+    Takes the same arguments as :class:`~chainer.functions.MaxPoolingND`.
 
     Attributes:
         geometry: Where the windows are.

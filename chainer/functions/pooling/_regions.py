@@ -27,7 +27,7 @@ region_sections = SharedSections(
         roi_indices (~chainer.Variable or array): Number of the image of each region, shape
             ``(R,)``, signed integers.
         outsize (int or pair of ints): Size of the output after pooling: height and width.
-        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
+        spatial_scale (float): Factor that converts region coordinates to coordinates in ``x``.
     $sampling_ratio
     Returns:
         ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of

@@ -12,7 +12,7 @@ from chainer.functions.pooling._regions import RegionAlignFunction, SamplingRati
 class ROIAverageAlign2D(RegionAlignFunction):
     """Average of samples of regions of interest.
 
-    The arguments are those of :class:`RegionAlignFunction`.
+    Takes the same arguments as :class:`RegionAlignFunction`.
     """
 
     operation = roi_aligns.roi_average_align_2d
@@ -29,8 +29,8 @@ def roi_average_align_2d(
 ) -> Variable:
     """Spatial Region of Interest (ROI) average align function.
 
-    Each region is divided into a grid of bins, of which the mean of bilinearly interpolated samples
-    is computed. Coordinates are not rounded, unlike those of :func:`roi_average_pooling_2d`.
+    Each region is divided into a grid of bins. The output is the mean over bilinearly interpolated
+    samples in each bin. Unlike :func:`roi_average_pooling_2d`, it does not round coordinates.
 
     Example:
         >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)

@@ -12,7 +12,7 @@ from chainer.functions.pooling._regions import RegionFunction, pooling_sections
 class ROIAveragePooling2D(RegionFunction):
     """Average pooling of regions of interest.
 
-    The arguments are those of :class:`RegionFunction`.
+    Takes the same arguments as :class:`RegionFunction`.
     """
 
     operation = roi_poolings.roi_average_pooling_2d

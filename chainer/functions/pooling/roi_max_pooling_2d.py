@@ -14,7 +14,7 @@ from chainer.functions.pooling._regions import RegionFunction, pooling_sections
 class ROIMaxPooling2D(RegionFunction):
     """Max pooling of regions of interest.
 
-    The arguments are those of :class:`RegionFunction`.
+    Takes the same arguments as :class:`RegionFunction`.
     """
 
     operation = roi_poolings.roi_max_pooling_2d

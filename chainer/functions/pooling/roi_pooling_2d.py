@@ -85,7 +85,7 @@ def roi_pooling_2d(
             (batch_index, x_min, y_min, x_max, y_max), borders included.
         outh (int): Height of output image after pooled.
         outw (int): Width of output image after pooled.
-        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
+        spatial_scale (float): Factor that converts region coordinates to coordinates in ``x``.
 
     Returns:
         ~chainer.Variable: Output of shape ``(number of regions, c, outh, outw)``.

@@ -36,7 +36,7 @@ def spatial_pyramid_pooling_2d(
         x (~chainer.Variable or array): Input of shape (batch size, channels, height, width).
         pyramid_height (int): Number of pyramid levels :math:`H`.
         pooling_class (MaxPooling2D): Deprecated since v4; use ``pooling``. In release 7 this is the
-            place of ``pooling``: a string given here is taken for it.
+            position of ``pooling``, so a string given here is used as ``pooling``.
         pooling (str): Only ``max`` is supported.
 
     Returns:

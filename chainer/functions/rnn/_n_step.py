@@ -50,7 +50,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         cls, mode: str | None = None, directions: int | None = None, **kwargs: Any
     ) -> None:
         super().__init_subclass__(**kwargs)
-        # A class of another program may define the attributes in its body.
+        # A subclass in another program may define the attributes in its class body.
         if mode is not None:
             cls.mode = mode
         if directions is not None:
@@ -85,7 +85,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         )
         for other in in_types[1 : self.states]:
             type_check.expect(other.dtype == h_type.dtype, other.shape == h_type.shape)
-        # In this order, so that messages name the first input that does not fit.
+        # Check in this order, so that the error names the first input that does not fit.
         self._check_sequences(in_types)
         self._check_parameters(in_types)
 
@@ -148,7 +148,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         batch_sizes = tuple([len(x) for x in xs])
         layout = RNNLayout(self.mode, self.n_layers, self.directions, batch_sizes, self.ratio)
         self._layout = layout
-        # Cells refer to the packed input. Keeping it spares backward the memory of a second one.
+        # Cells refer to the packed input. Keep it, so that backward does not pack a second copy.
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         self._kernel = operation.select(x, hx, cx, layout=layout)
         y, hy, cy, self._residual = self._kernel.forward(x, *states_and_parameters, layout)
@@ -186,7 +186,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         ]
 
     def compose(self, *inputs: Variable) -> Variables:
-        # The same elements are dropped again, as the gradient is that of this call.
+        # Reuse the dropout masks: the gradient belongs to this call.
         masks = self._kernel.masks(self._residual) if self.ratio else None
         return compose_n_step(self._layout, masks, inputs)
 
@@ -236,7 +236,7 @@ def apply_n_step(
     if not isinstance(xs, (list, tuple)):
         raise TypeError(f"xs must be a list or a tuple of variables, got {type(xs)}")
     for name, state in zip(("hx", "cx"), states, strict=False):
-        # The links accept None; the functions have no size to make zeros of.
+        # The links accept None, but here the size of an initial state of zeros is not known.
         if state is None:
             raise TypeError(
                 f"{name} must be a variable or an array, got None, which means zeros in the "
@@ -250,7 +250,8 @@ def apply_n_step(
     node = node_class(n_layers, dropout_ratio if config.train else 0.0)
     inputs: list[VariableLike] = [*states]
     if node_class.mode in ("tanh", "relu"):
-        # As in linear, the weights may be of any dtype. Those of gates are joined, and may not.
+        # As in linear, weights may have any dtype. But gates are joined into one array, so their
+        # weights are cast to the same dtype.
         ws = [[in_dtype(w, xs[0].dtype) for w in group] for group in ws]
     for lists in (ws, bs):
         for group in lists:

@@ -86,8 +86,8 @@ def compose_layers(
             times = range(len(xs))
             ys: list[Any] = [None] * len(xs)
             for t in reversed(times) if direction else times:
-                # Sequences that have ended keep their state.
-                # Sequences are sorted by length, so those that go on come first.
+                # Sequences that have ended keep their state. They are last, because sequences are
+                # sorted by length.
                 n = len(values[t])
                 h_now = get_item(h, slice(0, n))
                 c_now = get_item(c, slice(0, n)) if c is not None else None

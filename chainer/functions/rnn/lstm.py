@@ -24,8 +24,8 @@ from chainer.functions.rules import ComposedFunction, expect_one_dtype
 class LSTM(ComposedFunction):
     """LSTM units with forget gates.
 
-    The batch of the input may be smaller than that of the cell state: the rest of the state is
-    passed on.
+    The batch of the input may be smaller than the batch of the cell state. The rest of the state is
+    then passed on unchanged.
     """
 
     argument_names = ("c", "x")
@@ -53,7 +53,7 @@ class LSTM(ComposedFunction):
         if batch == len(c_prev):
             c, h, self._saved = self._kernel.forward(c_prev, x)
             return c, h
-        # Sequences are sorted by length: those that have ended are last, and keep their cells.
+        # Sequences are sorted by length: ended sequences are last, and keep their cells.
         updated, h, self._saved = self._kernel.forward(c_prev[:batch], x)
         c = self.xp.empty_like(c_prev)
         c[:batch] = updated
@@ -137,8 +137,8 @@ def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
     output gate ``o``; the four of a unit are neighbors along the second axis. Then
     ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)`` and ``h = tanh(c) sigmoid(o)``.
 
-    The batch of ``x`` may be smaller than that of ``c_prev``: only ``c[0:len(x)]`` is updated, the
-    rest stays as it is. So sort input sequences by descending length.
+    The batch of ``x`` may be smaller than the batch of ``c_prev``. Then only ``c[0:len(x)]`` is
+    updated, and the rest does not change. So sort input sequences by descending length.
 
     See Long Short-Term Memory in Recurrent Neural Networks (Gers, 2001).
 

@@ -1,8 +1,8 @@
-"""Base classes of differentiable functions, which write a gradient once.
+"""Base classes of differentiable functions, in which a gradient is written only once.
 
 A :class:`~chainer.FunctionNode` may define its gradient twice: ``backward`` on Variables, which can
-be differentiated again, and ``backward_arrays`` on arrays, which is faster. The classes here derive
-the second method from the first, or the first from what is known about the function:
+be differentiated again, and ``backward_arrays`` on arrays, which is faster. With the classes here,
+a function defines its gradient once, and both methods are derived from that:
 
 ========================================  =========================================================
 :class:`ExpressionFunction`               The gradient is an expression. Arrays and Variables

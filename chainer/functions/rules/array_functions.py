@@ -1,4 +1,4 @@
-"""The functions of ``chainer.functions`` for arrays: what an expression calls on arrays."""
+"""Array versions of ``chainer.functions``, for expressions that are evaluated on arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAME = frozenset(
 class ArrayFunctions:
     """Functions of one array namespace under the names of ``chainer.functions``.
 
-    A function without a counterpart here is the one of ``chainer.functions``, evaluated without a
+    A function without a counterpart here falls back to ``chainer.functions``, evaluated without a
     graph.
 
     Args:
@@ -46,7 +46,7 @@ class ArrayFunctions:
             function = getattr(self.xp, name)
         else:
             function = _without_graph(getattr(functions, name))
-        # As an attribute it is found without this method next time.
+        # Set an attribute, so that the next access does not call this method.
         setattr(self, name, function)
         return function
 
@@ -63,11 +63,11 @@ class ArrayFunctions:
         return broadcast_array(self.xp, x, shape)
 
     def cast(self, x: Array, dtype: DTypeLike) -> Array:
-        """Array of another dtype; the same array where it has that dtype."""
+        """Array of another dtype; the same array if it already has that dtype."""
         return x.astype(dtype, copy=False)
 
     def fix(self, x: Array) -> Array:
-        """Rounding towards zero; ``numpy.fix`` is a slower function of Python."""
+        """Rounding towards zero; ``numpy.fix`` is slower, because it is written in Python."""
         return self.xp.trunc(x)
 
     def concat(self, xs: Sequence[Array], axis: int = 1) -> Array:
@@ -89,14 +89,14 @@ def array_functions(xp: ArrayModule) -> Any:
     return ArrayFunctions(xp)
 
 
-#: Most expressions are evaluated on NumPy arrays: for these the look-up is saved.
+#: Most expressions are evaluated on NumPy arrays. This saves the look-up for them.
 numpy_functions: Any = ArrayFunctions(numpy)
 
 
 def _without_graph(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def on_arrays(*args: Any, **kwargs: Any) -> Any:
-        # NumPy's arithmetic makes scalars of arrays of no dimensions; functions take arrays only.
+        # NumPy's arithmetic turns 0-dimensional arrays into scalars, but functions require arrays.
         arrays = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
         with using_config("enable_backprop", False):
             ys = function(*arrays, **kwargs)

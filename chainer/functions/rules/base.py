@@ -1,4 +1,4 @@
-"""What all base classes of differentiable functions share: retention declared by the class."""
+"""Common base of the rule classes: a class declares which inputs and outputs are retained."""
 
 # The base classes extend FunctionNode and read its private state for speed.
 # pyright: reportPrivateUsage=false
@@ -42,7 +42,7 @@ class RuleFunction(FunctionNode):
                     f"{attribute} of {cls.__name__} must be a tuple of indexes, such as (0,), "
                     f"got {getattr(cls, attribute)!r}"
                 )
-        # Declared once per class instead of at each call: two method calls less per application.
+        # Set once per class. This saves two method calls per application of the function.
         cls._retained_inputs = cls.retained_inputs
         cls._retained_outputs = cls.retained_outputs
 
@@ -65,8 +65,8 @@ class RuleFunction(FunctionNode):
         indexes: Any = self._retained_inputs
         if not indexes:
             return first + values
-        # The property retained_input_arrays costs as much as the arithmetic on small arrays, hence
-        # the common cases here: one or two inputs, of a type that needs no conversion.
+        # On small arrays the property retained_input_arrays takes as long as the arithmetic. So the
+        # common cases are handled here: one or two inputs, of a type that needs no conversion.
         nodes = self.inputs
         if nodes is None or self._converted is not None or len(indexes) > 2:
             return first + self.retained_input_arrays + values
@@ -80,7 +80,7 @@ class RuleFunction(FunctionNode):
 def explain_arguments(
     error: TypeError, rule: RuleFunction, method: Callable[..., Any], first: int, outputs: int
 ) -> None:
-    """Adds to an error which arguments a formula gets, if the formula cannot be called with them.
+    """Adds the arguments of a formula to an error, if the formula cannot be called with them.
 
     Args:
         error: The error that the call raised.
@@ -89,7 +89,7 @@ def explain_arguments(
         first: Number of arguments that precede the retained arrays.
         outputs: Number of outputs of the function.
     """
-    import inspect  # for an error only
+    import inspect  # only needed after an error
 
     retained = len(rule._retained_inputs), len(rule._retained_outputs)
     try:

@@ -19,8 +19,8 @@ Composition = Callable[..., Variables]
 class DifferentiableComposition(FunctionNode):
     """One node of the graph for a composition of differentiable functions.
 
-    The node retains the inputs only. Its gradient computes the composition again, so that nothing
-    in between is kept.
+    The node only retains the inputs. Its gradient computes the composition again, so that no
+    intermediate results are kept.
 
     Args:
         composition: Function of Variables that returns a tuple of Variables. It must return the
@@ -49,7 +49,7 @@ class DifferentiableComposition(FunctionNode):
 class ComposedFunction(KernelFunction):
     """Function composed of differentiable functions.
 
-    Subclasses define :meth:`compose`, which is all that is needed. Faster array code for the output
+    Subclasses only need to define :meth:`compose`. Faster array code for the output
     (``forward``) and for the gradient (``backward_arrays``) is optional; a subclass that defines
     ``forward`` retains all inputs there, or names them in ``retained_inputs``. Gradients of
     gradients follow by backpropagation through the composition.
@@ -106,9 +106,9 @@ def gradients_of_composition(
 ) -> Variables:
     """Returns the gradients of a composition, which can be differentiated in turn.
 
-    For the ``backward`` of a function that computes its gradient by array code: it states what it
-    computes once more with differentiable functions, and backpropagation through them gives
-    gradients of any order.
+    Use it in ``backward`` of a function that computes its gradient by array code. The function
+    passes a composition that computes the same result with differentiable functions.
+    Backpropagation through that composition gives gradients of any order.
 
     Args:
         composition: Function of Variables that returns a tuple of Variables.
@@ -152,8 +152,8 @@ class _Gradient:
         self._given = given
 
     def __call__(self, *variables: Variable) -> Variables:
-        # As leaves of a graph of its own, inputs that depend on each other do not mix: the results
-        # are partial derivatives.
+        # Make the inputs leaves of a separate graph. One input may depend on another in the outer
+        # graph, but the results must be partial derivatives.
         inputs, grad_outputs = variables[: self._count], variables[self._count :]
         with using_config("enable_backprop", True):
             outputs = self._composition(*inputs)

@@ -1,6 +1,6 @@
 """Functions whose gradient is an expression that arrays and Variables both evaluate."""
 
-# Whether a function retains anything is private state of its base class.
+# The code below reads private state of FunctionNode: whether a function retains anything.
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class ExpressionFunction(RuleFunction):
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         """Computes gradients of inputs from arrays or Variables.
 
-        Operators and methods that arrays and Variables share may be used on ``values``, functions
-        are taken from ``ops``. An augmented assignment, such as ``gx *= gy``, changes an array in
-        place: it is for arrays made here only.
+        Use the operators and methods that arrays and Variables share on ``values``, and the
+        functions of ``ops``. An augmented assignment, such as ``gx *= gy``, changes an array in
+        place, so only use it on arrays created here.
 
         Args:
             ops: The functions of ``chainer.functions``, for arrays or for Variables.
@@ -117,8 +117,8 @@ class UnaryFunction(ExpressionFunction):
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         return (self.gradient(ops, *values),)
 
-    # What the base class does, with the few cases written out: most functions are unary, and on
-    # small arrays they take as long as the calls that lead to them.
+    # Same as in the base class, but with the few cases written out. Most functions are unary, and
+    # on small arrays the overhead of the calls counts.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
         outputs = self._retained_output_arrays
@@ -145,8 +145,8 @@ class UnaryFunction(ExpressionFunction):
 class ElementwiseFunction(OneFloat, UnaryFunction):
     """Function of one floating-point array, element by element, with a formula for the derivative.
 
-    Subclasses define :meth:`derivative`, and :meth:`compute` unless the function is that of the
-    array namespace with the name of the class in lower case.
+    Subclasses define :meth:`derivative`. They also define :meth:`compute`, unless the array
+    namespace has the function under the name of the class in lower case.
 
     Example:
         >>> from chainer.functions.rules import ElementwiseFunction
@@ -181,7 +181,7 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
 
         Args:
             ops: The functions of ``chainer.functions``, for arrays or for Variables.
-            values: The input, unless the class retains something else: what it retains.
+            values: The retained arrays or Variables; by default the input.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define derivative()")
 
@@ -192,5 +192,5 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         *retained, gy = values
         gx = self.derivative(ops, *retained)
         gx *= gy
-        # Dtypes that NumPy does not know, such as bfloat16, are promoted by numbers of Python.
+        # Python numbers promote dtypes that NumPy does not know, such as bfloat16. Cast back.
         return gx if gx.dtype == gy.dtype else ops.cast(gx, gy.dtype)

@@ -74,7 +74,7 @@ class FormulaGradient(GradientNode):
         return super().forward(inputs)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
-        # Compositions are functions of this kind themselves, hence the import in here.
+        # Imported here to avoid a cycle: compositions are kernel functions themselves.
         from chainer.functions.rules.compositions import gradients_of_composition
 
         return gradients_of_composition(
@@ -87,12 +87,12 @@ class FormulaGradient(GradientNode):
 
 
 class LinearGradient(GradientNode):
-    """Gradient that depends on nothing but the gradients of the outputs, and linearly on these."""
+    """Gradient that is a linear function of the gradients of the outputs, and of nothing else."""
 
     _function: PiecewiseLinearFunction
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        # The gradients of the inputs of the function are directions now.
+        # Here the gradients of the inputs of the function play the role of directions.
         directions = [
             (i, g) for i, g in zip(self._found, grad_outputs, strict=True) if g is not None
         ]

@@ -62,7 +62,7 @@ class KernelFunction(RuleFunction):
         if len(inputs) != 1:
             kernel = self._kernel = self.operation.select(*inputs)
             return (kernel.forward(*inputs),)
-        # The case of relu and sigmoid, for which on small arrays unpacking tuples counts.
+        # Fast path for relu and sigmoid: on small arrays, unpacking tuples takes noticeable time.
         (x,) = inputs
         kernel = self._kernel = self.operation.select(x)
         return (kernel.forward(x),)

@@ -43,7 +43,7 @@ class PiecewiseLinearFunction(KernelFunction):
         """
         return self.backward_arrays(targets, tangents)
 
-    # Named here next to backward: of the two, FunctionNode takes those of one class.
+    # Define this next to backward, because FunctionNode uses both only from the same class.
     backward_arrays = KernelFunction.backward_arrays
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:

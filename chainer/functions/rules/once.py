@@ -32,7 +32,7 @@ class OnceDifferentiableGrad(FunctionNode):
         return gradients
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        # A RuntimeError, as which programs catch it.
+        # This is a RuntimeError, which programs catch.
         raise NotImplementedError(self._error_message)
 
 
@@ -70,7 +70,7 @@ def once_differentiable(
 
 
 def _stand_in(function: FunctionNode, index: int, array: Array) -> Variable:
-    """Returns a Variable at the place of an input in the graph, whatever its values are."""
+    """Returns a Variable with the node of an input; its values do not matter."""
     node = (function.inputs or ())[index]
     variable = Variable(array, requires_grad=node.requires_grad)
     variable._node = node

@@ -1,7 +1,7 @@
-"""Choice of elements of arrays or Variables by a condition.
+"""Selection of elements of arrays or Variables by a condition.
 
-It is for functions whose gradient is zero elsewhere: a product with a mask of zeros and ones is not
-enough, because zero times infinity or NaN is NaN, and programs hide such elements by a condition.
+Functions whose gradient is zero outside of the condition use it. Multiplying by a mask of zeros and
+ones is not enough: zero times infinity or NaN is NaN, which a program wants to exclude.
 """
 
 from __future__ import annotations

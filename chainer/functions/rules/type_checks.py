@@ -82,7 +82,7 @@ def expect_bias(in_types: type_check.TypeInfoTuple) -> None:
     """Checks a third input, if there is one: a vector of the length and dtype of the output.
 
     Args:
-        in_types: Types of ``x``, ``W``, whose first axis is that of the output, and possibly ``b``.
+        in_types: Types of ``x``, ``W`` and possibly ``b``. The first axis of ``W`` is the output.
     """
     if len(in_types) == 3:
         x_type, w_type, b_type = in_types

@@ -45,7 +45,8 @@ class Forget(FunctionNode):
             Variable(x, requires_grad=i in targets)
             for i, x in enumerate(self.retained_input_arrays)
         ]
-        # A graph of its own; parameters that the function refers to get their gradients on the way.
+        # Build a separate graph. Parameters that the function uses get their gradients when it is
+        # backpropagated.
         with using_config("enable_backprop", True), using_config("in_recomputing", True):
             outputs = _call(self.func, inputs)
             start = _StartOfBackward(grad_outputs).apply(outputs)[0]

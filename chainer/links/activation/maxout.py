@@ -58,7 +58,7 @@ class Maxout(Chain):
         self.out_size = out_size
         self.pool_size = pool_size
         with self.init_scope():
-            # Each maximum is taken over `pool_size` neighboring outputs of one linear layer.
+            # Each output is the maximum of `pool_size` neighboring outputs of one linear layer.
             self.linear = Linear(
                 in_size,
                 out_size * pool_size,

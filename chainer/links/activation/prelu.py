@@ -21,7 +21,7 @@ class PReLU(Link):
     <https://arxiv.org/abs/1502.01852>`_.
 
     Args:
-        shape (tuple of ints): Shape of the parameter array: that of the first axes of the input
+        shape (tuple of ints): Shape of the parameter array. It matches the first axes of the input
             after the batch axis.
         init (float): Initial parameter value.
 

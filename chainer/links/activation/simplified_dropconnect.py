@@ -18,8 +18,8 @@ class SimplifiedDropconnect(Link):
     """Fully-connected layer with simplified dropconnect regularization.
 
     Wraps :func:`chainer.functions.simplified_dropconnect`. It cannot reproduce the results of the
-    paper: that one samples from a normal distribution before the activation function, whereas here
-    the mean is taken before the activation.
+    paper: the paper samples from a normal distribution before the activation function, whereas this
+    link uses the mean.
 
     See Li et al., `Regularization of Neural Network using DropConnect
     <https://proceedings.mlr.press/v28/wan13.html>`_, ICML 2013.
@@ -31,7 +31,7 @@ class SimplifiedDropconnect(Link):
         nobias, initialW, initial_bias: As for :class:`~chainer.links.Linear`.
 
     Attributes:
-        W, b (Parameter): Weight and bias, as those of :class:`~chainer.links.Linear`.
+        W, b (Parameter): Weight and bias, as in :class:`~chainer.links.Linear`.
 
     Example:
         >>> L.SimplifiedDropconnect(3, 2)(np.zeros((4, 3), np.float32)).shape

@@ -20,9 +20,9 @@ class Swish(Link):
     See `Searching for Activation Functions <https://arxiv.org/abs/1710.05941>`_.
 
     Args:
-        beta_shape (tuple of ints or None): Shape of the parameter ``beta``: that of the first axes
-            of the input after the batch axis, or ``()``. If None, it is that of all axes after the
-            batch axis, inferred at the first call.
+        beta_shape (tuple of ints or None): Shape of the parameter ``beta``. It matches the first
+            axes of the input after the batch axis, or it is ``()``. If None, it matches all axes
+            after the batch axis, and is inferred at the first call.
         beta_init (float): Initial value of the parameter.
 
     Attributes:

@@ -27,8 +27,8 @@ from chainer.links.errors import UnsupportedOptionError
 from chainer.links.initializers.constant import Constant
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
-#: Kernels, strides, paddings and the like beyond this are taken for errors: a file of a few bytes
-#: must not be able to ask for arrays of any size.
+#: Upper limit for kernel sizes, strides, paddings and the like. Larger values are an error, so that
+#: a file of a few bytes cannot make this process allocate huge arrays.
 MAX_SIZE = 4096
 
 
@@ -90,7 +90,7 @@ def _pair(param: Message, repeated: str, h: str, w: str, default: int, low: int)
 
 
 def _fixed(array: Array) -> Constant:
-    """Returns an initializer by a copy of an array: its memory is that of the whole file."""
+    """Returns an initializer that copies an array, because its memory belongs to the whole file."""
     return Constant(array)
 
 
@@ -104,7 +104,7 @@ def _deconvolution(layer: Message) -> Any:
 
 def _channels(shape: Shape, param: Message, transposed: bool) -> tuple[int, int]:
     """Returns the numbers of input and output channels of a convolution, given its weight."""
-    # Only the second axis of a weight is that of one group.
+    # The second axis of a weight covers one group only; the first covers all.
     if transposed:
         n_in, n_out = shape[0], shape[1] * param.group
     else:

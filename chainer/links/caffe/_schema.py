@@ -1,7 +1,7 @@
 """The messages of Caffe's model files, as far as they are read or written here.
 
-Numbers, types and defaults are those of the published file format (``caffe.proto``). Enumerations
-are integers.
+Numbers, types and defaults come from the published file format (``caffe.proto``). Enumerations are
+integers.
 """
 
 from __future__ import annotations

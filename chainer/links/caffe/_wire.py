@@ -214,9 +214,8 @@ def write_message(schema: Schema, values: Mapping[str, Any]) -> bytes:
     """Returns the bytes of a message.
 
     Args:
-        schema: What it is.
-        values: Values by field name; those of messages are mappings again. Other names are an
-            error.
+        schema: Schema of the message.
+        values: Values by field name. Nested messages are mappings, too. Unknown names are an error.
     """
     numbers = {item.name: (number, item) for number, item in schema.fields.items()}
     return b"".join(

@@ -183,7 +183,7 @@ class CaffeFunction(Chain):
 
 
 def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
-    """Returns the layers of a file; those of earlier files get the type as text."""
+    """Returns the layers of a file. Layers in the old format get their type as text."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would never end
         raise FileFormatError(f"{os.fspath(path)} is not a regular file")
     with open(path, "rb") as file:

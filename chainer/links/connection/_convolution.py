@@ -220,7 +220,7 @@ def given_params(
     """Returns the arrays of given parameters, for the methods ``from_params``.
 
     Args:
-        W: Weight, whose first axis is that of the outputs.
+        W: Weight. Its first axis is the output axis.
         b: Bias or None.
         nobias: Whether the bias is ignored.
         out_name: Name of the number of outputs, for the message.

@@ -61,8 +61,8 @@ class Bias(Link):
         """Applies broadcasted elementwise summation.
 
         Args:
-            xs (list of Variables): The input; if the link has no parameter, also the bias. Its
-                shape is that of the axes of the input it is added to.
+            xs (list of Variables): The input; if the link has no parameter, also the bias. The
+                shape of the bias matches the axes of the input to which it is added.
 
         Returns:
             Variable: Sum, of the shape of the input.

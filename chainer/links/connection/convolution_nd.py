@@ -139,7 +139,7 @@ class ConvolutionND(ConvolutionLink):
 class Convolution1D(ConvolutionND):
     """One-dimensional convolution layer.
 
-    The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
+    Takes the same arguments as :class:`~chainer.links.ConvolutionND`, without ``ndim``.
 
     Example:
         >>> L.Convolution1D(3, 7, 4)(np.zeros((2, 3, 8), np.float32)).shape
@@ -153,7 +153,7 @@ class Convolution1D(ConvolutionND):
 class Convolution3D(ConvolutionND):
     """Three-dimensional convolution layer.
 
-    The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
+    Takes the same arguments as :class:`~chainer.links.ConvolutionND`, without ``ndim``.
 
     Example:
         >>> L.Convolution3D(3, 7, 2, pad=1)(np.zeros((2, 3, 4, 4, 4), np.float32)).shape

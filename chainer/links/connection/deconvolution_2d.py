@@ -78,7 +78,7 @@ class Deconvolution2D(ConvolutionLink2D):
         self.outsize = (None, None) if outsize is None else pair(outsize, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
-        # The weight is that of the convolution whose gradient the deconvolution is.
+        # A deconvolution is the gradient of a convolution, and has the weight of that convolution.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:

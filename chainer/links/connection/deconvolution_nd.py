@@ -73,7 +73,7 @@ class DeconvolutionND(ConvolutionLink):
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
-        # The weight is that of the convolution whose gradient the deconvolution is.
+        # A deconvolution is the gradient of a convolution, and has the weight of that convolution.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:
@@ -88,7 +88,7 @@ class DeconvolutionND(ConvolutionLink):
 class Deconvolution1D(DeconvolutionND):
     """One-dimensional deconvolution layer.
 
-    The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
+    Takes the same arguments as :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
 
     Example:
         >>> L.Deconvolution1D(3, 7, 4)(np.zeros((2, 3, 8), np.float32)).shape
@@ -101,7 +101,7 @@ class Deconvolution1D(DeconvolutionND):
 class Deconvolution3D(DeconvolutionND):
     """Three-dimensional deconvolution layer.
 
-    The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
+    Takes the same arguments as :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
 
     Example:
         >>> L.Deconvolution3D(3, 7, 2, stride=2)(np.zeros((2, 3, 4, 4, 4), np.float32)).shape

@@ -18,7 +18,7 @@ class DeformableConvolution2DSampler(ConvolutionLink2D):
     """Convolution at positions that the offsets, a second input, displace.
 
     Wraps :func:`chainer.functions.deformable_convolution_2d_sampler` and holds the filter weight
-    and bias as parameters. The arguments are those of :class:`~chainer.links.Convolution2D`, but
+    and bias as parameters. Takes the same arguments as :class:`~chainer.links.Convolution2D`, but
     the weight is zero by default.
 
     Attributes:

@@ -15,8 +15,8 @@ class DilatedConvolution2D(ConvolutionLink2D):
     Wraps :func:`chainer.functions.dilated_convolution_2d` and holds the filter weight and bias as
     parameters. :class:`~chainer.links.Convolution2D` with an argument ``dilate`` does the same.
 
-    The arguments are those of :class:`~chainer.links.Convolution2D`, but ``dilate`` (int or pair of
-    ints, the dilation factor of filter applications) follows ``pad``, and there are no groups.
+    Takes the same arguments as :class:`~chainer.links.Convolution2D`, but ``dilate`` (int or pair
+    of ints, the dilation factor of filter applications) follows ``pad``, and there are no groups.
 
     Attributes:
         W (Parameter): Weight of shape ``(out_channels, in_channels, kh, kw)``.

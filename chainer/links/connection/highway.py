@@ -56,7 +56,7 @@ class Highway(Chain):
         init_bt: InitializerLike = -1,
     ) -> None:
         super().__init__()
-        # The names of the layers are those of earlier releases, since they are in files.
+        # The layers keep their names from earlier releases, because saved files use them.
         self.activate = activate
         with self.init_scope():
             self.plain = Linear(

@@ -101,7 +101,7 @@ class LocalConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
-        # Each output pixel has a filter of its own, so that the size of the image is needed, too.
+        # Each output pixel has its own filter, so the weight depends on the size of the image, too.
         if self.W.array is None:
             in_channels = infer_channels(self, x, 4)
             self._initialize_params(in_channels, x.shape[2:])

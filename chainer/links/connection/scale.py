@@ -47,7 +47,7 @@ class Scale(Chain):
     ) -> None:
         super().__init__()
         self.axis = axis
-        # With a weight of its own the link knows the shape of the bias.
+        # If the link has a weight, the bias has the same shape.
         if W_shape is not None:
             bias_shape = W_shape
         if bias_term and bias_shape is None:
@@ -71,8 +71,8 @@ class Scale(Chain):
         """Applies broadcasted elementwise product.
 
         Args:
-            xs (list of Variables): The input; if the link has no weight, also the weight. Its shape
-                is that of the axes of the input it is multiplied with.
+            xs (list of Variables): The input; if the link has no weight, also the weight. The shape
+                of the weight matches the axes of the input that it multiplies.
 
         Returns:
             Variable: Product (plus bias), of the shape of the input.

@@ -23,7 +23,7 @@ class WeightHook(LinkHook):
 
     Args:
         weight_name (str): Name of the weight.
-        name (str): Name of the hook; that of the class by default.
+        name (str): Name of the hook; by default the name of its class.
     """
 
     #: The parameter that was replaced in the latest call.
@@ -96,7 +96,7 @@ def _initialize_weight(link: Link, x: VariableLike) -> None:
     """Initializes the weight of a link for its first input."""
     infer_sizes = getattr(link, "_infer_sizes", None)
     if infer_sizes is None:
-        # The links of third parties may define it as those of release 7 do.
+        # Links of third parties may define this method, as in release 7.
         link._initialize_params(x.shape[1])  # type: ignore[attr-defined]
     else:
         infer_sizes(x)

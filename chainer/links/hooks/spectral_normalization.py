@@ -228,7 +228,7 @@ class SpectralNormalization(WeightHook):
         """Returns a weight as a matrix with one row for each output.
 
         Args:
-            W (Variable or array): The weight; its axis :attr:`axis` is that of the outputs.
+            W (Variable or array): The weight; its axis :attr:`axis` is the output axis.
 
         Returns:
             Variable or array: Matrix of the type of ``W``.

@@ -20,8 +20,8 @@ from chainer.links.link_hook import (
 class TimerHook(LinkHook):
     """Link hook for measuring elapsed time of ``forward`` of links.
 
-    The time of a container includes that of the links it calls. The hook waits for the work of
-    accelerators before and after each call, so that each link is charged with its own.
+    The time of a container includes the time of the links it calls. The hook waits for accelerators
+    before and after each call, so that the time of each link includes only its own work.
 
     Attributes:
         call_history: List of pairs of the class name of a link and the time of a call in seconds,

@@ -15,7 +15,7 @@ class WeightStandardization(WeightHook):
     """Weight Standardization link hook implementation.
 
     In each call of the link, every ``W[i]`` is replaced by ``(W[i] - mean) / sqrt(var + eps)``,
-    where mean and variance are those of its elements. The gradients reach the parameter.
+    where mean and variance are over the elements of ``W[i]``. The gradients reach the parameter.
 
     See `Weight Standardization <https://arxiv.org/abs/1903.10520>`_.
 

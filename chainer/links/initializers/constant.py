@@ -54,7 +54,7 @@ def _broadcasts(shape: Shape, target: Shape) -> bool:
 
 
 class _Constant(Initializer):
-    """Base class of initializers whose value is that of the class."""
+    """Base class of initializers whose value is a class attribute."""
 
     fill_value: ClassVar[float]
 

@@ -43,7 +43,7 @@ class LeCunNormal(ScaledByFans, Normal):
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
-    The arguments are those of :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
+    Takes the same arguments as :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
     by default.
     """
 
@@ -59,7 +59,7 @@ class GlorotNormal(ScaledByFans, Normal):
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
-    The arguments are those of :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
+    Takes the same arguments as :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
     by default.
     """
 

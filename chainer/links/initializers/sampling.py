@@ -98,7 +98,7 @@ class DownsamplingConvFilter(_Resampling):
     A convolution with such a weight of ``ksize`` elements, a stride of ``(ksize + 1) // 2`` and
     without bias takes weighted means of the pixels. The array may have any number of spatial axes.
 
-    The arguments are those of :class:`UpsamplingDeconvFilter`.
+    Takes the same arguments as :class:`UpsamplingDeconvFilter`.
 
     Reference: Long et al., https://arxiv.org/abs/1411.4038
 

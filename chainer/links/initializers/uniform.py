@@ -28,8 +28,8 @@ class Uniform(RandomInitializer):
         return self.scale
 
 
-# The bounds are chosen so that the variances are those of the normal initializers of the same
-# names: a uniform distribution over [-s, s] has the variance s ** 2 / 3.
+# The bounds give the same variances as the normal initializers of the same names. A uniform
+# distribution over [-s, s] has the variance s ** 2 / 3.
 
 
 class LeCunUniform(ScaledByFans, Uniform):
@@ -39,7 +39,7 @@ class LeCunUniform(ScaledByFans, Uniform):
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
-    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+    Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:
@@ -54,7 +54,7 @@ class GlorotUniform(ScaledByFans, Uniform):
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
-    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+    Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:
@@ -69,7 +69,7 @@ class HeUniform(ScaledByFans, Uniform):
 
     Reference: He et al., https://arxiv.org/abs/1502.01852
 
-    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+    Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:

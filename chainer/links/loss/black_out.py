@@ -19,7 +19,7 @@ class BlackOut(SampledLoss):
     """BlackOut loss layer.
 
     Wraps :func:`chainer.functions.black_out`. It holds the weight matrix as a parameter and a
-    sampler made of the counts of words.
+    sampler built from the word counts.
 
     See `BlackOut: Speeding up Recurrent Neural Network Language Models With Very Large Vocabularies
     <https://arxiv.org/abs/1511.06909>`_.

@@ -25,8 +25,8 @@ class CRF1d(Link):
             array has shape ``(n_label, n_label)``.
 
     Attributes:
-        cost (Parameter): Transition costs, from the label of the row to that of the column, shape
-            ``(n_label, n_label)``.
+        cost (Parameter): Transition costs, shape ``(n_label, n_label)``. The row is the label
+            before the transition, the column is the label after it.
 
     Example:
         >>> crf = L.CRF1d(3)

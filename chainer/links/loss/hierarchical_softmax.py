@@ -198,7 +198,8 @@ class BinaryHierarchicalSoftmax(Link):
     r"""Hierarchical softmax layer over binary tree.
 
     With a large vocabulary, softmax costs too much. Here a word is a leaf of a binary tree. Its
-    probability is that of the correct direction at each inner node on the path from the root:
+    probability is the product of the probabilities of the correct direction at each inner node on
+    the path from the root:
 
     .. math::
         P(x) = \prod_{(e_i, b_i) \in path(x)} \sigma(b_i x^\top w_{e_i}),
@@ -211,7 +212,7 @@ class BinaryHierarchicalSoftmax(Link):
 
     Args:
         in_size (int): Size of input vectors.
-        tree: Binary tree made of tuples like ``((1, 2), 3)``; its leaves are labels.
+        tree: Binary tree of nested tuples like ``((1, 2), 3)``; its leaves are labels.
         dtype (numpy.dtype): Data type of the weight; ``chainer.config.dtype`` by default.
 
     Attributes:

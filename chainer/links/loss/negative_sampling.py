@@ -20,7 +20,7 @@ class NegativeSampling(SampledLoss):
     """Negative sampling loss layer.
 
     Wraps :func:`chainer.functions.negative_sampling`. It holds the weight matrix as a parameter and
-    a sampler made of the counts of words.
+    a sampler built from the word counts.
 
     See `Distributed Representations of Words and Phrases and their Compositionality
     <https://arxiv.org/abs/1310.4546>`_.

@@ -54,8 +54,8 @@ class BatchNormalization(Link):
         use_beta (bool): Whether there is a shifting parameter; otherwise it is zero.
         initial_gamma (initializer): Initializer of the scaling parameter; one by default.
         initial_beta (initializer): Initializer of the shifting parameter; zero by default.
-        axis (int or tuple of int): Axes over which the statistics are taken; by default the first
-            axis and those after the channel dimensions.
+        axis (int or tuple of int): Axes over which the statistics are computed; by default the
+            first axis and the axes after the channel dimensions.
         initial_avg_mean (initializer): Initializer of the kept mean; zero by default.
         initial_avg_var (initializer): Initializer of the kept variance; one by default.
 
@@ -183,7 +183,7 @@ class BatchNormalization(Link):
         return self._normalize(x, gamma, beta, self.decay)
 
     def _infer_shape(self, x: VariableLike) -> Shape:
-        """Returns the shape of the parameters: that of the axes which are not reduced."""
+        """Returns the shape of the parameters: the lengths of the axes that are not reduced."""
         assert self.axis is not None  # the constructor demands it unless the size is given
         if not all(-x.ndim <= a < x.ndim for a in self.axis):
             raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
@@ -192,8 +192,8 @@ class BatchNormalization(Link):
 
     def _parameters(self, x: VariableLike) -> tuple[VariableLike, VariableLike]:
         """Returns gamma and beta; a constant array for one that the link does not have."""
-        # The constant has the dtype of the other parameter, because the two have to agree. That
-        # may be a wider dtype than that of x.
+        # The constant has the dtype of the other parameter, because the two have to agree. It may
+        # be wider than the dtype of x.
         own = self.beta if self.gamma is None else self.gamma
         dtype = x.dtype if own is None else own.dtype
         gamma = self._constant(1.0, dtype) if self.gamma is None else self.gamma

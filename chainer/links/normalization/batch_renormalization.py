@@ -46,7 +46,7 @@ class BatchRenormalization(BatchNormalization):
         rmax (float): Largest correction of the scale; may be changed during training.
         dmax (float): Largest correction of the mean; may be changed during training.
 
-    The other attributes are those of :class:`~chainer.links.BatchNormalization`.
+    It has the other attributes of :class:`~chainer.links.BatchNormalization`, too.
 
     Example:
         >>> x = np.random.randn(10, 3, 32, 32).astype(np.float32)

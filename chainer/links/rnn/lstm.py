@@ -18,7 +18,7 @@ from chainer.links.size_inference import infer_features
 class LSTMBase(Chain):
     """Base class of the stateful and the stateless LSTM: their two linear layers.
 
-    The arguments are those of :class:`LSTM`.
+    Takes the same arguments as :class:`LSTM`.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class LSTMBase(Chain):
             self._initialize_params()
 
     def _initialize_params(self) -> None:
-        """Fills the weights gate by gate, so that their scale is that of one gate."""
+        """Initializes the weights gate by gate, so that their scale fits the size of one gate."""
         size = self.state_size
         lateral_init = get_initializer(self.lateral_init)
         upward_init = get_initializer(self.upward_init)
@@ -131,7 +131,7 @@ class LSTM(CellStateChain, LSTMBase):
     step to step: the states of the remaining sequences are kept as they are, so sort sequences by
     descending length.
 
-    The arguments are those of :class:`StatelessLSTM`.
+    Takes the same arguments as :class:`StatelessLSTM`.
 
     Attributes:
         upward (Linear): Linear layer of upward connections.
@@ -155,7 +155,7 @@ class LSTM(CellStateChain, LSTMBase):
             Variable: Outputs of shape ``(B, out_size)``.
 
         Raises:
-            TypeError: If the batch is larger than that of the previous step.
+            TypeError: If the batch is larger than in the previous step.
         """
         self._prepare(x)
         batch = x.shape[0]

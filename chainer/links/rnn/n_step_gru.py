@@ -21,8 +21,8 @@ class NStepGRUBase(SingleStateNetwork):
 class NStepGRU(NStepGRUBase):
     """Stacked Uni-directional GRU for sequences.
 
-    Wraps :func:`chainer.functions.n_step_gru` and holds the weights. The arguments and attributes
-    are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
+    Wraps :func:`chainer.functions.n_step_gru` and holds the weights. It has the same
+    arguments and attributes as :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
 
     Example:
         >>> l = L.NStepGRU(n_layers=2, in_size=3, out_size=4, dropout=0.5)

@@ -51,8 +51,8 @@ class NStepLSTMBase(NStepRNNBase):
 class NStepLSTM(NStepLSTMBase):
     """Stacked Uni-directional LSTM for sequences.
 
-    Wraps :func:`chainer.functions.n_step_lstm` and holds the weights. The arguments and attributes
-    are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
+    Wraps :func:`chainer.functions.n_step_lstm` and holds the weights. It has the same
+    arguments and attributes as :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
 
     Example:
         >>> l = L.NStepLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5)

@@ -193,7 +193,7 @@ class NStepRNNBase(ChainList):
         return (*states_new, permutate_list(ys, indices, inv=True))
 
     def _with_empty(self, ys: Sequence[Variable], xs: Sequence[VariableLike]) -> list[Variable]:
-        """Appends the outputs of empty sequences, which are not among those of any step."""
+        """Appends the outputs of empty sequences, which have no steps."""
         shape = (0, self.direction * self.out_size)
         return [*ys, *(zeros(self, shape, xs[0].dtype) for _ in range(len(xs) - len(ys)))]
 
@@ -249,7 +249,7 @@ def permutate_list(
 
 
 class SingleStateNetwork(NStepRNNBase):
-    """Base class of networks whose units have one state, as those of RNN and GRU."""
+    """Base class of networks whose units have one state: RNN and GRU."""
 
     @removed_arguments(train=REMOVED_TRAIN)
     def forward(
@@ -285,8 +285,8 @@ class _NStepRNN(SingleStateNetwork):
 class NStepRNNTanh(_NStepRNN):
     """Stacked Uni-directional RNN with hyperbolic tangent units for sequences.
 
-    Wraps :func:`chainer.functions.n_step_rnn` and holds the weights. The arguments and attributes
-    are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
+    Wraps :func:`chainer.functions.n_step_rnn` and holds the weights. It has the same
+    arguments and attributes as :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
 
     Example:
         >>> l = L.NStepRNNTanh(n_layers=2, in_size=3, out_size=4, dropout=0.5)

@@ -42,7 +42,7 @@ class _TreeLSTM(Chain):
                 f"{type(self).__name__} takes the cell states of all children, their outputs and "
                 f"the input: an odd number of arguments, got {len(cshsx)}"
             )
-        # The batch size and the dtype of missing arguments are those of any given one.
+        # Missing arguments get the batch size and the dtype of any argument that is given.
         given = next((value for value in cshsx if value is not None), None)
         if given is None:
             raise ValueError("All inputs (cs, hs, x) are None.")
@@ -143,7 +143,7 @@ class NaryTreeLSTM(_TreeLSTM):
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_ and `A Fast Unified Model for Parsing and Sentence
     Understanding <https://arxiv.org/abs/1603.06021>`_. As in the latter, the forget gate of each
-    child has a matrix of its own for the input.
+    child has a separate matrix for the input.
 
     Args:
         in_size (int or None): Size of input vectors; inferred at the first call if None.

@@ -38,7 +38,7 @@ class FileFormatError(ValueError):
 def format_errors(message: str) -> Iterator[None]:
     """Turns what parsers raise for damaged bytes into a :class:`FileFormatError`.
 
-    Errors of the system, such as that of a disk, stay what they are.
+    System errors, such as a failing disk, are not converted.
 
     Args:
         message: Begin of the message. The text of the error follows.

@@ -171,9 +171,9 @@ class HDF5Deserializer(serializer_module.Deserializer):
 
         Args:
             key (str): Name of the serialization entry.
-            value (scalar, array, None, or str): What the object has. Elements of an array are
-                overwritten; of others the type determines that of the result. Where it is None,
-                the array of the file is returned.
+            value (scalar, array, None, or str): Current value of the object. The elements of an
+                array are overwritten. For other values the result has the same type. For None the
+                array of the file is returned.
 
         Returns:
             Deserialized value; None if None was saved. The given value if it is skipped.

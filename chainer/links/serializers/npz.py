@@ -146,9 +146,9 @@ class NpzDeserializer(serializer_module.Deserializer):
 
         Args:
             key (str): Name of the serialization entry.
-            value (scalar, array, None, or str): What the object has. Elements of an array are
-                overwritten; of others the type determines that of the result. Where it is None,
-                the array of the file is returned.
+            value (scalar, array, None, or str): Current value of the object. The elements of an
+                array are overwritten. For other values the result has the same type. For None the
+                array of the file is returned.
 
         Returns:
             Deserialized value; None if None was saved. The given value if it is skipped.
@@ -202,7 +202,7 @@ def entry_prefix(path: str) -> str:
     if not isinstance(path, str):
         raise wrong_type("path", "a str: names begin with it", path)
     path = path.lstrip("/")
-    # Without the slash, the entries of ``l10`` would be taken for some of ``l1``.
+    # Without the slash, the entries of ``l10`` would look like entries of ``l1``.
     return path if not path or path.endswith("/") else path + "/"
 
 
@@ -315,8 +315,8 @@ def load_npz(
     """Loads an object from the file in NPZ format.
 
     This is a short-cut function to load from an .npz file that contains only one object. Files of
-    earlier releases can be read. Entries are read one by one, those that the object asks for only,
-    after their declared shape and dtype were compared with what the object has. If loading fails,
+    earlier releases can be read. Entries are read one by one, and only if the object asks for them.
+    Before that their declared shape and dtype are compared with the object. If loading fails,
     the object gets its former values back. Besides the object, loading needs memory of its size.
     Nothing is ever unpickled.
 

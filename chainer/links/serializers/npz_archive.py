@@ -175,7 +175,7 @@ class NpzArchive(Mapping[str, HostArray]):
                     pass
 
     def check_names(self) -> None:
-        """Compares the names of the directory with those that precede the entries.
+        """Compares the names in the directory with the names in front of the entries.
 
         A name that is missing may be one that was damaged.
 
@@ -297,7 +297,7 @@ def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, D
     if any(length < 0 for length in shape):
         raise ValueError(f"negative length in shape {shape}")
     if not dtype.hasobject:
-        # Python's integers do not overflow, unlike those of numpy.prod.
+        # Use math.prod, because Python's integers do not overflow. numpy.prod can.
         expected = math.prod(shape) * dtype.itemsize
         left = size - stream.tell()
         if expected != left:

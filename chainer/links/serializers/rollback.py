@@ -48,7 +48,7 @@ class LoadJournal:
             self._arrays.append((value, copy.copy() if copy is value else copy))
 
     def exchange(self, key: str, value: EntryValue, stored: HostArray) -> bool:
-        """Swaps the contents of an array with those of a file, so that no copy of it is needed.
+        """Swaps the contents of an array and of a file entry, so that no copy is needed.
 
         Args:
             key: Full name of the entry.

@@ -32,8 +32,8 @@ def save_safetensors(
 ) -> None:
     """Saves an object to a file in the format safetensors.
 
-    Names are those of :func:`save_npz`. The file has the class of the object and the version of
-    Chainer as metadata. It is replaced as a whole once everything is written.
+    It uses the same names as :func:`save_npz`. The file has the class of the object and the version
+    of Chainer as metadata. An existing file is replaced only once everything is written.
 
     Args:
         file (str): Path of the file.

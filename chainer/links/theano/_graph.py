@@ -42,7 +42,7 @@ class Graph:
     def gradient(self) -> Graph:
         """The graph of the gradients of the floating-point inputs.
 
-        Its inputs are those of this graph, then the gradients of the floating-point outputs.
+        Its inputs are the inputs of this graph, then the gradients of the floating-point outputs.
         """
         import pytensor
 

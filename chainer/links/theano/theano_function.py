@@ -18,7 +18,7 @@ class TheanoFunction(Link):
 
     Wraps a function of `PyTensor <https://pytensor.readthedocs.io/>`_, the living successor of
     Theano (``pip install "chainer[theano]"``), as a link. The functions for forward and backward
-    computation are made of symbolic input and output variables. Gradients are differentiable, too.
+    computation are compiled from symbolic inputs and outputs. Gradients are differentiable, too.
 
     Arrays of accelerators are copied to the host and back.
 
@@ -82,7 +82,7 @@ class TheanoFunction(Link):
             Variable or tuple of Variable: Outputs; a single one is not put into a tuple.
 
         Raises:
-            InvalidType: If number, dtypes or numbers of axes are not those of the symbolic inputs.
+            InvalidType: If the number, dtypes or numbers of axes differ from the symbolic inputs.
         """
         outputs = TheanoNode(self._graph).apply(args)
         return outputs[0] if len(outputs) == 1 else outputs

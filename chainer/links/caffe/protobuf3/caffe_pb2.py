@@ -61,7 +61,7 @@ _ENUMERATIONS: dict[tuple[str, str], tuple[str, dict[str, int]]] = {
 
 
 def _add_message(file: Any, schema: Schema, seen: set[str]) -> None:
-    """Adds a message, and those that it contains, to the description of a file."""
+    """Adds a message, and the messages it contains, to the description of a file."""
     if schema.name in seen:
         return
     seen.add(schema.name)

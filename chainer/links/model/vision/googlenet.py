@@ -147,7 +147,7 @@ class GoogLeNet(PretrainedNetwork):
             "conv2": [self.conv2, relu, _local_response_normalization],
             "pool2": [_max_pooling_2d],
         }
-        # The names of features are those of the paper.
+        # The names of features come from the paper.
         pool_after = {"3b": "pool3", "4e": "pool4"}
         for name in _INCEPTIONS:
             functions[f"inception_{name}"] = [self[f"inc{name}"]]

@@ -75,8 +75,8 @@ class BottleneckA(_Bottleneck):
         out_channels (int): Channels of the output.
         stride (int): Factor by which the bottleneck shrinks the image.
         initialW (initializer): Initializer of the weights.
-        downsample_fb (bool): Whether the convolution of 3 x 3 has the stride, as in the network
-            of Facebook; otherwise the first convolution has it, as in that of Microsoft.
+        downsample_fb (bool): Whether the 3 x 3 convolution has the stride, as in the network of
+            Facebook; otherwise the first convolution has it, as in the network of Microsoft.
     """
 
     def __init__(
@@ -189,8 +189,8 @@ class ResNetLayers(PretrainedNetwork):
             variable. If None, nothing is loaded and the weights are initialized as in the original
             paper, by ``chainer.initializers.HeNormal(scale=1.0)``.
         n_layers (int): Number of layers: 50, 101 or 152.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images, as in the
-            networks of Facebook; otherwise those of 1 x 1 do, as in the original ones.
+        downsample_fb (bool): Whether the 3 x 3 convolutions shrink the images, as in the networks
+            of Facebook; otherwise the 1 x 1 convolutions do, as in the original networks.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
@@ -289,7 +289,7 @@ class ResNet50Layers(ResNetLayers):
     while the top-5 accuracy on ImageNet is only 0.7% and 1.1% lower: often the best balance of
     accuracy and size.
 
-    The arguments and attributes are those of
+    It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-50-model.caffemodel``.
     """
@@ -306,7 +306,7 @@ class ResNet101Layers(ResNetLayers):
     ResNet101 has 44,549,224 trainable parameters, 26% fewer than ResNet152, while the top-5
     accuracy on ImageNet is 1.1% lower at most.
 
-    The arguments and attributes are those of
+    It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-101-model.caffemodel``.
     """
@@ -323,7 +323,7 @@ class ResNet152Layers(ResNetLayers):
     ResNet152 has 60,192,872 trainable parameters; it is the deepest of the three and achieved the
     best result on ImageNet classification in ILSVRC 2015.
 
-    The arguments and attributes are those of
+    It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-152-model.caffemodel``.
     """

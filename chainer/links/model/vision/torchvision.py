@@ -126,7 +126,7 @@ def torchvision_names(model: VGGLayers | ResNetLayers) -> dict[str, str]:
 def load_torchvision(file: FilePath, model: VGGLayers | ResNetLayers) -> None:
     """Loads weights of torchvision into a network.
 
-    The images that such a network takes are those of
+    Prepare images for such a network with
     :func:`chainer.links.model.vision.torchvision.prepare`.
 
     Args:

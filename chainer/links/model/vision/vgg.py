@@ -158,7 +158,7 @@ class VGG16Layers(VGGLayers):
 class VGG19Layers(VGGLayers):
     """A pre-trained CNN model with 19 layers provided by VGG team.
 
-    The arguments and attributes are those of :class:`VGG16Layers`.
+    It has the same arguments and attributes as :class:`VGG16Layers`.
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
