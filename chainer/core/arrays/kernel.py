@@ -236,7 +236,7 @@ class Operation:
 
 
 def _warn_of_unknown_providers(policy: KernelPolicy) -> None:
-    """Warns if ``chainer.config.kernels`` has a name that is no provider, such as a misspelling."""
+    """Warns if ``chainer.config.kernels`` names an unknown provider, such as a misspelled one."""
     providers = {key.split("/")[1] for key in registries.kernels.names()}
     for name in policy.kernels:
         if name not in providers:
