@@ -16,8 +16,9 @@ from chainer.core.typing import Array
 def get_array_types() -> tuple[type, ...]:
     """Returns the classes of the arrays of all backends that work on this machine.
 
-    ``numpy.ndarray`` comes first. The libraries of Chainer's own backends are imported. Those of
-    plugins are not: without its library there is no array of a backend.
+    ``numpy.ndarray`` comes first. The call imports the libraries of Chainer's own backends. It does
+    not import libraries of plugins: as long as such a library is not imported, no array of its
+    backend exists.
 
     Returns:
         tuple of type: The classes.
@@ -45,8 +46,8 @@ def is_arrays_compatible(arrays: Iterable[Array | None]) -> bool:
         arrays: Arrays of any backends; None is ignored.
 
     Returns:
-        bool: True if all are arrays, and of backends of one family: all in host memory, or all of
-            CuPy. False if something is not an array.
+        bool: True if all objects are arrays and their backends belong to one family, so that all
+            are in host memory or all are CuPy arrays. False if something is not an array.
     """
     families: set[str | None] = set()
     for array in arrays:
@@ -69,7 +70,10 @@ def _available() -> Iterator[Backend]:
 
 
 def _may_have_arrays(name: str) -> bool:
-    """Returns whether a backend is one of Chainer's own, or its library is imported."""
+    """Returns whether arrays of a backend may exist.
+
+    They may for Chainer's own backends, and for others once their library is imported.
+    """
     entry = registries.backends.entry(name)
     if entry.provenance is not None and entry.provenance.distribution == "chainer":
         return True

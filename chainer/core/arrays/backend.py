@@ -79,7 +79,8 @@ def get_device(device_spec: DeviceLike) -> Device:
         TypeError: If the specifier is of a type that has no meaning.
         ValueError: If a string that begins with ``'@'`` has no meaning.
         RuntimeError: If the backend is not available; the message says what is missing. Also if a
-            string without ``'@'`` has no meaning: in release 7 it names a device of ChainerX.
+            string without ``'@'`` has no meaning: in release 7 such a string names a ChainerX
+            device.
     """
     if isinstance(device_spec, Device):
         return device_spec
@@ -163,9 +164,9 @@ def get_array_module(*args: object) -> ModuleType:
 
 
 def get_device_from_array(*arrays: object) -> Device:
-    """Returns the device of the first argument that holds an array of another type than NumPy's.
+    """Returns the device of the first argument that holds an array other than a NumPy array.
 
-    Without any such array, the CPU device is returned.
+    If there is no such array, the function returns the CPU device.
 
     Args:
         arrays: Arrays, :class:`~chainer.Variable` objects, or other values, which are ignored.

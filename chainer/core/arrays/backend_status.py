@@ -1,4 +1,4 @@
-"""State of a registered backend, asked so that no fault of a plugin gets through."""
+"""State of a registered backend. Errors that the code of a plugin raises are caught."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainer.core.registry.registry import Entry
 
 @dataclass(frozen=True)
 class BackendStatus:
-    """What a backend says of itself.
+    """The state that a backend reports.
 
     Attributes:
         entry: Its entry in the registry.
@@ -36,7 +36,8 @@ def backend_status(name: str) -> BackendStatus:
         name: Name of a registered backend.
 
     Returns:
-        BackendStatus: If the backend raises an error, the reason names that and its plugin.
+        BackendStatus: The state. If the backend raises an error, the reason names the error and the
+            plugin.
     """
     entry = registries.backends.entry(name)
     backend: Any = None
@@ -47,7 +48,7 @@ def backend_status(name: str) -> BackendStatus:
             return BackendStatus(entry, backend, str(reason))
         version = str(backend.version())
         return BackendStatus(entry, backend, None, version, [str(d) for d in backend.devices()])
-    except ImportError as error:  # says already which plugin it is
+    except ImportError as error:  # the text of the error already names the plugin
         return BackendStatus(entry, backend, str(error))
     except (Exception, SystemExit) as error:
         text = f"{type(error).__name__} in the code of {entry.origin}: {error}"

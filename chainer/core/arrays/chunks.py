@@ -24,7 +24,7 @@ def chunk_bytes(nbytes: int, parts: int) -> int:
 
     Args:
         nbytes: Memory of the array, in bytes.
-        parts: Share of that memory: a chunk may take ``1 / parts``.
+        parts: A chunk may take ``1 / parts`` of that memory.
 
     Returns:
         int: 4 KiB to 64 KiB. Smaller chunks are slow, because each costs a few calls; larger ones

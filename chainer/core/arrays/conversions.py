@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ArrayConversions:
-    """What the framework asks of every backend so that opaque layouts are possible.
+    """Conversions between the arrays of a backend and the arrays that its ``xp`` makes.
 
-    A backend whose arrays are those that ``xp`` makes inherits these methods, which return the
-    array itself. Others derive from
+    For most backends these are the same arrays. Such a backend inherits these methods, which
+    return the array itself. Other backends derive from
     :class:`~chainer.core.arrays.opaque_layouts.OpaqueLayoutBackend` and override them.
 
     Attributes:
@@ -31,21 +31,21 @@ class ArrayConversions:
         return cast("Backend", self)
 
     def wrap(self, array: Array) -> Array:
-        """Returns an array in the form in which Variables hold it."""
+        """Converts an array to the type that Variables store."""
         return array
 
     def to_xp(self, array: Array) -> Array:
-        """Returns an array, for reading, in the type that ``xp`` makes."""
+        """Converts an array to the type that ``xp`` makes. The result is only read."""
         return array
 
     def xp_view(self, array: Array) -> Array:
-        """Returns an array, for writing, in the type that ``xp`` makes."""
+        """Returns a view of an array, of the type that ``xp`` makes. It may be written to."""
         return self.to_xp(array)
 
     def broadcast_axes(self, array: Array) -> tuple[int, ...]:
         """Returns the axes along which all elements of an array are the same memory.
 
-        Those of broadcast views. A gradient that has such axes is filled in when it is read. An
-        array of unknown strides is taken to have none.
+        Broadcast views have such axes. A gradient with such axes is copied to memory of its own
+        when it is read. The result is empty for an array whose strides are unknown.
         """
         return broadcast_axes(array)

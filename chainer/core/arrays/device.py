@@ -35,9 +35,9 @@ _entered = _Entered()
 class Device:
     """A place where arrays of one backend are, such as ``@numpy`` or ``@cupy:0``.
 
-    The devices of the backends that earlier releases had are of subclasses, which programs tell
-    apart with ``isinstance``: :class:`~chainer.backend.CpuDevice`,
-    :class:`~chainer.backend.GpuDevice` and :class:`~chainer.backend.Intel64Device`.
+    The backends of earlier releases have subclasses, which programs recognize by ``isinstance``:
+    :class:`~chainer.backend.CpuDevice`, :class:`~chainer.backend.GpuDevice` and
+    :class:`~chainer.backend.Intel64Device`.
 
     Args:
         backend (Backend): Backend of the device. A subclass that belongs to no backend leaves it
@@ -91,7 +91,7 @@ class Device:
         """
         own = self._own_backend("is_array_supported()")
         found = find_backend(array.__class__)
-        # What xp makes counts, too: NumPy arrays are on the device of iDeep.
+        # Arrays that xp makes count as well: NumPy arrays are on the device of iDeep.
         if found is None or found not in (own, own.xp_backend):
             return False
         return not own.multi_device or found.device_of(cast("Array", array)) == self

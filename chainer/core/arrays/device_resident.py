@@ -90,8 +90,8 @@ class _Transfer(DeviceResidentsVisitor):
         self.device = device
         self._stay = stay_on_accelerator and device.backend.is_accelerator
         self._method = _METHODS.get(device.backend.name, "")
-        # An overridden method runs once for each object. It calls the method of this class in
-        # turn, which starts a transfer inside this one: the two share their notes.
+        # An overridden method runs once for each object. It calls the method of the base class,
+        # which starts a second transfer inside this one. The two share their records.
         outer = _active.transfer
         same = outer is not None and outer.device == device
         self._called: set[int] = outer._called if outer is not None and same else set()
@@ -147,8 +147,8 @@ class HostToDevice(DeviceResidentsVisitor):
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        # Whether the arrays of the object that is being visited stay. An uninitialized parameter
-        # has no array of its own that would tell.
+        # Whether the arrays of the visited object stay where they are. An uninitialized parameter
+        # has no array from which this could be found.
         self._stays = False
 
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
@@ -195,7 +195,7 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
     _overridden_transfers: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
-        # Without a call of this method there is nothing to repair: the class has all defaults.
+        # Nothing to do: the class has all defaults, so an object is valid without this call.
         pass
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -222,8 +222,8 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
     def device(self) -> Device:
         """Device of the object (:class:`chainer.backend.Device`).
 
-        In release 4 links had no such attribute, so that programs for it may set one of their own:
-        ``self.device = -1``. It is theirs then, and :func:`device_of` gives the device.
+        In release 4 links had no such attribute. Programs written for it may use the name for a
+        value of theirs, such as ``self.device = -1``. Then :func:`device_of` returns the device.
         """
         own = vars(self)
         return own["device"] if "device" in own else device_of(self)
@@ -263,9 +263,9 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
 
     @final(action=DeprecationWarning)
     def to_gpu(self, device: DeviceLike = None) -> Self:
-        """Copies arrays of the object to a GPU; those that are on a GPU already stay there.
+        """Copies the arrays of the object to a GPU. Arrays that are on a GPU already stay there.
 
-        So a model whose parts were sent to several GPUs is not gathered on one.
+        So the parts of a model that were sent to several GPUs stay on these GPUs.
 
         Deprecated since v7.0.0; use ``to_device('@cupy:N')``.
 

@@ -99,8 +99,8 @@ class Operation:
         """Returns the implementation that serves a call.
 
         Args:
-            arrays: The arrays of the call (None for one that is left out). The first one decides
-                about the backend.
+            arrays: The arrays of the call (None for one that is left out). The first one determines
+                the backend.
             attributes: The other arguments, hashable.
 
         Returns:
@@ -180,9 +180,13 @@ class Operation:
                 raise
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
-                who = "the reference" if kernel is None else f"provider {kernel.provider!r}"
+                if kernel is None:
+                    provider_description = "the reference"
+                else:
+                    provider_description = f"provider {kernel.provider!r}"
                 raise TypeError(
-                    f"kernel of {who} for operation {self.name!r} lacks {', '.join(missing)}"
+                    f"kernel of {provider_description} for operation {self.name!r} "
+                    f"lacks {', '.join(missing)}"
                 )
             self._loaded[key] = implementation
         return implementation
@@ -232,7 +236,7 @@ class Operation:
 
 
 def _warn_of_unknown_providers(policy: KernelPolicy) -> None:
-    """Warns of names in ``chainer.config.kernels`` that no kernel has, such as misspelled ones."""
+    """Warns if ``chainer.config.kernels`` names an unknown provider, such as a misspelled one."""
     providers = {key.split("/")[1] for key in registries.kernels.names()}
     for name in policy.kernels:
         if name not in providers:
@@ -261,7 +265,7 @@ def get_operation(name: str) -> Operation:
 
 
 class Explainable(Protocol):
-    """An object that tells about itself, such as a captured step."""
+    """An object with a method ``explain()`` that describes it, such as a captured step."""
 
     def explain(self) -> str: ...
 

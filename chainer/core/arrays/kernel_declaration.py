@@ -14,7 +14,7 @@ from chainer.core.typing import Array, DType, Shape
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec:
-    """What a kernel's ``supports`` is told about an array.
+    """Description of an array that is passed to a kernel's ``supports``.
 
     Attributes:
         shape: Shape.
@@ -82,18 +82,18 @@ class KernelDeclaration:
     Attributes:
         operation: Name of the operation.
         array_type: Array class that it works on, or its lazy name ``'module:Class'``.
-        provider: Name of who supplies it (``'cudnn'``, the name of a plugin). A kernel whose
-            provider has the name of the backend of ``array_type`` is always on. Others are on only
-            if the configuration says so.
+        provider: Name of the provider, such as ``'cudnn'`` or the name of a plugin. A kernel whose
+            provider has the name of the backend of ``array_type`` is always enabled. Other kernels
+            are enabled only if the configuration says so.
         load: Class or function ``load(backend) -> object with the methods of the operation``, or a
             lazy reference to it, which is imported when the kernel is first chosen.
-        supports: Function of a :class:`CallSpec` that returns True, the reason why the kernel does
-            not support the call (a text), or False. It must not depend on anything but its
-            argument. May be a lazy reference.
-        priority: Of the kernels that support a call, the one of highest priority is chosen.
+        supports: Function that takes a :class:`CallSpec`. It returns True if the kernel supports
+            the call, and otherwise the reason (a text) or False. The result must depend on the
+            argument only. May be a lazy reference.
+        priority: If several kernels support a call, the one with the highest priority is chosen.
         unavailable: Function that returns None if the provider works on this machine, and otherwise
             what is missing. May be a lazy reference.
-        unconditional: Whether the kernel is on whatever the configuration says of its provider.
+        unconditional: Whether the kernel is enabled regardless of the configuration.
     """
 
     operation: str

@@ -73,7 +73,7 @@ class Explanation:
 def by_preference(
     kernels: Sequence[KernelDeclaration], policy: KernelPolicy
 ) -> list[KernelDeclaration]:
-    """Returns kernels with those of the user's preferred providers first, else in their order.
+    """Sorts kernels: the user's preferred providers come first, other kernels keep their order.
 
     Args:
         kernels: The kernels, highest priority first.
@@ -98,8 +98,9 @@ def disabled_reason(
     """
     setting = policy.setting(kernel.provider)
     switch = policy.switch_of(kernel.provider)
-    # Without an entry of its own, the kernels of the backend's own provider are on. Others have to
-    # be named in the configuration: installing a package must not change results.
+    # If a provider has no configuration entry, its kernels are enabled only if it is the provider
+    # of the backend itself. Other providers must be named in the configuration: installing a
+    # package must not change results.
     if kernel.unconditional or (
         switch is None and setting == "never" and kernel.provider == backend.name
     ):

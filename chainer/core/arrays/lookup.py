@@ -44,9 +44,9 @@ registries.backends.add_listener(_forget)
 
 
 def add_private_backend(cls: type[Any], backend: Backend) -> None:
-    """Makes a backend known for arrays of a class, but not by its name.
+    """Registers a backend for arrays of a class, but not under a name.
 
-    It serves arrays that exist only while something runs, such as those of a recording.
+    Such a backend serves temporary arrays, such as the arrays of a recording.
 
     Args:
         cls: Class of the arrays; not one of its subclasses.
@@ -62,8 +62,8 @@ def get_backend(name: str) -> Backend:
         name: Name of the backend, such as ``'numpy'``.
 
     Raises:
-        LookupError: If no installed plugin supplies a backend of this name. If a distribution is
-            known that does, the message names it.
+        LookupError: If no installed plugin supplies a backend of this name. The message names a
+            distribution that supplies it, if one is known.
     """
     return registries.backends.get(name)
 
@@ -84,8 +84,8 @@ def find_backend(cls: type[Any]) -> Backend | None:
         return None
     backend, distance = _search(cls)
     # A class that is not itself registered may belong to a plugin that is not loaded yet. Loading
-    # all plugins takes time, and initializers, labels and the like are looked up as well, so it is
-    # done only for classes that look like arrays.
+    # all plugins takes time, and this function is also called for initializers, labels and the
+    # like. So the plugins are loaded only for classes that look like arrays.
     if distance > 0 and hasattr(cls, "shape") and not issubclass(cls, _NumpyScalar):
         registries.backends.load_all()
         backend, _ = _search(cls)

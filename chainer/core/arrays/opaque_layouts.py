@@ -19,15 +19,16 @@ from chainer.core.typing import Array
 
 
 class OpaqueLayoutBackend(Backend):
-    """A backend whose arrays are not those that its ``xp`` makes, or wrap those of a library.
+    """A backend with an array type that its ``xp`` does not make, or with two array types.
 
     It belongs to the family of the backend whose arrays ``xp`` makes (:attr:`xp_backend`). The two
-    kinds of arrays can be mixed: :meth:`from_host`, functions and kernels may return either, and
-    all methods of this backend accept both. Kernels get arrays as they are. Everything else gets
-    the result of :meth:`to_xp`, unless a function declares ``accepts_opaque_arrays = True``.
+    types of arrays can be mixed: :meth:`from_host`, functions and kernels may return either type,
+    and all methods of this backend accept both. Kernels get arrays as they are. Other code gets the
+    result of :meth:`to_xp`, unless a function declares ``accepts_opaque_arrays = True``.
 
-    A backend whose arrays wrap those of a library, and whose ``xp`` makes the wrappers, overrides
-    only :meth:`wrap`. Its ``array_types`` lists the classes of both.
+    Another use is a backend that wraps the arrays of a library in a class of its own, and whose
+    ``xp`` makes the wrappers. It overrides only :meth:`wrap`. Its ``array_types`` lists both the
+    class of the wrappers and the class of the wrapped arrays.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -40,16 +41,17 @@ class OpaqueLayoutBackend(Backend):
         return self
 
     def wrap(self, array: Array) -> Array:
-        """Returns an array in the form in which Variables hold it.
+        """Converts an array to the type that Variables store.
 
-        Called for arrays that users pass in and that functions return.
+        Called for arrays that users pass and for arrays that functions return.
         """
         return array
 
     def to_xp(self, array: Array) -> Array:
-        """Returns an array in the type that ``xp`` makes, for code written against ``xp``.
+        """Converts an array to the type that ``xp`` makes, for code written against ``xp``.
 
-        For reading: the result may be a copy. An array of that type is returned as it is.
+        The result may be a copy, so it is for reading only. An array of that type is returned as it
+        is.
         """
         return array
 
@@ -58,7 +60,7 @@ class OpaqueLayoutBackend(Backend):
         return self.to_xp(array)
 
     def broadcast_axes(self, array: Array) -> tuple[int, ...]:
-        """Returns no axes: such arrays own their memory, and asking for strides may convert one."""
+        """Returns no axes: such arrays own their memory, and reading the strides may convert it."""
         return ()
 
 
@@ -101,7 +103,8 @@ def _on_xp_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., A
 
     @functools.wraps(method)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        # One test for all arguments: a second provider sends most small calls through here.
+        # One test for all arguments, because this is a hot path: if a second provider is enabled,
+        # most small calls come here.
         if _PLAIN.issuperset(map(type, args)):
             return method(*args, **kwargs)
         return method(*map(convert, args), **kwargs)

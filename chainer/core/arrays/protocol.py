@@ -1,4 +1,4 @@
-"""What a backend is: an array type, and what the framework must know of it.
+"""Definition of a backend: an array type, and what the framework must know about it.
 
 Everything else (which functions exist, how they are differentiated) is written once, against the
 array namespace ``xp`` of the backend and against kernels (:mod:`chainer.core.arrays.kernel`).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Backend(ArrayConversions):
-    """An array type and what the framework must know of it.
+    """An array type and what the framework must know about it.
 
     Subclass it, set ``name`` and ``array_types``, and define :meth:`xp`, :meth:`from_host` and
     :meth:`to_host`. Define further methods if their defaults are wrong for the array type. Register
@@ -33,17 +33,18 @@ class Backend(ArrayConversions):
     Attributes:
         name: Name in device specifiers: ``'@name'``.
         array_types: Array classes, or lazy names ``'module:Class'`` of classes whose library is not
-            imported until an array of it exists.
-        family: Backends of one family may be mixed in one call, and a kernel may return arrays of
-            another backend of the family. Everything in host memory that NumPy understands is of
-            family ``'host'``. By default a backend is a family of its own.
-        is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` is called for its
-            arrays, in functions that define these two instead of ``forward``.
+            imported until one of its arrays exists.
+        family: Name of a group of backends. Arrays of one family may be mixed in one call, and a
+            kernel may return arrays of another backend of the family. All arrays in host memory
+            that NumPy understands belong to the family ``'host'``. By default no other backend is
+            in the family.
+        is_accelerator: Whether functions that define ``forward_cpu`` and ``forward_gpu`` instead of
+            ``forward`` run ``forward_gpu`` for its arrays.
         multi_device: Whether there may be more than one device. If so, the device of the inputs is
             made current while a function runs; if not, the framework does not ask for devices.
             Default: the value of ``is_accelerator``.
-        converts_inputs: Whether NumPy arrays beside arrays of the backend become its arrays, by
-            :meth:`from_host`, when a function gets them. For backends of the family ``'host'``.
+        converts_inputs: Whether NumPy arrays are converted by :meth:`from_host` when a function
+            gets them together with arrays of the backend. For backends of the family ``'host'``.
     """
 
     name: ClassVar[str]
@@ -141,7 +142,7 @@ class Backend(ArrayConversions):
         return array.copy()
 
     def asarray(self, value: ArrayLike, dtype: DTypeLike = None) -> Array:
-        """Returns an array of a number or of an array of this backend; arrays are not copied.
+        """Converts a number to an array; returns an array of this backend without a copy.
 
         Args:
             value: Number or array.
@@ -170,9 +171,10 @@ class Backend(ArrayConversions):
     def random_state(self, device: Device) -> Any:
         """Returns the state of the source of random numbers.
 
-        By default it is what the source's ``get_state`` returns. A source without this method draws
-        a seed and is seeded with it, because many libraries cannot read the state of their
-        generators. What follows is the same after :meth:`set_random_state`.
+        The default is the result of the source's method ``get_state``. Many libraries cannot read
+        the state of their generators. A source without this method is therefore seeded with a
+        number that it draws, and the number is returned. After :meth:`set_random_state` the source
+        repeats the numbers that follow this call.
 
         Args:
             device: Device of this backend.
@@ -207,7 +209,8 @@ class Backend(ArrayConversions):
     ) -> Any:
         """Makes a kernel for the arrays of this backend.
 
-        Backends need not define it. That of recordings makes each call of a kernel a single step.
+        Backends need not define it. The backend of recordings does: it records each call of a
+        kernel as a single step.
 
         Args:
             factory: Makes the kernel for a backend.
@@ -228,9 +231,9 @@ class Backend(ArrayConversions):
         return None
 
     def random_keys(self) -> Sequence[Any]:
-        """Returns the states of random numbers that are not NumPy's, to keep and to restore.
+        """Returns the states of the backend's own random generators, so that they can be restored.
 
-        Each has an attribute ``value`` and a method ``write(value)``. The default is none.
+        Each has an attribute ``value`` and a method ``write(value)``. By default there are none.
         """
         return ()
 

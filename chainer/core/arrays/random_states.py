@@ -1,4 +1,4 @@
-"""Seeds and states of the global random generators: Python's, NumPy's and those of the backends."""
+"""Seeds and states of the global random generators of Python, NumPy and the backends."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def seed(n: int) -> None:
 def random_states() -> numpy.ndarray[Any, Any]:
     """Returns the states of the generators that :func:`seed` seeds.
 
-    A generator whose state cannot be read, as those of CuPy, is given a new seed that it draws
-    itself, and the seed is its state.
+    The state of some generators, such as CuPy's, cannot be read. Such a generator draws a number
+    and is seeded with it. The number is then its state.
 
     Returns:
-        numpy.ndarray: A text in JSON as an array of uint8, which files of all formats hold.
+        numpy.ndarray: A JSON text as an array of uint8, which files of all formats can store.
     """
     version, words, gauss = random.getstate()
     states = {
@@ -104,10 +104,10 @@ def _backends_in_use() -> Iterator[Backend]:
 
 
 def _pack(value: Any) -> Any:
-    """Returns an array, or a number of NumPy, as something that JSON can hold."""
+    """Converts a NumPy array or number to a value that JSON can store."""
     if isinstance(value, numpy.generic):
         return cast("Any", value).item()
-    # Numbers in decimal digits would take three times the space.
+    # As decimal digits the numbers would take three times the space.
     data = base64.b64encode(value.tobytes()).decode()
     return {"array": data, "dtype": value.dtype.str}
 

@@ -9,10 +9,11 @@
 2. :meth:`Recorder.run` runs the step once, which computes and changes the state as without a
    recorder. Meanwhile ``threads.state.recorder`` is the recorder, so that
    :func:`may_read_values` is False. A recorder that traces computes values afterwards, in ``run``.
-3. ``capture`` asks :meth:`Recorder.is_recorded`, :meth:`Recorder.reads` and
-   :meth:`Recorder.forget` about what the step left, and takes copies by :meth:`Recorder.plain`.
+3. ``capture`` calls :meth:`Recorder.is_recorded`, :meth:`Recorder.reads` and
+   :meth:`Recorder.forget` to find which arrays the step used, and copies arrays by
+   :meth:`Recorder.plain`.
 4. :meth:`Recorder.program` returns a :class:`Program` that repeats what was recorded. It is called
-   once, and no other method afterwards.
+   once, after all methods of the steps above.
 
 ``capture`` owns the Python side: keys, guards, counters, attributes, reports, and the comparison of
 the first repetition with a run as written. The recorder owns the array side: the memory of
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 def may_read_values(backend: Backend) -> bool:
     """Returns whether code may let the values of arrays decide what it does.
 
-    Kernels ask it before they convert an array to a Python value. On an accelerator that would mean
-    waiting, and in a recorded step the decision would be that of the recorded run for ever.
+    Kernels call it before they convert an array to a Python value. On an accelerator the conversion
+    would wait for the device. In a recorded step, all later calls would repeat the decision of the
+    recorded run.
 
     Args:
         backend: Backend of the arrays.
@@ -51,26 +53,27 @@ class NotRecordableError(RuntimeError):
 
 
 class VaryingNumber(float):
-    """A number that may differ from call to call, and numbers computed from it.
+    """A number that may differ from call to call, or a number computed from such numbers.
 
-    Kernels make arrays without axes of it (:meth:`array`), which are filled anew before each call.
-    A comparison would decide what is recorded, and is refused.
+    Kernels convert it to an array without axes (:meth:`array`). The array gets the present value
+    before each call. Comparisons raise an error, because their result would decide what is
+    recorded.
     """
 
     _evaluate: Callable[[], float]
-    #: Numbers computed from this one, with the other operands.
+    #: Numbers computed from this one, together with the other operands.
     _derived: dict[Any, tuple[Any, VaryingNumber]]
 
     @classmethod
     def of(cls, evaluate: Callable[[], float]) -> Self:
-        """Returns the number that a function computes now."""
+        """Makes the number from the function that computes it."""
         number = cls(evaluate())
         number._evaluate = evaluate
         number._derived = {}
         return number
 
     def array(self, dtype: Any) -> Any:
-        """Returns the array of a dtype that has the value of the number in each call.
+        """Returns an array of the given dtype that has the value of the number in each call.
 
         Args:
             dtype: The dtype.
@@ -105,10 +108,10 @@ class VaryingNumber(float):
         return found[1]
 
     def mapped(self, function: Callable[[float], float]) -> Self:
-        """Returns a function of the number, which is computed anew in each call.
+        """Applies a function to the number. The result is computed anew in each call.
 
         Args:
-            function: Function of plain numbers. It may compare them.
+            function: Function that takes a plain number. It may compare numbers.
         """
         key = (function,)
         found = self._derived.get(key)
@@ -119,12 +122,12 @@ class VaryingNumber(float):
 
 
 def computed(function: Callable[[float], float], number: float) -> float:
-    """Returns a function of a number, which may be one that varies.
+    """Applies a function to a number, which may be a :class:`VaryingNumber`.
 
     Kernels of update rules use it where arithmetic is not enough, such as for a comparison.
 
     Args:
-        function: Function of plain numbers; the same object at each call.
+        function: Function that takes a plain number; the same object at each call.
         number: The number.
     """
     return number.mapped(function) if isinstance(number, VaryingNumber) else function(number)
@@ -163,8 +166,8 @@ class Program:
 
     Attributes:
         description: What it consists of, in words.
-        is_exact: Whether it computes every bit as the step as written. A compiler that fuses
-            operations rounds at other places.
+        is_exact: Whether its results equal the results of the step as written in every bit. A
+            compiler that fuses operations rounds at other places.
     """
 
     description: str = ""
@@ -174,17 +177,18 @@ class Program:
         """Repeats the step.
 
         Args:
-            arguments: Arrays of the shapes and dtypes of those that were recorded.
+            arguments: Arrays with the same shapes and dtypes as the recorded arguments.
 
         Returns:
-            list: The outputs, in arrays that nothing else refers to. The state is changed in place.
+            list: The outputs, as arrays that nothing else refers to. The state is changed in place.
         """
         raise NotImplementedError(f"{type(self).__name__} must define __call__()")
 
     def intermediates(self) -> Any:
-        """Returns what the last call computed for the second program (:meth:`Recorder.continued`).
+        """Returns the values that the last call computed for :meth:`Recorder.continued`.
 
-        None, the default, tells that it is in fixed memory, which the next call overwrites.
+        The default, None, means that the values are in fixed memory, which the next call
+        overwrites.
         """
         return None
 
@@ -200,61 +204,63 @@ class Recorder:
     """Records one run of a step."""
 
     def argument(self, array: Array) -> Array:
-        """Returns the array that represents an argument; each call may have other values there.
+        """Returns the array that represents an argument. Its values may differ from call to call.
 
         Args:
-            array: The argument of the recorded run. It is not changed by later calls.
+            array: The argument of the recorded run. Later calls do not change it.
         """
         raise NotImplementedError(f"{type(self).__name__} must define argument()")
 
     def state(self, array: Array) -> Array:
-        """Returns the array to be used in place of one that the step may change in place.
+        """Returns the array that the step uses in place of an array that it may change in place.
 
         Args:
-            array: The array, such as that of a parameter. The program reads and writes its memory.
+            array: The array to replace, such as the array of a parameter. The program reads and
+                writes its memory.
         """
         raise NotImplementedError(f"{type(self).__name__} must define state()")
 
     def number(self, evaluate: Callable[[], float]) -> float:
-        """Returns a number whose value may be another one in each call, such as a learning rate.
+        """Returns a number whose value may differ from call to call, such as a learning rate.
 
         Args:
-            evaluate: Returns its present value. It is called now, and at the begin of each call of
-                the program.
+            evaluate: Returns the present value. It is called now, and at the beginning of each call
+                of the program.
         """
         raise NotImplementedError(f"{type(self).__name__} must define number()")
 
     def own(self, array: Array) -> None:
-        """Tells that nothing but the program needs a state array to stay the same object.
+        """Allows the program to keep the values of a state array in other memory.
 
-        The program may then keep the values in other memory, see :meth:`moved`. By default nothing
-        happens.
+        ``capture`` calls it for arrays that no other code refers to. See :meth:`moved`. By default
+        nothing happens.
 
         Args:
-            array: An array that was or will be given to :meth:`state`.
+            array: An array that was or will be passed to :meth:`state`.
         """
 
     def moved(self) -> Sequence[tuple[Array, Array]]:
-        """Returns the state arrays that the program keeps in other memory, each with the new one.
+        """Returns pairs of a state array and the array in which the program keeps its values.
 
-        ``capture`` asks after :meth:`program`, and puts the new arrays in the places of the old.
+        ``capture`` calls it after :meth:`program`, and replaces the old arrays by the new ones.
         """
         return ()
 
     def kept(self) -> str | None:
-        """Returns what the step left of the recording in places that no program changes.
+        """Describes an array of the recording to which other code still refers.
 
-        ``capture`` asks after :meth:`program`, a static chain after :meth:`run` of a recording that
-        it does not use; nothing of their own refers to the recording then.
+        No program changes such a reference. ``capture`` calls this method after :meth:`program`. A
+        static chain calls it after :meth:`run` if it does not use the recording. At that time
+        neither of them refers to the recording.
 
         Returns:
-            str: A description of an array that is still referred to. None if there is none, or
-            if the recorder cannot tell.
+            str: A description of the array. None if there is no such array, or if the recorder does
+            not know.
         """
         return None
 
     def run(self, function: Callable[[], Any]) -> Any:
-        """Runs a function while what it does is recorded.
+        """Runs a function and records what it does.
 
         Args:
             function: The step.
@@ -265,17 +271,17 @@ class Recorder:
         raise NotImplementedError(f"{type(self).__name__} must define run()")
 
     def continued(self) -> Recorder | None:
-        """Returns a recorder of a second program, which reads what the first one computes.
+        """Returns a recorder of a second program, which reads results of the first program.
 
-        A static chain records its forward computation and, with the recorder that is returned, its
-        backward computation. It asks after :meth:`run` and before :meth:`program`, while the graph
-        of the recorded run is there: each call of the first program computes the values of the
-        arrays that the graph refers to. The second recorder runs after the first program is made,
-        and uses the same arrays.
+        A static chain records its forward computation with this recorder and its backward
+        computation with the second one. It calls this method after :meth:`run` and before
+        :meth:`program`, while the graph of the recorded run exists: each call of the first program
+        computes the values of the arrays that the graph refers to. The second recorder runs after
+        the first program is made, and uses the same arrays.
 
         Returns:
-            Recorder: The recorder. None, the default, if the backend has no such programs; static
-            chains then run as they are written.
+            Recorder: The second recorder. The default is None: the backend has no such programs,
+            and static chains run as they are written.
         """
         return None
 
@@ -283,7 +289,8 @@ class Recorder:
         """Returns the program.
 
         Args:
-            outputs: Arrays that the recorded run computed, and that each call has to return.
+            outputs: Arrays that the recorded run computed. Each call of the program returns arrays
+                for them.
         """
         raise NotImplementedError(f"{type(self).__name__} must define program()")
 
@@ -304,13 +311,13 @@ class Recorder:
         raise NotImplementedError(f"{type(self).__name__} must define reads()")
 
     def depends_on(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> bool:
-        """Returns whether what the recorded run computed depends on the values of arrays.
+        """Returns whether results of the recorded run depend on the values of some arrays.
 
-        By default, whether it read one of them.
+        By default, returns whether the run read one of the arrays.
 
         Args:
             arrays: Arrays that :meth:`state` returned.
-            outputs: What will be given to :meth:`program`.
+            outputs: Arrays that will be passed to :meth:`program`.
         """
         return any([self.reads(array) for array in arrays])
 
@@ -326,7 +333,7 @@ class Recorder:
         raise NotImplementedError(f"{type(self).__name__} must define forget()")
 
     def plain(self, array: Array) -> Array:
-        """Returns an array of the backend with the values of one of the recording.
+        """Returns an ordinary array of the backend with the values of an array of the recording.
 
         Args:
             array: Array of the recording.

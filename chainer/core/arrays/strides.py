@@ -1,4 +1,4 @@
-"""What the strides of an array tell about its memory."""
+"""Properties of the memory of an array, computed from its strides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def broadcast_axes(array: Array) -> tuple[int, ...]:
 
 
 def may_overlap(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Tells whether two elements of a view may be the same memory; False is certain.
+    """Returns whether two elements of a view may share memory.
+
+    If the result is False, no two elements do. If it is True, they may or may not.
 
     Args:
         shape: Shape of the view.

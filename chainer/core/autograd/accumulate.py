@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from chainer.core.typing import Array
 
 _ndarray = numpy.ndarray
-# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+# As Any: pyright calls an instance of numpy.generic "partially unknown".
 Scalar: Any = numpy.generic
 
 
 class ArraySums:
     """Sums of gradients that are arrays.
 
-    A node's first gradient is kept as it came. A rule may have handed out the same array, or views
-    of it, to several nodes, so the second gradient is added into a new array. That array is known
-    to this object only, and further gradients are added to it in place.
+    A node's first gradient is stored as it is. A differentiation rule may return the same array, or
+    views of it, for several nodes. So the sum with the second gradient is written to a new array.
+    Only this object refers to that array, and further gradients are added to it in place.
 
     Attributes:
-        sums: Gradient of each node that was reached.
+        sums: Node that was reached -> its gradient.
     """
 
     __slots__ = ("_in_place", "sums")
@@ -74,11 +74,11 @@ class ArraySums:
 
 
 class VariableSums:
-    """Sums of gradients that are Variables: they may be differentiated, or seen by hooks.
+    """Sums of gradients that are Variables, so that they can be differentiated and hooks see them.
 
     Attributes:
-        sums: Gradients of each node that was reached, not yet added up. (The attribute of
-            :class:`ArraySums` has arrays instead of lists.)
+        sums: Node that was reached -> list of its gradients, not yet added up. (In
+            :class:`ArraySums` the values are arrays.)
     """
 
     __slots__ = ("sums",)
@@ -87,7 +87,7 @@ class VariableSums:
         self.sums: dict[VariableNode, list[Variable]] = {}
 
     def add(self, node: VariableNode, grad: Variable) -> bool:
-        """Adds a gradient to those of a node.
+        """Adds a gradient to the list of a node.
 
         Returns:
             bool: Whether this is the first gradient of the node.

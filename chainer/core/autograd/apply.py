@@ -1,8 +1,8 @@
-"""Application of a function node: inputs are gathered and checked, outputs enter the graph.
+"""Application of a function node: inputs are collected and checked, outputs enter the graph.
 
-:func:`apply` is what an eager framework costs per operation, besides the array work. Where it does
-by hand what a method could do, the comment says what that saves; ``python -m benchmarks
-tanh_loop`` measures it.
+The time of :func:`apply` is the cost per operation of an eager framework, besides the array work.
+Some code here is written out although a method exists. A comment there says what that saves.
+``python -m benchmarks tanh_loop`` measures it.
 """
 
 # The graph is one data structure in several modules, which reach into each other for speed.
@@ -43,8 +43,9 @@ _ref = weakref.ref
 _new = object.__new__
 
 
-#: Most functions are differentiated w.r.t. all of their inputs, which are few: they share tuples of
-#: the indexes. A tuple of these, by the number of inputs, is read faster than a dictionary.
+#: Most functions have few inputs and are differentiated w.r.t. all of them. These functions share
+#: tuples of indexes. The tuples are elements of one tuple, at the number of inputs: reading it is
+#: faster than reading a dictionary.
 _FEW = 8
 _ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
 
@@ -96,9 +97,9 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     if not is_usual:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
-    # The usual case, with as few questions as possible, and without a call: the last application
-    # of this class had the same types, and returned a tuple. Where more than dtypes and shapes is
-    # part of the signature, or the function has hooks of its own, the lists differ.
+    # The usual case, with as few tests as possible and without a call: the last application of this
+    # class had inputs of the same types and returned a tuple. The lists differ if the signature has
+    # more than dtypes and shapes, or if hooks were added to this function.
     if self.inputs is not None:
         _give_outputs_away(self)
     if types == self._traits.passed_types and state.is_common and not state.hooks:
@@ -119,8 +120,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     if len(outputs) != 1 or type(outputs[0]) is not _ndarray:
         return _make_outputs(self, outputs, True, rank + 1)
 
-    # What Variable() and VariableNode() do, slot by slot, for the one output that nearly all
-    # functions have: that saves the calls of two initializers.
+    # Nearly all functions have one output. Its variable and node are filled in slot by slot, as
+    # Variable() and VariableNode() would do: that saves the calls of two initializers.
     y = outputs[0]
     variable = _new(Variable)
     variable._array = y
@@ -136,8 +137,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     node.data = None
     node.name = None
     signature = (y.dtype, y.shape)
-    # Most functions keep the shape: then the node shares the signature of the first input, which
-    # takes less memory, and is found to be the same without comparing what is in it.
+    # Most functions keep the shape. Then the node shares the signature of the first input. That
+    # takes less memory, and a comparison finds the same object without comparing the elements.
     node._type = types[0] if signature == types[0] else signature
     if self._retained_outputs:
         node.data = y
@@ -146,7 +147,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
 
 
 def apply_checking_layouts(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
-    """Is :func:`apply` for functions that define ``check_layout_forward``.
+    """Does the work of :func:`apply` for functions that define ``check_layout_forward``.
 
     Args:
         inputs: Tuple of input variables.
@@ -162,7 +163,7 @@ def _apply_to_other_arrays(
     types: list[Any],
     state: ThreadState,
 ) -> Variables:
-    """Is the second half of :func:`apply` if not all inputs are NumPy arrays, or there are none."""
+    """Does the second half of :func:`apply` unless there are inputs and all are NumPy arrays."""
     if in_data:
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
@@ -188,11 +189,11 @@ def _types_of(in_data: Arrays) -> list[Any]:
 
 
 def _give_outputs_away(self: FunctionNode) -> None:
-    """Makes a copy of a function that is applied again the creator of its earlier outputs.
+    """Copies a function that is applied again, and makes the copy the creator of earlier outputs.
 
-    Earlier releases let programs apply a node several times, and lose the graph of all outputs but
-    the last ones. With what the copy keeps, which ``forward`` is about to replace in the function,
-    all of them can be differentiated.
+    In earlier releases programs could apply a node several times, but only the last outputs kept
+    their graph. Here the copy keeps the attributes that ``forward`` is about to replace. So all
+    outputs can be differentiated.
     """
     nodes = [node for reference in self.outputs or () if (node := reference()) is not None]
     if nodes:
@@ -280,10 +281,10 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     if state.lazy_grad_sum:
         self.lazy_grad_sum = True
     if state.type_check:
-        # A check that depends on nothing but dtypes, shapes and some attributes has to pass once
-        # for each signature: it takes longer than a small operation. Most calls have the signature
-        # of the call before, and often the very same tuples: comparing them takes less time than
-        # hashing them.
+        # Some checks depend only on dtypes, shapes and some attributes. Such a check runs once for
+        # each signature, because it takes longer than a small operation. Most calls have the
+        # signature of the previous call, often as the same tuple objects. Comparing them takes
+        # less time than hashing them.
         if traits.attributes_of is not None:
             types.append(traits.attributes_of(self))
         if types != traits.passed_types:
@@ -304,7 +305,8 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
         raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
-    # Only now: :func:`apply` does not look again whether these are a tuple.
+    # Remembered only after the tests above: for remembered types :func:`apply` does not test again
+    # whether the outputs are a tuple.
     if state.type_check and traits.is_check_remembered:
         traits.passed_types = types
     return outputs
@@ -339,9 +341,9 @@ def _prepare_inputs(
     """Prepares inputs that are not all NumPy arrays.
 
     Returns:
-        tuple: The arrays for ``forward``, and None. If the function had to be applied in another
-        way, because inputs have a memory layout or are on a device that was not the current one,
-        the second element are its outputs.
+        tuple: The arrays for ``forward``, and None. The second element is the tuple of outputs if
+        the function was applied in another way, because inputs have a memory layout or are on a
+        device that was not current.
     """
     if LAYOUTS.are_in_use:
         layouts = layouts_of(inputs)

@@ -1,4 +1,4 @@
-"""Questions that both the forward and the backward computation ask about arrays and devices."""
+"""Tests of arrays and devices that both the forward and the backward computation need."""
 
 from __future__ import annotations
 

@@ -88,29 +88,34 @@ def backward(
 def backward_watched(
     root: Variable, on_complete: OnComplete, loss_scale: float | None = None
 ) -> None:
-    """Differentiates like :meth:`chainer.Variable.backward`, and tells what is complete.
+    """Differentiates like :meth:`chainer.Variable.backward`, and reports each complete gradient.
 
-    Programs use it to send gradients of parameters to other processes while those of other
-    parameters are still computed. Gradients are stored in the variables at the end, as always.
+    Programs use it to send gradients of some parameters to other processes while the gradients of
+    other parameters are still computed. As always, gradients are stored in the variables at the
+    end.
 
     Args:
         root: Variable to start from.
-        on_complete: Called with each leaf and what this pass adds to its gradient, as soon as that
-            is complete. It must not change the array.
+        on_complete: Function of a leaf and an array. The array is the sum that this pass adds to
+            the gradient of the leaf. The function is called as soon as the sum is complete, and
+            must not change the array.
         loss_scale: Factor of the gradient of the root.
     """
     backward(root, False, False, loss_scale, on_complete)
 
 
 class InitialGradientError(ValueError, TypeError):
-    """A root of several elements has no gradient. In the releases a function raised TypeError."""
+    """A root of several elements has no gradient.
+
+    Also a TypeError, which functions raised in earlier releases.
+    """
 
 
 def _check_needs_no_gradient(root: Variable, creator: FunctionNode) -> None:
-    """Raises unless the creator of a root without gradient may do without one.
+    """Raises an error if the root has no gradient and the rule of its creator needs one.
 
-    A function of the user's may: its rule gets None as the gradient of its output. Rules of this
-    package would fail, or return nothing, and not say why.
+    Functions that users define are accepted: their rules get None as the gradient of the output.
+    Rules of this package would fail, or return nothing, without saying why.
     """
     function = getattr(creator, "function", creator)  # the one behind an adapter
     if type(function).__module__.partition(".")[0] == "chainer":
@@ -137,10 +142,11 @@ def initial_gradient(array: Array, loss_scale: float | None) -> Array:
 def deliver_to_leaves(
     backward_pass: BackwardPass, create_graph: bool, loss_scale: float | None
 ) -> None:
-    """Adds the gradients that a backward pass has left to the gradients of their variables.
+    """Adds the results of a backward pass to the gradients of the leaves.
 
     Args:
-        backward_pass: A pass that was run without targets: what is left belongs to leaves.
+        backward_pass: A pass that was run without targets, so that the sums that remain in it are
+            gradients of leaves.
         create_graph: Whether gradients can be differentiated in turn.
         loss_scale: Factor by which update rules have to divide the gradients.
     """
@@ -199,5 +205,5 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
     variable._gradient = grad
     variable._grad_var = None
     if is_stale and grad.__class__ is _ndarray:
-        # The next update says so; until then the program may still clear it.
+        # The next update warns. Until then the program may still clear the gradient.
         variable.__dict__["_stale_gradient"] = weakref.ref(grad)

@@ -29,7 +29,7 @@ def backprop_step(
     grad_inputs: dict[VariableNode, list[Variable]],
     is_debug: bool,
 ) -> None:
-    """Computes the gradients of one function and adds them to those that are known.
+    """Computes the gradients of one function and adds them to the known gradients.
 
     Args:
         func (FunctionNode): The function.
@@ -45,7 +45,7 @@ def backprop_step(
     """
     nodes = [func.input_nodes[i] for i in target_input_indexes]
     if func._traits.accumulates:
-        # The function adds to what is known by itself. A node that occurs twice has one list.
+        # The function itself adds to the known gradients. A node that occurs twice has one list.
         known: list[Variable | None] = []
         for node in nodes:
             known.append(_reduce(grad_inputs[node]))
@@ -66,7 +66,7 @@ def backprop_step(
 
 
 def _reduce(grad_list: list[Variable]) -> Variable | None:
-    """Returns the sum of gradients, None without any; the list keeps the sum only."""
+    """Returns the sum of gradients, or None if there is none. The list then holds only the sum."""
     if not grad_list:
         return None
     if len(grad_list) > 1:

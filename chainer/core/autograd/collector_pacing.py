@@ -1,22 +1,23 @@
 """Python's cyclic garbage collector, held back while a computational graph is being built.
 
-The collector starts whenever some hundred objects were made that are still alive, which in most
-programs means that garbage may be among them. A graph that is being built consists of nothing but
-living objects, about five per operation. The collector would visit all of them again and again and
-find nothing, and an operation would take the longer the larger the graph is.
+The collector starts whenever some hundreds of new objects are alive, because in most programs some
+of them are garbage. A graph that is being built consists of living objects only, about five per
+operation. The collector would visit all of them again and again and find nothing. The larger the
+graph, the longer an operation would take.
 
-Nothing is switched off. Where at least half of the objects made since the last collection belong to
-graphs, and nothing was collected, the threshold of the youngest generation is raised: sixteenfold
-first, so that the graphs of most programs are complete before the next collection, and then to the
-double again and again, so that each object is visited once or twice however large the graph
-becomes. Most programs build a graph of the same size again and again: the second time, the
-threshold is raised at once to what the last graph needed. The user's threshold is restored as soon
-as the graph is gone, or when a function is applied after a collection that found anything else.
+The collector is never switched off. Its threshold of the youngest generation is raised if at least
+half of the objects made since the last collection belong to graphs, and hardly any were collected.
+At first it becomes 16 times as large, so that the graphs of most programs are complete before the
+next collection. After that it is doubled each time, so that each object is visited once or twice
+however large the graph becomes. Most programs build a graph of the same size again and again. The
+second time, the threshold is raised at once to the value that the last graph needed. The user's
+threshold is restored as soon as the graph is gone, or when a function is applied after a collection
+for which these conditions do not hold.
 
-The collector notes its collections in a dictionary, and the next function that is applied decides
-what to do. A Python function in ``gc.callbacks`` could decide at once, but signals that arrive
-during a collection would be handled in it, and Python forgets what a callback raises: Ctrl-C would
-be lost.
+The collector records its collections in a dictionary, and the next function that is applied decides
+what to do. A Python function in ``gc.callbacks`` could decide at once. But signals that arrive
+during a collection would be handled in this function, and Python drops exceptions of callbacks:
+Ctrl-C would be lost.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ collections: dict[str, dict[str, int]] = {}
 #: Objects known to the collector that one operation adds to a graph: function, node of the output,
 #: tuple of inputs, weak reference to the variable, and often a tuple of retained arrays.
 OBJECTS_PER_NODE = 5
-#: How much the user's threshold is raised at first. Garbage then waits for 16 times as many
-#: objects, about as many as in Python's second generation (10 times). 2,000 operations fit.
+#: Factor by which the user's threshold is raised at first. Garbage then stays until 16 times as
+#: many objects are alive, similar to Python's second generation (10 times). 2,000 operations fit.
 FIRST_FACTOR = 16
 
 
 def live_nodes() -> int:
     """Returns the number of variable nodes that are alive, up to a constant.
 
-    Every instance holds a reference to its class, so that counting costs nothing per operation.
-    Where an interpreter does not count such references, the number does not grow, and the collector
-    is left alone.
+    Every instance holds a reference to its class. The reference count of the class therefore counts
+    the nodes, at no cost per operation. In an interpreter that does not count such references, the
+    number does not grow, and the threshold of the collector is never changed.
     """
     return sys.getrefcount(VariableNode)
 
@@ -87,7 +88,12 @@ class CollectorPacing:
             self.restore()
 
     def _raise(self, threshold: int, nodes: int) -> None:
-        """Raises the threshold, before whose last collection there were that many live nodes."""
+        """Raises the threshold.
+
+        Args:
+            threshold: The threshold that is in force.
+            nodes: Number of live nodes after the collection before the last one.
+        """
         if self._thresholds is not None and self._thresholds[1] == threshold:
             user, raised = self._thresholds[0], 2 * threshold
         else:
@@ -120,8 +126,8 @@ class CollectorPacing:
         self._watched = weakref.ref(node, self._restore_after)
 
     def _restore_after(self, _: object) -> None:
-        # The nodes of the graph are about to be destroyed. If they counted, the next graph would
-        # have to grow beyond this one until it is noticed.
+        # The nodes of the graph are about to be destroyed. If they were still counted, the next
+        # graph would be noticed only when it is larger than this one.
         self._nodes = min(self._nodes, self._nodes_before)
         self.restore()
 

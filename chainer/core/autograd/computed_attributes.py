@@ -1,6 +1,6 @@
 """Attributes of function nodes that are computed when they are read.
 
-Few programs read them, and what is not stored costs an operation neither time nor memory.
+Few programs read them. Not storing them saves time and memory in every operation.
 """
 
 # The graph is one data structure in several modules, which reach into each other for speed.
@@ -27,7 +27,7 @@ class ClassName:
 
 
 class Rank:
-    """Attribute ``rank``, computed when it is read: few programs ask, and every operation pays."""
+    """Attribute ``rank``, computed when it is read: storing it would slow every operation down."""
 
     def __get__(self, instance: FunctionNode | None, owner: type[FunctionNode]) -> int:
         inputs = None if instance is None else instance.inputs
@@ -37,9 +37,10 @@ class Rank:
 class Outputs:
     """Attribute ``outputs``, a tuple made when it is read.
 
-    A function does not need the node of its only output: a walk over the graph comes from there.
-    So it keeps no weak reference to the node, but shares the one that the node has to its
-    variable. That is one object less per operation to make, to keep in memory and to destroy.
+    A function does not need a reference to the node of its only output, because a walk over the
+    graph reaches the function from that node. So the function keeps no weak reference to the node.
+    It shares the weak reference that the node has to its variable. That saves one object per
+    operation.
     """
 
     def __get__(
@@ -67,8 +68,9 @@ def _reference_to_output(
     node = None if variable is None else variable._graph_node
     if node is not None and node._variable is to_variable:
         return weakref.ref(node)
-    # The variable is gone, and no walk came from the node. The garbage collector knows all objects.
-    # This takes milliseconds, once for a function that a program kept without its output.
+    # The variable is gone, and no walk came from the node. The garbage collector still knows the
+    # node. The search takes milliseconds, but it runs only once, and only for a function that a
+    # program kept without its output.
     for found in gc.get_referrers(to_variable, function):
         if isinstance(found, VariableNode):
             return weakref.ref(found)

@@ -40,12 +40,12 @@ MAX_OVERLAP_WORK = 10_000
 
 
 class AliasedGradient(LazyGradient):
-    """Gradient in memory that unread gradients of other variables may use as well.
+    """Gradient whose memory unread gradients of other variables may share.
 
     Args:
         array: The gradient.
-        unread: Ids of the unread gradients in this memory. A gradient that was read or cleared is
-            destroyed, which removes it from the set.
+        unread: Ids of the unread gradients in this memory. Reading or clearing a gradient destroys
+            this object, which removes its id from the set.
     """
 
     __slots__ = ("_array", "_unread")
@@ -56,9 +56,12 @@ class AliasedGradient(LazyGradient):
         unread.add(id(self))
 
     def read(self, array: Array) -> Array:
-        """Returns a copy; the memory itself if this is its last unread gradient and all of it."""
-        # Another thread that is about to read a gradient of this memory holds a reference to it.
-        # So that gradient still counts, and this one is copied.
+        """Returns a copy, or the array itself if it is safe to give it away.
+
+        It is safe if no other unread gradient uses the memory and the array covers all of it.
+        """
+        # If another thread is about to read a gradient in this memory, it holds a reference to that
+        # gradient. That gradient is then still counted, and this one is copied.
         last = len(self._unread) == 1
         return self._array if last and _is_whole_memory(self._array) else own_copy(self._array)
 
@@ -72,8 +75,8 @@ class GradientDelivery:
     __slots__ = ("_borrowed", "_in_memory")
 
     def __init__(self) -> None:
-        # Id of an array that owns memory -> what uses it. Most often that is one variable, kept as
-        # the pair of variable and gradient.
+        # Id of an array that owns memory -> users of the memory. Most often that is one variable,
+        # stored as a pair of the variable and its gradient.
         self._in_memory: dict[int, tuple[Variable, Array] | AliasGroup | BorrowedMemory] = {}
         # Id of an array that is referenced elsewhere -> the array. It moves to the dictionary above
         # when a gradient is in its memory, which is rare, while many are marked.
@@ -90,12 +93,12 @@ class GradientDelivery:
         self._in_memory.pop(id(owner), None)
 
     def deliver(self, variable: Variable, grad: Array) -> Array | AliasedGradient:
-        """Returns what is to be stored as the gradient of a variable.
+        """Returns the object to store as the gradient of a variable.
 
         Args:
-            variable: A variable without gradient. It must be given the result before this method
-                is called for another one.
-            grad: Its gradient, an array or view that other variables may be given as well.
+            variable: A variable without gradient. The caller must store the result in it before it
+                calls this method for another variable.
+            grad: Its gradient. Other variables may get the same array or views of it.
 
         Returns:
             array or AliasedGradient: ``grad`` itself, or a copy of it, made now or when it is read.
@@ -135,7 +138,7 @@ class BorrowedMemory:
         self._copies: dict[int, tuple[Array, Array, set[int]]] = {}
 
     def admit(self, variable: Variable, grad: Array, repeated: Indexes) -> Array | AliasedGradient:
-        """Returns what is to be stored as the gradient of a variable; see :class:`AliasGroup`."""
+        """Returns the object to store as the gradient of a variable; see :class:`AliasGroup`."""
         if _is_small(grad):
             return own_copy(grad)
         found = self._copies.get(id(grad))
@@ -166,7 +169,7 @@ class AliasGroup:
         self._aliases: set[int] | None = None
 
     def admit(self, variable: Variable, grad: Array, repeated: Indexes) -> Array | AliasedGradient:
-        """Returns what is to be stored as the gradient of one more variable.
+        """Returns the object to store as the gradient of one more variable.
 
         Args:
             variable: The variable.
@@ -191,7 +194,7 @@ class AliasGroup:
     def _overlaps(self, grad: Array) -> bool | None:
         """Returns whether a gradient overlaps one of the parts; None if that is too hard to tell.
 
-        The place of a gradient that overlaps none is remembered.
+        If a gradient overlaps no part, its address range is remembered.
         """
         parts = self._parts
         first = parts[0][1]
@@ -210,7 +213,7 @@ class AliasGroup:
 
 
 def own_copy(array: Array) -> Array:
-    """Copies an array, in the order of its memory: a transposed view is as fast as any array."""
+    """Copies an array in the order of its memory, so that transposed views are not slower."""
     if array.__class__ is not _ndarray:
         return copied(array)
     return array.copy("C" if 0 in array.strides else "K")

@@ -1,10 +1,10 @@
 """The backward pass: a walk over the graph from its end to its beginning.
 
-A function node is visited when all gradients of its outputs have arrived, which the order by rank
-guarantees. Gradients are arrays as long as nothing needs more; then a function node that defines
-``backward_arrays`` never creates Variables. Gradients are Variables if they are to be
-differentiated in turn, or if function hooks are set, which see every function that the computation
-of the gradients applies.
+A function node is visited when all gradients of its outputs have arrived. Visiting the nodes in
+the order of their ranks guarantees this. Gradients are arrays if possible. Then a function node
+that defines ``backward_arrays`` creates no Variables. Gradients are Variables if they are to be
+differentiated in turn, or if function hooks are set, because hooks see every function that computes
+the gradients.
 """
 
 # The graph is one data structure in several modules, which reach into each other for speed.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _ndarray = numpy.ndarray
 
 
-#: What is visited after the last function.
+#: Entry that marks the end of the heap.
 _END: tuple[int, int, Any, Any] = (0, 0, None, None)
 
 
@@ -63,9 +63,9 @@ class BackwardPass:
 
     Attributes:
         on_variables: Whether gradients are Variables; otherwise they are arrays.
-        sums: Gradients of the nodes reached so far. Roots are added before :meth:`run`; what is
-            left afterwards are the gradients of leaves and ``targets``.
-        delivery: Keeps variables from sharing memory of gradients.
+        sums: Gradients of the nodes reached so far. Roots are added before :meth:`run`. Afterwards
+            only gradients of leaves and ``targets`` remain.
+        delivery: Prevents that variables share the memory of gradients.
     """
 
     __slots__ = (
@@ -104,24 +104,24 @@ class BackwardPass:
         self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
-        # Whether gradients are taken from the sums, and nothing else happens to them.
+        # Whether gradients are removed from the sums without being stored anywhere else.
         self._is_plain = not (
             self.on_variables or retain_grad or targets is not None or reachable is not None
         )
         # In the usual case a function with a rule on arrays needs no preparation at all.
         self._is_common = self._is_plain and not (state.hooks or state.debug)
-        #: Nodes whose gradients were there before: they are not stored again.
+        #: Nodes that had their gradients before the pass, so that these are not stored again.
         self._roots: set[VariableNode] = set()
-        #: What is to be visited: rank, number, function, and the node where it was reached.
+        #: Functions to visit: rank, number, function, and the output node where it was reached.
         self._heap: list[tuple[int, int, FunctionNode, VariableNode]] = []
         self._pushed = 0
-        #: Functions that were put into the heap, of those that more than one node may lead to.
+        #: Functions that were put into the heap, out of all functions that several nodes may reach.
         self._scheduled: set[FunctionNode] = set()
         #: Function that is differentiated although its outputs have no gradients.
         self._unseeded: FunctionNode | None = None
 
     def start_with(self, root: VariableNode, gradient: Variable) -> None:
-        """Adds a gradient that the user gave to the sums, before :meth:`run`."""
+        """Adds a gradient from the user to the sums. Called before :meth:`run`."""
         if self.on_variables:
             self.sums.add(root, gradient)
         else:
@@ -256,7 +256,7 @@ class BackwardPass:
         if len(gxs) != len(targets):
             gxs = gradients_of_targets(function, targets, gxs)
         inputs = function.inputs
-        if inputs is None:  # the rule has unchained its own function
+        if inputs is None:  # the rule has unchained the function
             return None
         on_variables = self.on_variables
         reached = self.sums.sums
@@ -267,7 +267,7 @@ class BackwardPass:
             x = inputs[i]
             array = gx._array if on_variables else gx
             dtype, shape = x._type
-            # Dtypes of pickled arrays may be equal but another object.
+            # The dtype of a pickled array may be an equal but different object.
             if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
                 check_input_gradient(function, i, array, self._any_dtype)
             if x in reached:
@@ -289,7 +289,7 @@ class BackwardPass:
     # -- gradients of outputs ---------------------------------------------------------------------
 
     def _pop_output_gradients(self, node: VariableNode, function: FunctionNode) -> Gradients | None:
-        """Takes the gradients of the outputs of a function; None if there is none at all."""
+        """Removes and returns the gradients of a function's outputs; None if there is none."""
         nodes = _output_nodes(node, function)
         if self._is_common:
             return self._pop_arrays(nodes, function)
@@ -314,7 +314,7 @@ class BackwardPass:
     def _pop_arrays(
         self, nodes: list[VariableNode | None], function: FunctionNode
     ) -> tuple[Array | None, ...] | None:
-        """Does the same in the usual case, without calls: some functions have many outputs."""
+        """Does the same in the usual case. Has no calls, because functions may have many outputs."""
         sums = self.sums.sums
         gys: list[Array | None] = []
         found = function is self._unseeded
@@ -341,8 +341,8 @@ class BackwardPass:
     def _gradient_set_by_user(self, node: VariableNode, outputs: int) -> Gradient | None:
         """Returns the gradient that the user set for an output that no other gradient reached.
 
-        It counts if it is one of several outputs of a function that is visited because of another
-        output, as in the releases. :func:`chainer.grad` takes gradients from its arguments only.
+        As in earlier releases, it is used only if the function has several outputs and is visited
+        because of another output. :func:`chainer.grad` uses gradients from its arguments only.
         """
         variable = node.get_variable_or_none()
         if variable is None or outputs == 1 or self._targets is not None:
@@ -378,7 +378,7 @@ class BackwardPass:
     # -- rules ------------------------------------------------------------------------------------
 
     def _call_rule(self, function: FunctionNode, targets: Indexes, gys: Gradients) -> Gradients:
-        """Returns one gradient (or None) for each target, of the kind that this pass adds up."""
+        """Returns one gradient (or None) for each target, as arrays or Variables like the sums."""
         traits = function._traits
         if not self.on_variables:
             if traits.has_array_rule:
@@ -401,7 +401,7 @@ class BackwardPass:
     def _call_on_variables(self, function: FunctionNode, targets: Indexes, gys: Grads) -> Grads:
         if not function._traits.accumulates:
             return gradients_of_targets(function, targets, function.backward(targets, gys))
-        # The function adds to what has arrived so far: take that out of the sums.
+        # The function itself adds to the gradients that have arrived. So remove them from the sums.
         from_array = VariableNode.variable_class._from_array
         previous: list[Variable | None] = []
         for i in targets:

@@ -70,8 +70,8 @@ def force_backprop_mode() -> AbstractContextManager[None]:
 class FunctionAdapter(FunctionNode):
     """Adapter class to wrap :class:`Function` with :class:`FunctionNode`.
 
-    Before it is applied the adapter belongs to the function; afterwards the adapter owns the
-    function, which refers back weakly.
+    Before the adapter is applied, the function holds a reference to it. Afterwards the adapter
+    holds a reference to the function, and the function has only a weak reference to the adapter.
 
     Args:
         function (Function): The function object to wrap.
@@ -116,7 +116,7 @@ class FunctionAdapter(FunctionNode):
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> tuple[Variable | None, ...]:
-        """Computes gradients from those of the function, which are not differentiable in turn."""
+        """Computes gradients by the function. They cannot be differentiated in turn."""
         gxs = self.backward_arrays(
             target_input_indexes, tuple([None if gy is None else gy.array for gy in grad_outputs])
         )

@@ -130,8 +130,8 @@ def remove_hook(hooks: dict[str, FunctionHook], name: str, function: FunctionNod
 def _tell(method: Callable[..., object], function: FunctionNode | None) -> None:
     """Calls ``added`` or ``deleted`` of a hook, which may be defined without the argument.
 
-    Release 4 called them without an argument for hooks of the thread, later releases always pass
-    one.
+    For hooks of the thread, release 4 called these methods without an argument. Later releases
+    always pass one.
     """
     try:
         takes_none = not inspect.signature(method).parameters

@@ -63,10 +63,10 @@ class FunctionNode:
         lazy_grad_sum: Whether the gradients that reach the inputs of this function are summed at
             once instead of one by one.
         xp: Array namespace of the inputs, from the moment :meth:`apply` was entered.
-        type_check_key: Names of the attributes that, with the dtypes and shapes of the inputs,
-            determine the result of :meth:`check_type_forward`. With None (the default) the check
-            runs at every call; otherwise once per signature, so that calls take less time. A class
-            without a check may declare ``()``.
+        type_check_key: Names of attributes. They and the dtypes and shapes of the inputs must
+            determine the result of :meth:`check_type_forward`. The check then runs once per
+            signature, so that calls take less time. With None (the default) it runs at every call.
+            A class whose check reads no attributes may declare ``()``.
         accepts_opaque_arrays: Whether :meth:`forward` takes arrays whose memory layout NumPy code
             cannot read. True is for functions that pass their arrays to kernels and do nothing
             else with them; other functions get arrays that ``xp`` makes.
@@ -129,20 +129,21 @@ class FunctionNode:
     _hooks: dict[str, FunctionHook] | None = None
     #: Device of the inputs where it has to be made current; None for host memory.
     _device: Device | None = None
-    #: Backend of the inputs if forward got them converted to arrays that ``xp`` makes; else None.
+    #: Backend of the inputs if they were converted to arrays that ``xp`` makes; else None.
     _converted: Backend | None = None
 
     # Set once per class by __init_subclass__, and again on instances that differ from their class.
     _traits: NodeTraits = NodeTraits()
     #: Whether backpropagation may call :meth:`backward_arrays` without further preparation: the
-    #: class defines it, the function has no hooks of its own, no device is to be made current.
+    #: class defines it, no hook was added to this function, and no device has to be made current.
     _has_direct_rule: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._traits = NodeTraits.of_class(cls, FunctionNode)
         cls._has_direct_rule = cls._traits.has_array_rule
-        # So that functions which know nothing of layouts, nearly all, need not be asked.
+        # Chosen once per class. So apply() need not test it for all other functions, nearly all of
+        # which do not check layouts.
         if cls._traits.checks_layouts and cls.apply is FunctionNode.apply:
             cls.apply = application.apply_checking_layouts
 
@@ -185,7 +186,8 @@ class FunctionNode:
     def input_layouts(self) -> tuple[str | None, ...]:
         """Memory layouts of the inputs (see :mod:`chainer.memory_layouts`).
 
-        Known from :meth:`check_layout_forward` on, and of other functions after :meth:`apply`.
+        Functions that define :meth:`check_layout_forward` may read them there and later. For other
+        functions they are available after :meth:`apply`.
         """
         layouts = self._input_layouts
         assert layouts is not None or self.inputs is not None, "the function was not applied yet"
@@ -211,7 +213,7 @@ class FunctionNode:
     def _output_count(self) -> int:
         return len(self._several_outputs) or int(self._output_variable is not None)
 
-    # Tests and tools of programs for earlier releases read these three names.
+    # Tests and tools of programs written for earlier releases read these three names.
 
     @property
     def _input_indexes_to_retain(self) -> Indexes:
@@ -235,7 +237,7 @@ class FunctionNode:
         return self._hooks
 
     def _all_hooks(self, state: ThreadState) -> list[FunctionHook]:
-        """Returns the hooks of the thread and those of this function."""
+        """Returns the hooks of the thread and the hooks of this function."""
         if not self._hooks:
             return list(state.hooks.values())
         # A hook of this function replaces one of the thread that has the same name.
@@ -256,7 +258,7 @@ class FunctionNode:
         return tuple(data)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuses: a function node is applied with :meth:`apply`."""
+        """Raises an error: a function node is applied with :meth:`apply`."""
         if hasattr(self.__class__, "forward") and self.inputs is None:
             raise RuntimeError(
                 f"a function node is applied with its apply() method: "
@@ -496,7 +498,7 @@ class FunctionNode:
         self._forget_outputs()
 
     def _know_output(self, node: VariableNode) -> None:
-        """Remembers that a node, from which a program came here, is the only output."""
+        """Remembers the node of the only output. A walk over the graph came from it."""
         if self._output is None and self._output_variable is not None:
             self._output = weakref.ref(node)
 

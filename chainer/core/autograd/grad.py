@@ -47,7 +47,7 @@ def grad(
         outputs (tuple or list of Variable): Variables from which backprop starts.
         inputs (tuple or list of Variable): Variables to compute the gradients w.r.t.
         grad_outputs (tuple or list of Variable or None): Initial gradient of each output; ones
-            where None. Their dtypes may differ from those of the outputs.
+            where None. Their dtypes may differ from the dtypes of the outputs.
         grad_inputs (tuple or list of Variable or None): Values the gradient of each input is added
             to (not in place).
         set_grad (bool): Whether the gradients are also stored to ``grad_var`` of the inputs.
@@ -133,7 +133,7 @@ def _run_between(
 
 def _warn_without_gradients(inputs: Sequence[Variable], results: list[Variable | None]) -> None:
     """Warns if there are inputs, and none has a gradient."""
-    # None for some of several inputs is what programs expect that pass all parameters.
+    # Programs that pass all parameters expect None for some of them.
     if not inputs or any([result is not None for result in results]):
         return
     names = ", ".join([x.name or f"inputs[{i}]" for i, x in enumerate(inputs)])
@@ -237,12 +237,12 @@ def backward(
 
 
 def _seed(y: Variable, gy: Variable | None, index: int, loss_scale: float | None) -> Variable:
-    """Returns the gradient that :func:`grad` starts with at an output."""
+    """Returns the initial gradient of an output in :func:`grad`."""
     if gy is None:
         return Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
     gy = as_variable(gy)
     array, gradient = y._initialized(), gy._initialized()
-    # Gradients of another dtype are left to the functions they are given to.
+    # A gradient of another dtype is accepted here. The functions that get it may refuse it.
     is_same = gradient.shape == array.shape and type(gradient) is type(array)
     if gradient.dtype == array.dtype and not is_same:
         check_gradient(array, gradient, f"grad_outputs[{index}]: ")

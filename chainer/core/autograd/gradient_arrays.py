@@ -1,4 +1,4 @@
-"""Arrays that can be gradients of others."""
+"""Checks whether an array can be the gradient of another array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.core.arrays.backend import find_backend, not_an_array_message
 
-#: Advice for those who mix arrays of several devices.
+#: Advice in errors about arrays of several devices in one call.
 ONE_DEVICE = (
     "Bring them to one device first: to_device(), to_gpu() and to_cpu() move links and variables, "
     "chainer.dataset.to_device() arrays, the argument 'device' of updaters and evaluators batches."

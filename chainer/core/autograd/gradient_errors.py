@@ -32,7 +32,7 @@ def describe(function: FunctionNode) -> str:
 def gradients_of_targets(
     function: FunctionNode, targets: Indexes, gradients: Any
 ) -> tuple[Any, ...]:
-    """Reduces what backward returned to one gradient per target."""
+    """Reduces the result of ``backward`` to one gradient per target."""
     if not isinstance(gradients, (tuple, list)):
         raise GradientTypeError(
             f"backward of {function.label} ({type(function).__name__}) must return a tuple, "

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from chainer.core.typing import Array, Arrays
 
 _ndarray = numpy.ndarray
-# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+# As Any: pyright calls an instance of numpy.generic "partially unknown".
 _Scalar: Any = numpy.generic
 
 
 def input_array(self: FunctionNode, obj: Any) -> Array:
-    """Returns an input that is not a variable as variables hold arrays."""
-    # By far the most frequent, such as labels: found without a search.
+    """Converts an input that is not a variable to an array of the type that variables store."""
+    # NumPy arrays, such as labels, are by far the most frequent. They need no search.
     if obj is None or type(obj) is _ndarray:
         return obj
     backend = find_backend(obj.__class__)
@@ -52,9 +52,9 @@ def input_array(self: FunctionNode, obj: Any) -> Array:
 def convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
     """Finds backend and device of inputs that are not all NumPy arrays.
 
-    Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions whose
-    kernels understand them, unless the configuration forbids these kernels; other functions get
-    arrays that ``xp`` makes.
+    Some backends have arrays of a type that their ``xp`` does not make, such as the arrays of
+    iDeep. A function gets them unconverted if its kernels understand them and the configuration
+    does not forbid these kernels. Other functions get arrays of the type that ``xp`` makes.
     """
     first = in_data[0]
     kind: Any = first.__class__
@@ -100,7 +100,7 @@ def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
     """Returns the backend that serves inputs of several classes; None if none has an array."""
     backend: Backend | None = None
     for array in in_data:
-        if array is None:  # an uninitialized variable: functions may know what to do with it
+        if array is None:  # an uninitialized variable, which some functions accept
             continue
         found = find_backend(array.__class__)
         if found is None:
@@ -115,7 +115,7 @@ def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
 
 
 def check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
-    """Checks outputs that are not all NumPy arrays; returns them as variables hold them."""
+    """Checks outputs that are not all NumPy arrays; converts them to what variables store."""
     checked: list[Array] = []
     families: set[str] = set()
     for y in outputs:

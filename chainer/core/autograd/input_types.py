@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def check_types(self: FunctionNode, in_data: Arrays) -> None:
     """Raises InvalidType unless the arrays pass ``check_type_forward``.
 
-    The check runs on plain values first: that is quicker, and checks may branch on them
-    (``if in_types[0].ndim == 3``). If it fails it runs again on expressions, which know the text
-    of the message.
+    The check runs on plain values first. That is faster, and checks may branch on such values
+    (``if in_types[0].ndim == 3``). If the check fails, it runs again on expressions, which supply
+    the text of the message.
     """
     refuse_uninitialized(self, in_data)
     try:
@@ -38,8 +38,8 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
 def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     """Raises InvalidType with the expression that does not hold for the arrays.
 
-    It passes if the expressions hold: they know that bfloat16, whose ``kind`` is not ``'f'``, is a
-    floating-point type.
+    Returns without an error if all expressions hold. That happens with bfloat16: its ``kind`` is
+    not ``'f'``, but the expressions treat it as a floating-point type.
     """
     message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
     try:
@@ -75,7 +75,7 @@ def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
     dtypes = {dtype for _, dtype in floats}
     if len(dtypes) < 2:
         return ""
-    # Data are converted rather than parameters, which come later.
+    # The advice is to convert data rather than parameters. Parameters come later in the inputs.
     first, wanted = floats[0][0], floats[1][1] if floats[1][1] != floats[0][1] else floats[-1][1]
     listed = ", ".join([f"{name} is {dtype}" for name, dtype in floats])
     return f"{listed}: convert by {first}.astype(np.{wanted}), or the model to {floats[0][1]}"
@@ -84,7 +84,7 @@ def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
 def refuse_uninitialized(
     self: FunctionNode, in_data: Arrays, cause: Exception | None = None
 ) -> None:
-    """Raises if an input has no array, which some functions of users allow."""
+    """Raises an error if an input has no array. Some functions that users define allow that."""
     for i, array in enumerate(in_data):
         if array is None:
             raise RuntimeError(
@@ -99,7 +99,7 @@ def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidT
     named = {(names[i] if i < len(names) else f"input {i}"): a for i, a in enumerate(in_data)}
     text = ", ".join([f"{name} is {a.dtype} of shape {a.shape}" for name, a in named.items()])
     if str(error.expect).endswith("dtype.kind == f") and in_data[0].dtype.kind in "biu":
-        # Most often images of bytes.
+        # Such inputs are most often images stored as bytes.
         text += f": convert {next(iter(named))} by astype(np.float32)"
     elif str(error.expect).endswith("dtype.kind == i") and error.actual == "f != i":
         last = list(named)[-1] if "t" in named else next(iter(named))

@@ -1,11 +1,12 @@
 """Variables whose channels come last in memory (see :mod:`chainer.core.autograd.memory_layouts`).
 
-Such a variable holds a view of its raw array in which the channels are the second axis, as everyone
-else expects them. So differentiation needs to know nothing of layouts: what is special is that the
-array cannot be read, and that only some functions accept the variable. Both are in this module.
+Such a variable holds a view of its raw array in which the channels are the second axis, as all
+other code expects. So differentiation is independent of layouts. Two things are special, and both
+are in this module: programs cannot read the array, and only some functions accept the variable.
 
-The class of the array, or for other libraries than NumPy the flag in :data:`LAYOUTS`, leads
-:func:`~chainer.core.autograd.apply.apply` here. Variables without a layout pay nothing for it.
+:func:`~chainer.core.autograd.apply.apply` calls this module if the class of the array is
+:class:`LaidOutArray`. For libraries other than NumPy it tests the flag in :data:`LAYOUTS`. So
+variables without a layout cost no extra time.
 """
 
 # The graph is one data structure in several modules, which reach into each other for speed.
@@ -36,7 +37,7 @@ _REFUSAL = (
 
 
 class LaidOutArray(numpy.ndarray[Any, Any]):
-    """A NumPy array of a variable with a layout. Its class tells it from other arrays."""
+    """A NumPy array of a variable with a layout. The class distinguishes it from other arrays."""
 
 
 class _Layouts:
@@ -49,7 +50,7 @@ LAYOUTS = _Layouts()
 
 
 class _Access(threading.local):
-    """Whether this thread may read arrays of variables with a layout as those of others."""
+    """Whether this thread may read the arrays of variables with a layout, like other arrays."""
 
     allowed = False
 
@@ -71,7 +72,7 @@ class access_allowed:
 
 
 class LaidOutVariable(Variable):
-    """The part that a variable with a layout has instead of that of its class."""
+    """Mixin of variables with a layout. It overrides properties and methods of their class."""
 
     __slots__ = ()
 
@@ -84,10 +85,10 @@ class LaidOutVariable(Variable):
 
     @property
     def array(self) -> Array:
-        """Refuses: neither shape nor order of the axes would be what programs expect.
+        """Raises an error: programs would not expect the shape and the order of the axes.
 
         Raises:
-            RuntimeError: Always, but for update rules and transfers between devices.
+            RuntimeError: Always, except for update rules and transfers between devices.
         """
         if not _access.allowed:
             raise RuntimeError(_REFUSAL.format("retrieve the underlying array"))
@@ -105,7 +106,7 @@ class LaidOutVariable(Variable):
 
     @property
     def data(self) -> Array:
-        """Refuses, as :attr:`array` does."""
+        """Raises an error, as :attr:`array` does."""
         return self.array
 
     @data.setter
@@ -114,14 +115,14 @@ class LaidOutVariable(Variable):
 
     @property
     def raw_array(self) -> Array | None:
-        """The stored array, whose last axis is that of the channels."""
+        """The stored array. Its last axis is the channel axis."""
         if self._array is None:
             return None
         return memory_layouts.transposed(_without_mark(self._array), None, self._layout)
 
     @property
     def grad(self) -> Array:
-        """Refuses, as :attr:`array` does; :attr:`grad_var` has the layout of the variable."""
+        """Raises an error, as :attr:`array` does. Use :attr:`grad_var`, which has the layout."""
         if not _access.allowed:
             raise RuntimeError(_REFUSAL.format("retrieve the gradient array"))
         return self._grad
@@ -168,7 +169,7 @@ class LaidOutVariable(Variable):
         """Updates a parameter by its update rule.
 
         Raises:
-            RuntimeError: If the rule does not treat each element by itself.
+            RuntimeError: If the rule does not update each element independently of the others.
         """
         rule: Any = getattr(self, "update_rule", None)
         if rule is None:
@@ -200,7 +201,7 @@ def _restore(
 
 @cache
 def _class_with_layout(cls: type[Variable]) -> type[Variable]:
-    """Returns the class of the variables of a class that have a layout."""
+    """Returns the subclass of a variable class for variables with a layout."""
     return type(cls.__name__, (LaidOutVariable, cls), {"__slots__": (), "__module__": __name__})
 
 
@@ -281,8 +282,9 @@ def _common_layout(
 ) -> str | None:
     found = set(layouts)
     if len(found) > 1:
-        # Rules of differentiation that are not recorded combine retained inputs, which have a
-        # layout, with gradients, which have none. Both have the same order of axes.
+        # When gradients are computed without a graph, a differentiation rule combines retained
+        # inputs, which have a layout, with gradients, which have none. Both have the same order of
+        # axes.
         if threads.state.enable_backprop:
             raise RuntimeError(
                 "Inputs with mixed memory layouts were given to an elementwise function.\n"

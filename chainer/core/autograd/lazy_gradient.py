@@ -8,12 +8,12 @@ from chainer.core.arrays.backend import backend_of
 
 
 class LazyGradient:
-    """What a variable stores in the place of a gradient array until its ``grad`` is read."""
+    """Object that a variable stores instead of a gradient array until ``grad`` is read."""
 
     __slots__ = ()
 
     def read(self, array: Any) -> Any:
-        """Returns the gradient array, which the variable has from then on.
+        """Returns the gradient array. The variable stores it from then on.
 
         Args:
             array: Data array of the variable.

@@ -23,7 +23,7 @@ CUDNN_CHANNEL_LAST_W: str = "CUDNN_CHANNEL_LAST_W"
 
 _LAYOUTS = (None, CUDNN_CHANNEL_LAST_X, CUDNN_CHANNEL_LAST_W)
 
-#: Default of ``assumed_layout``: that of the variable itself.
+#: Default of ``assumed_layout``: the layout of the variable itself.
 _unspecified: Any = object()
 
 

@@ -1,4 +1,4 @@
-"""What the engine has to know about a class of function nodes."""
+"""Properties of a class of function nodes that the engine needs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
 
-#: Number of signatures that a class remembers as checked, so that a program whose shapes never
-#: repeat does not fill the memory.
+#: Largest number of checked signatures that a class remembers. The limit keeps a program whose
+#: shapes never repeat from filling the memory.
 _SIGNATURE_LIMIT = 1024
 
 #: The methods that say how a function is differentiated. The most derived class that defines one
@@ -32,20 +32,20 @@ class NodeTraits:
         checks_layouts: Whether the class defines :meth:`FunctionNode.check_layout_forward`.
         checks_types: Whether the class defines :meth:`FunctionNode.check_type_forward`.
         has_array_rule: Whether :meth:`FunctionNode.backward_arrays` computes the gradients.
-        has_variable_rule: Whether a rule on Variables is there. It is said to be if there is none
-            at all: the default rule, which returns None, is one on Variables.
+        has_variable_rule: Whether there is a rule on Variables. Also True if the class defines no
+            rule at all: the default rule, which returns None, is a rule on Variables.
         is_elementwise: See :attr:`FunctionNode.is_elementwise`.
         signature_attributes: See :attr:`FunctionNode.type_check_key`.
 
     Attributes:
         attributes_of: Returns the values of ``signature_attributes`` of a function; None if there
             are none.
-        checked_signatures: Dtypes and shapes of inputs that have passed the type check, followed by
-            what ``attributes_of`` has returned.
-        is_check_remembered: Whether the type check depends on nothing else.
+        checked_signatures: Signatures that have passed the type check: dtypes and shapes of the
+            inputs, followed by the result of ``attributes_of``.
+        is_check_remembered: Whether the type check depends only on the signature.
         passed_types: The signature that passed last, as a list.
-        has_hooks: Whether the function has hooks of its own. True only for the traits of one
-            node, see :meth:`with_hooks`.
+        has_hooks: Whether hooks were added to the function itself. True only for the traits of a
+            single node, see :meth:`with_hooks`.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class NodeTraits:
         )
 
     def with_hooks(self) -> NodeTraits:
-        """Returns a copy for a node that has hooks of its own."""
+        """Returns a copy for a single node to which hooks were added."""
         traits = copy(self)
         traits.has_hooks = True
         traits.passed_types = None

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class Parameter(Variable):
     """Parameter variable that can be registered to a link.
 
-    Assigned to an attribute of a link within its ``init_scope``, it is registered there. Its array
-    is made by an initializer, at once when the shape is known, else when :meth:`initialize` is
-    called. The gradient of a parameter made by an initializer is NaN until it is cleared, which
-    makes a forgotten ``cleargrads()`` visible.
+    A parameter that is assigned to an attribute of a link within ``init_scope`` is registered in
+    the link. An initializer makes its array: at once if the shape is known, otherwise when
+    :meth:`initialize` is called. The gradient is then NaN until it is cleared, which makes a
+    forgotten ``cleargrads()`` visible.
 
     Args:
         initializer (Initializer, array or scalar): Initializer of the data array. An array without
@@ -48,7 +48,7 @@ class Parameter(Variable):
     initializer: Any = None
     update_rule: Any = None
 
-    #: Gradient that :meth:`initialize` gives: NaN, unless it is cleared or zeroed before.
+    #: Gradient after :meth:`initialize`: NaN, unless the gradient was cleared or zeroed before.
     _initial_gradient: Literal["nan", "none", "zero"] = "nan"
 
     def __init__(
@@ -124,7 +124,7 @@ class Parameter(Variable):
         Args:
             device: Anything :func:`chainer.get_device` takes.
         """
-        # A gradient that is undefined stays so: no array full of NaN has to be moved.
+        # An undefined gradient stays undefined, so that no array full of NaN has to be moved.
         undefined = self._gradient is UNDEFINED
         if undefined:
             self._gradient = None
@@ -142,7 +142,7 @@ class Parameter(Variable):
 
 
 def _as_initializer(initializer: InitializerLike) -> Any:
-    """Returns an initializer object for what users give; None is NaN."""
+    """Converts the argument ``initializer`` to an initializer object; None means NaN."""
     if initializer is None:
         return registries.initializers.get("NaN")()
     if isinstance(initializer, type):
@@ -155,7 +155,7 @@ def _as_initializer(initializer: InitializerLike) -> Any:
     is_number = isinstance(initializer, (int, float, complex, numpy.generic))
     if is_number or find_backend(initializer.__class__) is not None:
         return registries.initializers.get("Constant")(initializer)
-    return initializer  # which is refused when the array is made
+    return initializer  # an invalid one raises an error when the array is made
 
 
 def _generate(initializer: Any, shape: ShapeLike, device: Device) -> Array:

@@ -28,7 +28,7 @@ def remember_checksums(function: FunctionNode, inputs: Arrays, outputs: Arrays) 
         inputs: Its inputs.
         outputs: Its outputs.
     """
-    if not isinstance(outputs, tuple):  # which is refused later
+    if not isinstance(outputs, tuple):  # raises an error later
         return
     kept = [(f"input {i}", inputs[i]) for i in function._retained_inputs]
     kept += [(f"output {i}", outputs[i]) for i in function._retained_outputs]

@@ -107,7 +107,7 @@ class CooMatrix:
 
     def _to_dense(self, data: Array) -> Array:
         xp = get_array_module(data)
-        # Padding is nothing at the first place.
+        # Padding becomes a zero that is added to the first element.
         used = self.row >= 0
         row, col = xp.where(used, self.row, 0), xp.where(used, self.col, 0)
         values = xp.where(used, data, xp.zeros_like(data))
@@ -125,8 +125,8 @@ def to_coo(x: Array, ldnz: int | None = None, requires_grad: bool = False) -> Co
 
     Args:
         x (array): A matrix, or a batch of matrices of shape ``(batch, rows, columns)``.
-        ldnz (int): Least number of elements of each matrix, padding included; by default, and if
-            it is larger, the largest number of nonzero elements.
+        ldnz (int): Least number of elements of each matrix, including padding. If it is None, or
+            smaller than the largest number of nonzero elements, that number is used instead.
         requires_grad (bool): Whether the elements get a gradient.
 
     Returns:
@@ -156,7 +156,8 @@ array([ 0,  2,  2, -1], dtype=int32))
 def _nonzero(xp: ArrayModule, matrices: Array, ldnz: int) -> tuple[Array, Array, Array]:
     """Returns the nonzero elements of matrices, their rows and their columns, with padding."""
     batch, row, col = xp.nonzero(matrices)
-    # The place of each element among those of its matrix, which nonzero() gives one by one.
+    # The position of each element within its matrix. nonzero() returns the elements of one matrix
+    # after the other.
     counts = (matrices != 0).sum(axis=(1, 2))
     starts = xp.cumsum(counts) - counts
     place = xp.arange(len(batch)) - starts[batch]

@@ -49,7 +49,7 @@ def recover_parameter(
     """
     was_cleared, *values = rest if len(rest) == 4 else (False, *rest)
     initializer, update_rule, *device = values
-    # An array as initializer would become the array of the parameter.
+    # If the initializer is an array, Parameter would use it as the array of the parameter.
     is_array = find_backend(initializer.__class__) is not None
     if data is None:
         parameter = Parameter(None if is_array else initializer, name=name)
@@ -62,6 +62,7 @@ def recover_parameter(
     if device:
         parameter.to_device(device[0])
     if data is None and was_cleared:
-        # It was cleared before its initialization; without this its first gradient is NaN.
+        # Its gradient was cleared before its initialization. Without this call the first gradient
+        # would be NaN.
         parameter.cleargrad()
     return parameter

@@ -1,4 +1,4 @@
-"""Conversions of variables to numbers, texts and NumPy arrays, and what NumPy gets otherwise."""
+"""Conversions of variables to numbers, texts and NumPy arrays, and errors for NumPy functions."""
 
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class _NotAMethod:
-    """An attribute that a variable does not have, with an error that tells what to use instead.
+    """An attribute that raises an AttributeError, which says what to use instead.
 
-    NumPy looks for a method ``exp`` of the elements when ``numpy.exp`` gets a variable. The error
-    is the cause of the one that NumPy raises.
+    When ``numpy.exp`` gets a variable, NumPy looks for a method ``exp`` of the elements. NumPy
+    raises its own error, and this one becomes its cause.
 
     Args:
-        name: Name of the function of NumPy and of the attribute.
-        function: Name in :mod:`chainer.functions` of what does the same; None if there is nothing.
+        name: Name of the NumPy function and of the attribute.
+        function: Name of the equivalent in :mod:`chainer.functions`; None if there is none.
     """
 
     def __init__(self, name: str, function: str | None) -> None:
@@ -141,8 +141,9 @@ class VariableConversions(VariableInGraph):
         return format(self._single("a number of a format"), specification)
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
-        # All releases make an array of zero-dimensional Variables here. Programs may build on it,
-        # so it stays; but most who get one wanted the numbers, so it is told.
+        # As in all releases, the result is an array of zero-dimensional Variables, because programs
+        # may rely on it. But most callers want the numbers. So a warning says how to get them,
+        # unless the caller asks for dtype=object.
         if dtype is not None and numpy.dtype(dtype) != object:
             host = self.numpy()
             return numpy.array(host, dtype) if copy else numpy.asarray(host, dtype)

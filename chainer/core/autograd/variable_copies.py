@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 _new = object.__new__
 
-#: Attributes that belong to one variable: weak references, which cannot be pickled, and what was
-#: reported about its gradient.
+#: Attributes that are not copied: weak references, which cannot be pickled, and the record of
+#: warnings about the gradient.
 _TRANSIENT = frozenset({"_sharing", "_used_gradient", "_stale_gradient", "_misuse_reported"})
 
 
 def shallow_copy(variable: Variable) -> Variable:
     """Returns a variable with the same arrays.
 
-    The two stay connected: when the array of one is set, for instance because a parameter is
-    initialized, the other one gets it, too.
+    The two stay connected: when the array of one variable is set, for instance because a parameter
+    is initialized, the other variable gets the same array.
     """
     # The gradient of a parameter that was not cleared stays undefined: no array is made for it.
     gradient = UNDEFINED if variable._gradient is UNDEFINED else variable._grad

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from chainer.core.typing import Array, DType, Shape
 
 
-#: Marks of a node, which are added up. Nearly all nodes of functions have none, so that
-#: backpropagation has one number to look at.
-#: A backward pass that reaches this node must check that its creator has not been scheduled because
-#: of another of its outputs.
+#: Marks of a node are bits of one number. The number is zero for nearly all nodes of functions, so
+#: backpropagation needs a single test.
+#: This mark: a backward pass that reaches the node must check whether the creator is already
+#: scheduled because of another output.
 CHECK_SCHEDULED = 1
 #: The gradient of a function's output was set, so that backpropagation clears it.
 GRAD_WAS_SET = 2
@@ -54,16 +54,16 @@ class VariableNode:
     Args:
         variable (Variable): The variable the node belongs to.
         name (str): Name of the node.
-        **kwargs: ``grad`` is refused; nodes hold no gradient of their own.
+        **kwargs: ``grad`` raises an error, because nodes hold no gradients.
 
     Attributes:
         name: Name of the node.
         data: The retained array, or None.
     """
 
-    # A slot for each attribute: a graph has one node per operation, and Python's cyclic garbage
-    # collector and the memory allocator work for every further object. Programs may set attributes
-    # of their own (tools that draw graphs do): Python makes the dictionary for them at first use.
+    # A slot for each attribute. A graph has one node per operation, and a dictionary for each node
+    # would be work for the memory allocator and for Python's garbage collector. Programs such as
+    # tools that draw graphs may set further attributes: Python makes the dictionary at first use.
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -90,18 +90,18 @@ class VariableNode:
         self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
         self._creator_node: FunctionNode | None = None
         self._rank = 0
-        # Asked of the node, because a slot is read faster than an attribute of function nodes,
-        # whose classes differ.
+        # Stored in the node, because reading a slot is faster than reading an attribute of function
+        # nodes, whose classes differ.
         self._marks = 0 if variable._requires_grad else NO_GRADIENT
         self.data: Array = None
         self.name = name
-        # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
-        # of the signature by which passed type checks are remembered.
+        # Stored although the array has both values: nodes outlive arrays, and the pair is part of
+        # the signature by which passed type checks are remembered.
         self._type: tuple[Any, Any] = _UNKNOWN if array is None else (array.dtype, array.shape)
 
     @classmethod
     def _of_constant(cls, array: Array | None) -> VariableNode:
-        """Makes the node of an array that a function got: no variable is needed to represent it."""
+        """Makes the node of an input that is an array. Such a node needs no variable."""
         # Slot by slot: calls of two initializers would take as long as a small operation.
         self = _new(cls)
         self._variable = None
@@ -152,10 +152,12 @@ class VariableNode:
         node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
-            # Its own output, which may be another node, could not be told from this one later.
+            # Reading the attribute finds the output that the function has now, which may be another
+            # node. Later it could not be distinguished from this node.
             _ = node.outputs
             self._rank = node.rank + 1
-            # It may have other outputs, and a gradient from the time when this was a leaf.
+            # The function may have other outputs. This node may have a gradient from the time when
+            # it was a leaf.
             self._marks |= CHECK_SCHEDULED | GRAD_WAS_SET
 
     def set_creator(self, creator: Function | FunctionNode) -> None:
@@ -200,7 +202,7 @@ class VariableNode:
         self.data = variable.array
 
     def _update(self, array: Array | None) -> None:
-        """Follows a change of the array of the variable."""
+        """Updates the node after the array of the variable was replaced."""
         self._type = _UNKNOWN if array is None else (array.dtype, array.shape)
         if self.data is not None:
             self.data = array

@@ -29,7 +29,7 @@ _lookups: dict[str, Any] = {}
 
 
 def _look_up_again(name: str) -> None:
-    """Puts the method back whose function was replaced in the registry."""
+    """Restores the look-up of a method, because its function was replaced in the registry."""
     lookup = _lookups.pop(name, None)
     if lookup is not None:
         setattr(VariableOperators, name, lookup)
@@ -59,7 +59,10 @@ def _unary(name: str, text: str) -> Callable[[Variable], Variable]:
 
 
 class UnsupportedOperatorError(TypeError, NotImplementedError):
-    """Raised by operators that Variables refuse: a TypeError since release 5, before the other."""
+    """Raised by operators that Variables do not support.
+
+    Both a TypeError, as since release 5, and a NotImplementedError, as in release 4.
+    """
 
 
 def _refused(name: str, symbol: str) -> Any:

@@ -18,7 +18,7 @@ def array_text(variable: Variable, for_repr: bool) -> str:
 
     Args:
         variable: The variable.
-        for_repr: Whether elements are separated by commas, and the shape of an empty array is told.
+        for_repr: Whether elements are separated by commas and the shape of an empty array is shown.
     """
     prefix = f"variable {variable.name}" if variable.name else "variable"
     array = variable.array
@@ -26,12 +26,13 @@ def array_text(variable: Variable, for_repr: bool) -> str:
         return f"{prefix}(None)"
     host = backend_of(array).to_host(array)
     if not host.size:
-        # The text of NumPy arrays up to version 2.0, which tells no shape of one dimension.
+        # The same text as for arrays in NumPy up to version 2.0, which shows no one-dimensional
+        # shape.
         shape = f", shape={host.shape}" if for_repr and host.ndim > 1 else ""
         return f"{prefix}([]{shape})"
     separator = ", " if for_repr else " "
     text = numpy.array2string(host, prefix=prefix + "(", separator=separator)
-    # Elements are left out, so the text does not tell the shape; NumPy adds it as well.
+    # Elements are left out, so the text does not show the shape. Add it, as NumPy does.
     if for_repr and host.size > numpy.get_printoptions()["threshold"]:
         text += f", shape={host.shape}"
     return f"{prefix}({text})"

@@ -1,7 +1,7 @@
 """The names of the public module ``chainer.variable``.
 
-A module of its own, because :class:`Parameter` derives from :class:`Variable`: ``variable.py``
-cannot import it.
+They are not in ``variable.py``, because that module cannot import :class:`Parameter`, which
+derives from :class:`Variable`.
 """
 
 from __future__ import annotations

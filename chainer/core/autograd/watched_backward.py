@@ -1,4 +1,4 @@
-"""A backward pass that tells when the gradient of a leaf is complete."""
+"""A backward pass that calls a function when the gradient of a leaf is complete."""
 
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chainer.core.typing import Array
 
 OnComplete = Callable[["Variable", "Array"], None]
-"""Called with a leaf and what this backward pass adds to its gradient. The array must not be
-changed: functions that are yet to be differentiated may share its memory."""
+"""Function of a leaf and of the array that this backward pass adds to its gradient. It must not
+change the array: functions that are not yet differentiated may share its memory."""
 
 
 class WatchedPass(BackwardPass):
@@ -48,7 +48,7 @@ class WatchedPass(BackwardPass):
         self._uses = count_uses(root)
 
     def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
-        # Taken before, because a rule may unchain its function.
+        # Read before the rule runs, because a rule may unchain its function.
         inputs, targets = function.inputs or (), function._targets
         following = super()._visit(node, function)
         uses = self._uses
@@ -85,7 +85,7 @@ def count_uses(root: VariableNode) -> dict[VariableNode, int]:
         root: The node.
 
     Returns:
-        dict: Leaf -> number of inputs of functions that it is.
+        dict: Leaf -> number of times that it is an input of a function.
     """
     uses: dict[VariableNode, int] = {}
     seen: set[FunctionNode] = set()

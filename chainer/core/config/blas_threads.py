@@ -1,8 +1,8 @@
 """The number of threads of NumPy's BLAS library: ``chainer.config.blas_threads``.
 
-A BLAS library starts one thread for each core. Its threads wait for each other actively. If other
-programs keep the cores busy, each small product of matrices waits for a thread that does not run: a
-training of small arrays took 28 times as long.
+A BLAS library starts one thread for each core. While its threads wait for each other, they keep
+their cores busy. If other programs use the cores too, each small product of matrices waits for a
+thread that does not run: a training with small arrays took 28 times as long.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import importlib
 import os
 from typing import Any
 
-#: Variables by which BLAS libraries are told the number of threads before they start.
+#: Environment variables that set the number of threads of BLAS libraries.
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
-#: What limits the threads at present; None if nothing does.
+#: The present limiter of the threads; None if there is no limit.
 _limiter: Any = None
 
 
@@ -28,7 +28,7 @@ def parse_count(variable: str, text: str) -> int:
     try:
         count = int(text)
     except ValueError:
-        count = 0  # refused below, with the text as it was given
+        count = 0  # raises an error below, which shows the text
     if count < 1:
         raise ValueError(f"environment variable {variable} must be 1 or more, got {text!r}")
     return count
@@ -47,7 +47,8 @@ def limit_blas_threads(count: Any) -> None:
     global _limiter
     if count is not None and (not isinstance(count, int) or count < 1):
         raise ValueError(f"config.blas_threads must be a positive int or None, got {count!r}")
-    # A second limiter would take the limit of the first one for the original number.
+    # Remove the previous limit: a second limiter would later restore that limit instead of the
+    # original number.
     if _limiter is not None:
         _limiter.restore_original_limits()
         _limiter = None
@@ -80,13 +81,13 @@ def blas_threads() -> int | None:
 
 
 def slow_threads_advice() -> str | None:
-    """Returns what to do if several BLAS threads share cores that are busy; None if all is well."""
+    """Returns advice if several BLAS threads share busy cores; None if there is no problem."""
     # A container or `taskset` may allow fewer cores than the machine has.
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     threads = blas_threads()
-    # Without threadpoolctl the library has as many threads as cores, unless it was told otherwise.
+    # If the number is unknown, assume the default of BLAS libraries: one thread for each core.
     threads = cores if threads is None else threads
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     # While half of the cores are idle, threads seldom wait for one.

@@ -35,7 +35,8 @@ _STATE_ENTRIES = {
 }
 
 
-#: Renewed when an entry changes, of the process or of a thread; not by :class:`BackpropMode`.
+#: Number that changes whenever an entry of the process or of a thread changes. Changes by
+#: :class:`BackpropMode` are not counted.
 configuration_changes = ChangeNumber()
 
 
@@ -48,13 +49,14 @@ def _check_entry(name: str, value: object) -> None:
         _warn_of_misspelling(name)
 
 
-#: Names of entries that are not declared and were looked at.
+#: Names of undeclared entries that were already checked for misspellings.
 _accepted: set[str] = set()
 
 
 def _warn_of_misspelling(name: str) -> None:
     """Warns if a program sets an entry whose name is nearly that of a declared one."""
-    # Names of these two forms are those of programs and of Chainer itself.
+    # Names that begin with "user_" belong to programs, names that begin with "_" to Chainer itself.
+    # Neither can be a misspelling.
     meant = None if name.startswith(("user_", "_")) else similar(name, declared, 0.8)
     if meant is not None:
         warn_once(
@@ -86,7 +88,7 @@ class ThreadState:
             :func:`chainer.capture` sets it while :meth:`Recorder.run` runs, and nothing else does.
     """
 
-    # Every function reads some of these at every call, and slots are read fastest.
+    # Every call of a function reads some of these. Slots are the fastest to read.
     __slots__ = (
         "__weakref__",
         "_global",
@@ -130,7 +132,7 @@ class ThreadState:
         self._find_common()
 
     def _find_common(self) -> None:
-        # One test in place of three at every call of a function.
+        # Each call of a function then needs one test instead of three.
         self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)
 
 
@@ -145,7 +147,7 @@ class GlobalConfig:
     _lock: threading.Lock
 
     def __init__(self) -> None:
-        # Past the method below, which takes every name for an entry.
+        # Not by the method below, which treats every attribute as an entry.
         object.__setattr__(self, "_states", weakref.WeakSet())
         object.__setattr__(self, "_lock", threading.Lock())
 
@@ -226,7 +228,8 @@ class LocalConfig:
         object.__setattr__(self, "_threads", _States(global_config))
 
     def __getattr__(self, name: str) -> Any:
-        # For entries that are not declared, and for errors: see declare().
+        # Only for entries that are not declared, and for errors: declared entries are properties,
+        # see declare().
         try:
             return _read(name, self)
         except AttributeError:
@@ -295,30 +298,30 @@ def declare(*entries: ConfigEntry) -> None:
     """
     for entry in entries:
         declared[entry.name] = entry
-        # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
+        # Programs use hasattr(GlobalConfig, name) to find out which entries a release has.
         setattr(GlobalConfig, entry.name, None)
-        # Layers read entries such as ``train`` at each call. Python finds a property three times as
-        # fast as it calls __getattr__, which it does only after an error.
+        # Layers read entries such as ``train`` at each call. A property is three times as fast as
+        # __getattr__, which Python calls only after an AttributeError.
         setattr(LocalConfig, entry.name, property(partial(_read, entry.name)))
     for entry in entries:
         value = entry.initial_value()
         try:
             setattr(global_config, entry.name, value)
         except ImportError as error:
-            # A variable of the environment must not keep a program from starting.
+            # An invalid environment variable must not keep a program from starting.
             warnings.warn(f"{entry.variable}={value} has no effect: {error}", stacklevel=2)
             object.__setattr__(global_config, entry.name, entry.default)
             configuration_changes.renew()
 
 
 def _read(name: str, local: LocalConfig) -> Any:
-    """Returns the value of an entry: that of the thread, or else the global one."""
+    """Returns the value of an entry in this thread, or else the global value."""
     members = local.__dict__
     own: dict[str, Any] = members["_threads"].state.values
     return own[name] if name in own else getattr(members["_global"], name)
 
 
-#: The previous value of an entry that was not set.
+#: Stands for the previous value of an entry that was not set.
 _ABSENT: Any = object()
 
 global_config = GlobalConfig()
@@ -330,7 +333,7 @@ threads: _States = _states_of(config)
 
 
 class ConfigContext(contextlib.ContextDecorator):
-    """What :func:`using_config` returns; also a decorator of functions.
+    """Context manager that :func:`using_config` returns; also a decorator of functions.
 
     It may be entered several times, one after the other or nested.
     """
@@ -356,15 +359,17 @@ class ConfigContext(contextlib.ContextDecorator):
             delattr(self._config, self._name)
             entry = declared.get(self._name)
             if entry is not None and entry.apply is not None:
-                # Deleting a value applies nothing, but the process-wide one holds from now on.
+                # Deleting a value does not call apply(). But the process-wide value is in force
+                # from now on, so it is applied here.
                 entry.apply(getattr(self._config, self._name))
 
 
 class BackpropMode:
     """Context manager that sets ``enable_backprop`` of the current thread.
 
-    It does what :func:`using_config` does, without looking the entry up and checking the value:
-    every backward pass needs it, and that of a small function took a tenth longer.
+    It does the same as :func:`using_config`, but neither looks the entry up nor checks the value.
+    Every backward pass uses it. With :func:`using_config` the backward pass of a small function
+    took a tenth longer.
 
     Args:
         state: State of the current thread.

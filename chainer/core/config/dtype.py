@@ -28,7 +28,7 @@ def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
     """
     if dtype is None:
         dtype = config.dtype
-    # The policy is an object, not a data type: parameters and statistics may map it otherwise.
+    # mixed16 is not a data type. Callers choose the data type that it means for their arrays.
     if dtype is mixed16:
         return numpy.dtype(mixed16.dtype if map_mixed16 is None else map_mixed16)
     return numpy.dtype(dtype)

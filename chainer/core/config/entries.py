@@ -18,7 +18,8 @@ from chainer.core.config.blas_threads import limit_blas_threads, parse_count
 from chainer.core.config.mixed16 import Mixed16, mixed16
 from chainer.core.typing import DType
 
-#: Values of the entries that switch a kernel provider: those of cuDNN and iDeep in releases 4 to 7.
+#: Values of the entries that switch a kernel provider. The entries for cuDNN and iDeep had the same
+#: values in releases 4 to 7.
 SWITCH_VALUES = ("always", "auto", "never")
 
 
@@ -31,14 +32,15 @@ class ConfigEntry:
         default: Its value if neither the program nor the environment sets it.
         choices: The accepted values; empty if any value is accepted.
         variable: Environment variable that sets the initial value; empty if there is none.
-        parse: Function that makes the value from the name and the text of the variable. It raises
-            ValueError if the text is not valid.
-        selects_kernels: Whether the entry has an influence on which kernel serves a call, or how.
+        parse: Function that takes the name and the text of the environment variable and returns the
+            value. It raises ValueError if the text is not valid.
+        selects_kernels: Whether the entry affects which kernel serves a call, or how.
         switches: The kernel provider that the entry turns on or off (``'always'``, ``'auto'`` or
             ``'never'``); empty if it does not.
         deterministic: Whether the entry, if true, demands deterministic kernels.
-        apply: Function that is called with each value that is set, for entries of the process.
-        about: What the entry changes, in one or two sentences. The reference of the site shows it.
+        apply: Function that is called with each new value, for entries that affect the whole
+            process.
+        about: What the entry changes, in one or two sentences. The reference shows this text.
         accepted: The accepted values in words; by default :attr:`choices` or the type of
             :attr:`default`.
     """

@@ -35,7 +35,7 @@ class KernelPolicy:
                 self.deterministic = True
 
     def switch_of(self, provider: str) -> str | None:
-        """Returns the name of the entry that turns a provider on or off; None if it has none.
+        """Returns the name of the entry that turns a provider on or off; None without an entry.
 
         Args:
             provider: Name of the provider.
@@ -45,7 +45,7 @@ class KernelPolicy:
     def setting(self, provider: str) -> str:
         """Returns the setting of a provider: ``'always'``, ``'auto'`` or ``'never'``.
 
-        A provider without an entry of its own is on only if ``config.kernels`` names it.
+        A provider that has no entry is on only if ``config.kernels`` names it.
 
         Args:
             provider: Name of the provider.
@@ -74,7 +74,7 @@ _policies: dict[tuple[tuple[str, Any], ...], KernelPolicy] = {}
 
 
 def current_policy(get: Callable[[str, Any], Any]) -> KernelPolicy:
-    """Returns the policy of the present values of the entries.
+    """Returns the policy for the present values of the entries.
 
     Args:
         get: Function that returns the value of an entry, given its name and its default.

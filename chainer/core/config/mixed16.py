@@ -17,7 +17,7 @@ class Mixed16:
     dtype = numpy.dtype(numpy.float16)
 
     def __new__(cls) -> Mixed16:
-        """Returns the one object, so that copies and unpickled ones are recognized."""
+        """Returns the only object of this class."""
         return mixed16 if "mixed16" in globals() else super().__new__(cls)
 
     def __repr__(self) -> str:
@@ -30,13 +30,13 @@ class Mixed16:
         return self
 
     def __reduce__(self) -> tuple[type[Mixed16], tuple[()]]:
-        # Code asks whether a dtype is this object, so that an unpickled one must be the same.
+        # Code tests whether a dtype is this object. So unpickling must return the same object.
         return (Mixed16, ())
 
 
 mixed16 = Mixed16()
 """Value of ``chainer.config.dtype`` for mixed precision.
 
-Parameters and inputs are of float16 then, except for those that need more precision, such as the
-parameters and statistics of batch normalization, which are of float32.
+Parameters and inputs then have the dtype float16. Those that need more precision have the dtype
+float32, such as the parameters and statistics of batch normalization.
 """

@@ -1,6 +1,6 @@
-"""The environment variables that Chainer reads, besides those of configuration entries.
+"""The environment variables that Chainer reads, except those that set configuration entries.
 
-The reference of the site is made from this table and from the configuration entries
+The reference is generated from this table and from the configuration entries
 (:class:`chainer.core.config.entries.ConfigEntry`). A test compares both with the source.
 """
 
@@ -16,7 +16,7 @@ class EnvironmentVariable:
     Attributes:
         name: Its name.
         accepted: The accepted values in words.
-        default: What holds if it is not set.
+        default: The behavior if it is not set.
         about: What it changes.
     """
 
@@ -111,4 +111,4 @@ VARIABLES = (
         "0: `chainer._environment_check.check()` warns of no package that is too old.",
     ),
 )
-"""The variables, by name. Those of configuration entries are not repeated here."""
+"""The variables, by name. Variables that set configuration entries are not repeated here."""

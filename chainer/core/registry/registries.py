@@ -99,7 +99,7 @@ onnx_converters = Registry("onnx_converters", "ONNX converter", requirement=is_c
 communicators = Registry("communicators")
 """Connections of the processes of a program, for the distribution ``chainermn``."""
 
-# Written down rather than collected, so that the order is that of the command line and the pages.
+# An explicit list, because the command line and the pages of the documentation use this order.
 ALL: dict[str, Registry] = {
     registry.kind: registry
     for registry in (
@@ -129,7 +129,7 @@ ALL: dict[str, Registry] = {
 
 
 def set_provider(provider: EntryProvider | None) -> None:
-    """Sets what adds entries to all registries when they are needed; the plugin host calls this.
+    """Sets the provider that adds entries to all registries. The plugin host calls this.
 
     Args:
         provider: The provider; None removes the present one.

@@ -5,8 +5,8 @@ A registry maps names to *entries*. An entry holds an object or a lazy reference
 name is used.
 
 The core does not know plugins. The plugin host is the :class:`EntryProvider` of every registry. A
-registry asks it at two moments only: at the first use of the registry, for the entries of the
-framework itself, and when a name is missing, for those of all installed plugins.
+registry calls it at two moments only. At its first use, it asks for the entries of the framework
+itself. When a name is missing, it asks for the entries of all installed plugins.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class EntryProvider(Protocol):
             registry: The registry.
 
         Returns:
-            bool: True if all of them are registered; False if the call came from code that is
-            registering them, in the same thread.
+            bool: True if all of them are registered. False if this thread is already registering
+            them and the call came from there.
         """
         ...
 
@@ -91,8 +91,8 @@ class EntryProvider(Protocol):
 class UnknownNameError(AttributeError, KeyError):
     """A name that no entry of the registry has.
 
-    It is a KeyError, as the lookup in a table raises, and an AttributeError, as the access to a
-    module such as ``chainer.functions`` raises.
+    It is a KeyError, because a registry is a table, and an AttributeError, because names of a
+    registry are attributes of a module such as ``chainer.functions``.
     """
 
     def __str__(self) -> str:
@@ -260,7 +260,7 @@ class Registry:
                 failed is the cause.
             EntryLoadError: If the object cannot be imported; the cause is chained.
         """
-        # A registered name takes one lookup: operations are found in this way.
+        # A registered name needs one lookup. This is a hot path: operations are found here.
         entry = self._entries.get(name)
         entry = self.entry(name) if entry is None else entry
         try:
@@ -269,13 +269,13 @@ class Registry:
             return self._load_alternative(entry, error)
 
     def _load_alternative(self, entry: Entry, error: EntryLoadError) -> Any:
-        """Returns the object of another plugin that wanted the name of an entry that is broken.
+        """Returns the object that another plugin tried to register under a broken entry's name.
 
         Args:
-            entry: The entry.
-            error: Its error, which is raised if no other plugin has the name.
+            entry: The broken entry.
+            error: Its error, which is raised if no other plugin supplies the name.
         """
-        # A name of the framework itself is not replaced by one of a plugin.
+        # An entry of a plugin never replaces an entry of the framework itself.
         if entry.provenance is None or entry.provenance.distribution == "chainer":
             raise error
         for other in list(self._rejected.get(entry.name, ())):
@@ -330,7 +330,7 @@ class Registry:
         return entry
 
     def names(self) -> list[str]:
-        """Returns the names registered so far, sorted; all there are after :meth:`load_all`."""
+        """Returns the names registered so far, sorted. After :meth:`load_all` these are all."""
         return sorted(self._snapshot())
 
     def entries(self) -> list[Entry]:
@@ -371,7 +371,7 @@ class Registry:
         self._listeners.append(listener)
 
     def set_provider(self, provider: EntryProvider | None) -> None:
-        """Sets what adds entries when they are needed.
+        """Sets the provider that adds entries when they are needed.
 
         Args:
             provider: The provider; None removes the present one.

@@ -1,4 +1,4 @@
-"""What an object must be to be registered: a Link class as a link, a callable as a function."""
+"""Checks of objects that are registered: a link must be a Link class, a function a callable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 Requirement = Callable[[Any], "str | None"]
-"""Returns what an object should be, ``'a subclass of chainer.Link'``; None if it is that."""
+"""Function that checks an object. It returns a description of the required object, such as
+``'a subclass of chainer.Link'``, or None if the object satisfies the requirement."""
 
 
 def is_callable(target: Any) -> str | None:
@@ -20,8 +21,8 @@ def subclass_of(base: str, name: str) -> Requirement:
     """Requires a subclass.
 
     Args:
-        base: The class, as ``"module:attribute"``. It is not imported: if it is not yet, nothing
-            can be derived from it.
+        base: The base class, as ``"module:attribute"``. The check does not import it: as long as
+            the class is not imported, it has no subclasses.
         name: Its public name, for messages.
     """
 
@@ -35,7 +36,7 @@ def subclass_of(base: str, name: str) -> Requirement:
 
 
 def instance_of(base: str, name: str) -> Requirement:
-    """Requires an instance of a class; the arguments are those of :func:`subclass_of`."""
+    """Requires an instance of a class. The arguments are the same as for :func:`subclass_of`."""
 
     def requirement(target: Any) -> str | None:
         expected = _find(base)
@@ -47,7 +48,7 @@ def instance_of(base: str, name: str) -> Requirement:
 
 
 def complete_backend(target: Any) -> str | None:
-    """Requires a backend that has the attributes without which no array finds it."""
+    """Requires a backend that has the attributes by which backends are found for arrays."""
     expected = instance_of("chainer.core.arrays.protocol:Backend", "chainer.backend.Backend")
     missing = expected(target)
     if missing is not None:
@@ -73,7 +74,7 @@ def _find(reference: str) -> Any:
 
 
 def describe(target: object) -> str:
-    """Returns an object for messages; its own methods are not called, because they may fail."""
+    """Describes an object for messages. Its methods are not called, because they may fail."""
     if inspect.isclass(target):
         return f"the class {target.__module__}.{target.__qualname__}"
     kind = type(target)

@@ -55,7 +55,7 @@ class Reporter:
     >>> observation
     {'my_observer/x': 1}
 
-    There are also a global API to add values:
+    There is also a global API to add values:
 
     >>> observation = {}
     >>> with reporter:
@@ -77,7 +77,7 @@ class Reporter:
 
     def __init__(self) -> None:
         self._observer_names: dict[int, str] = {}
-        # Kept alive, because another object may get the id of an observer that is deleted.
+        # Keeps observers alive: otherwise another object could get the id of a deleted observer.
         self._observers: dict[int, Any] = {}
         self.observation: dict[str, Any] = {}
 
@@ -265,5 +265,6 @@ def report_scope(observation: dict[str, Any]) -> Generator[None, None, None]:
 
 
 def _without_graph(variable: Variable) -> Variable:
-    # A reported loss would keep its whole graph alive, with all arrays, until the next report.
+    # Otherwise a reported loss would keep its whole graph and all arrays alive until the next
+    # report.
     return Variable(variable.array, name=variable.name, requires_grad=variable.requires_grad)

@@ -57,7 +57,8 @@ class Summary:
         self._x: Any = 0.0
         self._x2: Any = 0.0
         self._n: Any = 0
-        # The mean of Python numbers is one: NumPy 2 prints its own with their type.
+        # Whether only Python numbers were added. Then the mean is a Python number as well: NumPy 2
+        # would print the type of its numbers.
         self._plain = True
 
     def add(self, value: VariableLike, weight: VariableLike = 1) -> None:
@@ -65,8 +66,8 @@ class Summary:
 
         Args:
             value: Scalar value to accumulate. It is either a NumPy scalar or a zero-dimensional
-                array (on CPU or GPU). The mean of arrays of other shapes is taken element by
-                element.
+                array (on CPU or GPU). For arrays of other shapes, the mean is computed separately
+                for each element.
             weight: Weight of the value: how many times it counts.
         """
         value = _scalar(value)
@@ -173,7 +174,7 @@ class DictSummary:
         """
         for key, value in d.items():
             value, weight = _split_weight(value)
-            # A weighted value that is left out would make a mean that is wrong without a sign.
+            # If the value were left out, the mean would be wrong without any warning.
             if not _is_scalar(weight):
                 raise ValueError(f"the weight of {key!r} must be a scalar, got {weight!r}")
             value = _scalar(value)
@@ -224,7 +225,7 @@ class DictSummary:
             warnings.warn(
                 "The names of statistics are not saved.", MissingStateWarning, stacklevel=2
             )
-        # A serializer returns the names it was given; a deserializer those of the file.
+        # A serializer returns the same names; a deserializer returns the names in the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):
             self._summaries[name].serialize(serializer["_summaries"][str(index)])
