@@ -314,7 +314,7 @@ class BackwardPass:
     def _pop_arrays(
         self, nodes: list[VariableNode | None], function: FunctionNode
     ) -> tuple[Array | None, ...] | None:
-        """Does the same in the usual case. Has no calls, because functions may have many outputs."""
+        """Does the same in the usual case, without calls: functions may have many outputs."""
         sums = self.sums.sums
         gys: list[Array | None] = []
         found = function is self._unseeded

@@ -298,7 +298,7 @@ def declare(*entries: ConfigEntry) -> None:
     """
     for entry in entries:
         declared[entry.name] = entry
-        # Programs use hasattr(GlobalConfig, name) to find out which entries a release has.
+        # Programs call hasattr(GlobalConfig, name) to test whether a release has an entry.
         setattr(GlobalConfig, entry.name, None)
         # Layers read entries such as ``train`` at each call. A property is three times as fast as
         # __getattr__, which Python calls only after an AttributeError.
@@ -321,7 +321,7 @@ def _read(name: str, local: LocalConfig) -> Any:
     return own[name] if name in own else getattr(members["_global"], name)
 
 
-#: Stands for the previous value of an entry that was not set.
+#: Represents the previous value of an entry that was not set.
 _ABSENT: Any = object()
 
 global_config = GlobalConfig()
