@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from chainer.training.loaded_state import check_count
+from chainer.links.loaded_state import check_count
 
 #: A curve has at most twice as many buckets, each with up to two points. An image is some hundred
 #: pixels wide, so that more points would not be seen.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
 
 @contextmanager
-def sigterm_raises_system_exit() -> Iterator[None]:
+def sigterm_raises_system_exit() -> Generator[None]:
     """Inside the block SIGTERM raises SystemExit, as Ctrl-C raises KeyboardInterrupt.
 
     Job schedulers end programs by this signal, which by default kills a process without finalizing

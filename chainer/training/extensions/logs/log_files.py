@@ -9,7 +9,7 @@ import shutil
 from typing import Any
 
 from chainer.core.utils.atomic_file import replacing
-from chainer.training.encoded_list import EarlierEntries
+from chainer.training.extensions.logs.encoded_list import EarlierEntries
 
 
 def find_earlier(path: str, earlier: EarlierEntries) -> list[dict[str, Any]] | str:

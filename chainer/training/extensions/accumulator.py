@@ -6,30 +6,18 @@ Third-party extensions may use it, too: ``chainer.training.Accumulator`` and, fr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainer.core.arrays.backend import backend_of, is_array
-from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.summary import DictSummary
-from chainer.core.typing import Array, VariableLike
-from chainer.links.serializer import AbstractSerializer, Serializer
-from chainer.training.loaded_state import parse_json
-from chainer.training.trigger import Trigger, TriggerLike, get_trigger, serialize_if_able
+from chainer.core.reporting.summary import to_float as to_float
+from chainer.links.loaded_state import serialize_if_able
+from chainer.links.loaded_state import serialize_json as serialize_json
+from chainer.links.serializer import AbstractSerializer
+from chainer.training.trigger import Trigger, TriggerLike, get_trigger
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
-
-
-def to_float(value: VariableLike) -> float:
-    """Returns an observed value as a float.
-
-    Args:
-        value: Scalar, NumPy scalar, or Variable or array of any backend without dimensions.
-    """
-    array: Array = value.array if isinstance(value, Variable) else value
-    return float(backend_of(array).to_host(array) if is_array(array) else array)
 
 
 def stop_reason_of(trainer: Trainer) -> str | None:
@@ -135,22 +123,3 @@ class HasAccumulator:
 
     def _init_summary(self) -> None:
         self._accumulator.summary = DictSummary()
-
-
-def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:
-    """Serializes a value as JSON text.
-
-    Args:
-        serializer: Serializer or deserializer.
-        key: Key of the entry.
-        value: What :mod:`json` can write.
-
-    Returns:
-        The value, or the loaded one.
-    """
-    if isinstance(serializer, Serializer):
-        serializer(key, json.dumps(value))
-        return value
-    text = serializer(key, "")
-    kind = dict if isinstance(value, dict) else list if isinstance(value, list) else object
-    return parse_json(key, text, kind) if text else value

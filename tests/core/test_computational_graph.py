@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from chainer.core.autograd.computational_graph import ComputationalGraph, build_computational_graph
 from chainer.core.autograd.function import Function
 from chainer.core.autograd.variable import Variable
-from chainer.training.computational_graph import ComputationalGraph, build_computational_graph
 
 
 class TwoOutputs(Function):

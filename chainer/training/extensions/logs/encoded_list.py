@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from chainer.training.loaded_state import check_count, parse_json
+from chainer.links.loaded_state import check_count, parse_json
 
 #: Entries of a log, or points of a plot, that a snapshot contains; see LogReport. Logs of usual
 #: trainings are shorter: an entry for each of 10,000 epochs, or one for each 100 of a million

@@ -6,7 +6,7 @@ import pytest
 import chainer
 from chainer.datasets import TupleDataset
 from chainer.training import extensions
-from chainer.training.inline_plot import curves_of
+from chainer.training.extensions.logs.inline_plot import curves_of
 from tests.training.small_training import make_trainer
 
 
@@ -89,7 +89,7 @@ def test_values_that_cannot_be_plotted_are_left_out():
 
 @pytest.mark.parametrize("values", [[1.0], [2.0, 2.0], [1e-30, 1e30]])
 def test_plots_stay_in_their_frame(values):
-    from chainer.training.inline_plot import svg
+    from chainer.training.extensions.logs.inline_plot import svg
 
     text = svg([(float(i), value) for i, value in enumerate(values)])
     points = text.partition("points='")[2].partition("'")[0].split()
