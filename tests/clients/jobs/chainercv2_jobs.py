@@ -1,10 +1,10 @@
 """Jobs with chainercv2: models for classification and segmentation, forward and backward."""
 
 import numpy as np
+from jobs.training import as_array, check_gradients, check_npz
 
 import chainer
 import chainer.functions as F
-from clients.jobs.training import as_array, check_gradients, check_npz
 
 
 def _differentiate(name, size=224, **options):

@@ -2,7 +2,8 @@
 
 Usage::
 
-    python -m clients [--environment .venv-clients] [--only chainerrl ...] [--page docs/clients.md]
+    python -m tests.clients [--environment .venv-clients] [--only chainerrl ...]
+                            [--page docs/clients.md]
 
 The packages are installed without changes into an environment of its own, together with this
 Chainer. Each job runs in a process of its own. A table tells package, release, job, and "ok" or the
@@ -24,7 +25,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: Needed to build the packages, which are released as sources. Later releases lack pkg_resources.
 BUILD = ["setuptools<81", "wheel"]
@@ -38,7 +39,7 @@ class Client:
     """A released package.
 
     Attributes:
-        package: Import name; the jobs are in ``clients/jobs/<package>_jobs.py``.
+        package: Import name; the jobs are in ``tests/clients/jobs/<package>_jobs.py``.
         requirement: Name and release on the package index.
         dependencies: What the jobs need besides. The package itself is installed with
             ``--no-deps``: its requirements include packages that are part of Python today.
@@ -154,7 +155,7 @@ def install(environment: Path, clients: list[Client]) -> bool:
 
 def jobs_of(client: Client) -> dict[str, str]:
     """Returns the names of a package's jobs and what they do, without importing them."""
-    path = ROOT / "clients" / "jobs" / f"{client.package}_jobs.py"
+    path = Path(__file__).parent / "jobs" / f"{client.package}_jobs.py"
     functions = [
         node
         for node in ast.parse(path.read_text()).body
@@ -171,7 +172,12 @@ def run(environment: Path, client: Client, job: str, description: str) -> Result
     start = time.perf_counter()
     try:
         done = subprocess.run(
-            [str(_python(environment)), "-m", "clients.job", client.package, job],
+            [
+                str(_python(environment)),
+                str(Path(__file__).with_name("job.py")),
+                client.package,
+                job,
+            ],
             env=variables,
             capture_output=True,
             text=True,

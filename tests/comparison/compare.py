@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from comparison.calls import make_call
+from tests.comparison.calls import make_call
 
 STAGES = ("forward", "statistics", "gradient", "second")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from comparison.calls.draw import Source
+from tests.comparison.calls.draw import Source
 
 
 def within(low, high):

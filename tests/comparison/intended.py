@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from comparison.compare import Difference
+from tests.comparison.compare import Difference
 
 
 @dataclass(frozen=True)

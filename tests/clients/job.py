@@ -1,4 +1,7 @@
-"""Runs one job: ``python -m clients.job PACKAGE JOB``."""
+"""Runs one job: ``python tests/clients/job.py PACKAGE JOB``.
+
+It is run by its path: a released package may install a package ``tests``, which would hide ours.
+"""
 
 import importlib
 import random
@@ -25,7 +28,7 @@ def main(package, name):
         clients.enable(*ENABLED[package])
     random.seed(0)
     numpy.random.seed(0)
-    getattr(importlib.import_module(f"clients.jobs.{package}_jobs"), name)()
+    getattr(importlib.import_module(f"jobs.{package}_jobs"), name)()
 
 
 if __name__ == "__main__":

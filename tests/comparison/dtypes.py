@@ -1,7 +1,7 @@
 """Calls of all functions with mixtures of dtypes, and the dtypes that come out.
 
-The file runs in Python 3.7 with release 7.8.1 as well as here. ``python -m comparison --dtypes``
-compares both.
+The file runs in Python 3.7 with release 7.8.1 as well as here.
+``python -m tests.comparison --dtypes`` compares both.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import warnings
 
 import numpy as np
 
-from comparison.calls import GENERATORS, names
-from comparison.calls.draw import Call, Draw, Input, Source
-from comparison.worker import stages
+from tests.comparison.calls import GENERATORS, names
+from tests.comparison.calls.draw import Call, Draw, Input, Source
+from tests.comparison.worker import stages
 
 FLOATS = "efd"
 OTHERS = "il?"
@@ -199,7 +199,7 @@ def compare_outcomes(chainer, name, calls):
         name: The function.
         calls: Number of a call, as text -> the outcomes of its mixtures in 7.8.1.
     """
-    from comparison.compare import differences
+    from tests.comparison.compare import differences
 
     found = []
     for number, theirs in calls.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from comparison.calls.draw import Source
+from tests.comparison.calls.draw import Source
 
 
 def two_alike(low=0, high=3):

@@ -4,10 +4,10 @@ import os
 import tempfile
 
 import numpy as np
+from jobs.training import check_npz, train
 
 import chainer
 import chainer.functions as F
-from clients.jobs.training import check_npz, train
 
 SMILES = ["CCO", "CC(=O)O", "c1ccccc1", "CCN", "C#N", "CC(C)O"]
 

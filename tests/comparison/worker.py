@@ -1,6 +1,6 @@
 """Makes calls and records what they give. Runs in either release, on Python 3.7 and later.
 
-    python -m comparison.worker FIRST LAST > answers.json
+    python -m tests.comparison.worker FIRST LAST > answers.json
 
 The current directory is the root of this repository, or the folder ``comparison`` is on the path.
 """
@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 
-from comparison.calls import make_call
-from comparison.calls.draw import Input, Source
+from tests.comparison.calls import make_call
+from tests.comparison.calls.draw import Input, Source
 
 #: Significant digits that are recorded, by the letter of the dtype.
 DIGITS = {"e": 5, "f": 7, "d": 9}

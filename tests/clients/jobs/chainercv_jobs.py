@@ -4,11 +4,11 @@ import os
 import tempfile
 
 import numpy as np
+from jobs.training import as_array, check_gradients, check_npz, step, train
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from clients.jobs.training import as_array, check_gradients, check_npz, step, train
 
 SIZE = 64
 

@@ -1,9 +1,9 @@
 """Makes random calls in release 7.8.1 and in this one, and prints the differences.
 
-    python -m comparison --peer .peers/chainer7/bin/python
-    python -m comparison --peer .peers/chainer7/bin/python --dtypes
-    python -m comparison --peer .peers/chainer7/bin/python --special
-    python -m comparison --peer .peers/chainer7/bin/python --store
+    python -m tests.comparison --peer .peers/chainer7/bin/python
+    python -m tests.comparison --peer .peers/chainer7/bin/python --dtypes
+    python -m tests.comparison --peer .peers/chainer7/bin/python --special
+    python -m tests.comparison --peer .peers/chainer7/bin/python --store
 
 ``--dtypes`` calls every function with mixtures of dtypes instead. ``--special`` makes some elements
 of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store``
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import chainer
-from comparison.calls import names
-from comparison.compare import Difference, compare_answers
-from comparison.dtypes import compare_outcomes
-from comparison.intended import intended_name
-from comparison.stored import store, store_dtypes
+from tests.comparison.calls import names
+from tests.comparison.compare import Difference, compare_answers
+from tests.comparison.dtypes import compare_outcomes
+from tests.comparison.intended import intended_name
+from tests.comparison.stored import store, store_dtypes
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: Program of a worker. The root is on the path only while this package is imported from it, and
 #: chainer is imported first: it must be that of the interpreter, not the one beside this package.
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         int: Exit status: 1 if there are differences that are not intended.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m comparison", description="Comparison with release 7.8.1."
+        prog="python -m tests.comparison", description="Comparison with release 7.8.1."
     )
     parser.add_argument(
         "--peer",
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _compare_dtypes(peer: str, storing: bool) -> int:
-    theirs = json.loads(_output_of(peer, "comparison.dtypes"))
+    theirs = json.loads(_output_of(peer, "tests.comparison.dtypes"))
     if storing:
         store_dtypes(theirs)
         return 0
@@ -122,7 +122,7 @@ def answers_of(python: str, first: int, last: int, special: bool = False) -> lis
         special: Whether some elements of inputs and gradients are NaN or infinite.
     """
     arguments = [str(first), str(last), *(["special"] if special else [])]
-    output = _output_of(python, "comparison.worker", *arguments)
+    output = _output_of(python, "tests.comparison.worker", *arguments)
     return [json.loads(line) for line in output.splitlines()]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from comparison.calls import (
+from tests.comparison.calls import (
     activation,
     array,
     connection,
@@ -12,7 +12,7 @@ from comparison.calls import (
     pooling,
     reduction,
 )
-from comparison.calls.draw import Call, Draw
+from tests.comparison.calls.draw import Call, Draw
 
 _TABLES = (activation, array, connection, elementary, loss, normalization, pooling, reduction)
 
