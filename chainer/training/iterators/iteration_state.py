@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
 
 import numpy
 
+from chainer.links.loaded_state import check_count, check_finite
 from chainer.links.serializer import Deserializer
 from chainer.training.iterators._statemachine import IteratorState
 from chainer.training.iterators.order_samplers import (
@@ -15,7 +16,6 @@ from chainer.training.iterators.order_samplers import (
     OrderSamplerLike,
     ShuffleOrderSampler,
 )
-from chainer.training.loaded_state import check_count, check_finite
 from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
