@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
 
 import numpy
 
-from chainer.links.loaded_state import check_count, check_finite
+from chainer.links.loaded_state import check_count, check_finite, load_optional
 from chainer.links.serializer import Deserializer
 from chainer.training.iterators._statemachine import IteratorState
 from chainer.training.iterators.order_samplers import (
@@ -16,7 +16,6 @@ from chainer.training.iterators.order_samplers import (
     OrderSamplerLike,
     ShuffleOrderSampler,
 )
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.core.typing import DatasetLike

@@ -9,12 +9,12 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import DatasetLike
+from chainer.links.loaded_state import load_optional
 from chainer.training.iterators.iteration_state import Segment
 from chainer.training.iterators.multithread_iterator import example_indexes
 from chainer.training.iterators.order_samplers import OrderSamplerLike, example_seeds, random_key
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
