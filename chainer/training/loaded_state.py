@@ -16,8 +16,8 @@ import numpy
 from chainer.core.autograd.parameter import Parameter
 
 if TYPE_CHECKING:
-    from chainer.training.optimizer import Optimizer
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.optimizer import Optimizer
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Largest number that is taken for a count; more cannot happen, and sums of counts stay exact.
 LARGEST_COUNT = 2**53

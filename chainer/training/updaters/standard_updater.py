@@ -12,7 +12,7 @@ from chainer.links.link import Link
 from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.loaded_state import check_count, check_optimizer
-from chainer.training.optimizer import Optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
 
