@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.lazy import lazy_module
+from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.training.loaded_state import check_optimizer
 from chainer.training.optimizers.changes import Watched
 from chainer.training.optimizers.hook_registry import HookRegistry
 from chainer.training.optimizers.hook_registry import _Hookable as _Hookable
 from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.loaded_state import check_optimizer
 from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
@@ -21,7 +22,6 @@ from chainer.training.optimizers.loss_scaling import (
 )
 from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
 from chainer.training.optimizers.updates import call_hook_for_params
-from chainer.training.texts import Plain, call_text, read_or_none
 
 if TYPE_CHECKING:
     from chainer.training.optimizers.gradient_method import GradientMethod as GradientMethod

@@ -19,6 +19,7 @@ from chainer.training.optimizers import (
     hyperparameter_rule as hyperparameter_rule,
     kernel_rule as kernel_rule,
     lion as lion,
+    loaded_state as loaded_state,
     loss_scaling as loss_scaling,
     misuse_checks as misuse_checks,
     mixed_precision as mixed_precision,
