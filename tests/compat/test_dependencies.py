@@ -29,6 +29,13 @@ def test_import_error_names_the_extra(without_six):
         importlib.import_module("six")
 
 
+@pytest.mark.parametrize(("name", "extra"), [("chainermn", "mpi"), ("onnx_chainer", "onnx")])
+def test_packs_that_release_7_contains(without_six, monkeypatch, name, extra):
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf'pip install "chainer\[{extra}\]"'):
+        importlib.import_module(name)
+
+
 def test_other_modules(without_six):
     with pytest.raises(ModuleNotFoundError, match="^No module named 'no_such_module'$"):
         importlib.import_module("no_such_module")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 def _call(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if isinstance(function, str):
-        function = getattr(importlib.import_module("chainer.functions"), function)
+        named: Callable[..., Any] = getattr(importlib.import_module("chainer.functions"), function)
+        return named(*args, **kwargs)
     return function(*args, **kwargs)
 
 

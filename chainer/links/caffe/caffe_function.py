@@ -131,7 +131,7 @@ class CaffeFunction(Chain):
 
     def _add_layer(self, layer: Message) -> None:
         """Adds the names of a layer, whose function is in ``forwards``, to the model."""
-        bottoms = [self.split_map.get(name, name) for name in layer.bottom]
+        bottoms: list[str] = [self.split_map.get(name, name) for name in layer.bottom]
         self.layers.append((layer.name, bottoms, list(layer.top)))
 
     def _use(
@@ -239,8 +239,9 @@ class CaffeFunction(Chain):
         function = self.forwards[name]
         if isinstance(function, _CallChildLink):
             return _CallChildLink(self, name)
-        inner = getattr(function, "func", None)
-        if isinstance(inner, _CallChildLink):
+        if isinstance(function, _SingleArgumentFunction) and isinstance(
+            function.func, _CallChildLink
+        ):
             return type(function)(_CallChildLink(self, name), *function.args, **function.kwargs)
         return function
 
