@@ -131,7 +131,7 @@ class CaffeFunction(Chain):
 
     def _add_layer(self, layer: Message) -> None:
         """Adds the names of a layer, whose function is in ``forwards``, to the model."""
-        bottoms: list[str] = [self.split_map.get(name, name) for name in layer.bottom]
+        bottoms = [str(self.split_map.get(name, name)) for name in layer.bottom]
         self.layers.append((layer.name, bottoms, list(layer.top)))
 
     def _use(
