@@ -1,0 +1,70 @@
+"""Imports of modules that other threads may be importing at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Number of attempts and the pause between them: together longer than most imports take.
+_ATTEMPTS = 100
+_PAUSE_SECONDS = 0.01
+
+
+class _Depth(threading.local):
+    value = 0
+
+
+_depth = _Depth()
+
+
+def patiently(function: Callable[[], T]) -> T:
+    """Calls a function that imports modules, and calls it again if a concurrent import stopped it.
+
+    If the imports of two threads need each other, Python ends the deadlock: one of the threads gets
+    an error, or a module that is not complete yet. The other thread goes on, so a later attempt
+    succeeds.
+
+    Args:
+        function: The function. Calling it twice must be as good as calling it once.
+
+    Returns:
+        Its result.
+    """
+    # Only the outermost call tries again: the other thread may wait for an import of this one.
+    if _depth.value:
+        return function()
+    _depth.value += 1
+    try:
+        for _ in range(_ATTEMPTS):
+            try:
+                return function()
+            except Exception as error:
+                # With one thread it is an ordinary circular import.
+                if not is_unfinished_import(error) or threading.active_count() == 1:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
+        return function()
+    finally:
+        _depth.value -= 1
+
+
+def is_unfinished_import(error: BaseException | None) -> bool:
+    """Returns whether an error, or a cause of it, is due to a module that is being imported.
+
+    Args:
+        error: The error; None is accepted.
+    """
+    while error is not None:
+        # Python's own texts. Its class of deadlocks is not public.
+        if type(error).__name__ == "_DeadlockError":
+            return True
+        if isinstance(error, (ImportError, AttributeError)):
+            texts = [part for part in error.args if isinstance(part, str)]
+            if any("partially initialized module" in text for text in texts):
+                return True
+        error = error.__cause__ or error.__context__
+    return False
