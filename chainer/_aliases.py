@@ -34,7 +34,7 @@ ALIASES: dict[str, str] = {
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.basic_math": "chainer.functions.math.basic_math",
-    "chainer.computational_graph": "chainer.training.computational_graph",
+    "chainer.computational_graph": "chainer.core.autograd.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
     # utilities in the order of imports.
@@ -92,6 +92,9 @@ ALIASES: dict[str, str] = {
     "chainer.testing._bundle": "chainer.testing.bundle",
     "chainer.testing._distribution_test": "chainer.testing.distribution_test",
     "chainer.training._updater": "chainer.training.updater",
+    "chainer.training.accumulator": "chainer.training.extensions.accumulator",
+    "chainer.training.triggers.interval_trigger": "chainer.training.trigger",
+    "chainer.training.util": "chainer.training.trigger",
     "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",

@@ -7,20 +7,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.lazy import lazy_module
+from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.loaded_state import check_optimizer
 from chainer.training.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
     names_of_nonfinite_gradients,
 )
 from chainer.training.optimizer_changes import Watched
-from chainer.training.texts import Plain, call_text, read_or_none
+from chainer.training.optimizers.loaded_state import check_optimizer
 from chainer.training.update_rule import NoStateError, UpdateRule
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from chainer.core.arrays.backend import backend_of, copyto, find_backend
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.arrays import force_array
+from chainer.core.utils.repr_texts import call_text, read_or_none
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.loss_scaling import remove_loss_scale
 from chainer.training.optimizer_changes import Watched, optimizer_changes
-from chainer.training.texts import call_text, read_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable

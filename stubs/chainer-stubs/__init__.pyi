@@ -42,6 +42,7 @@ from chainer.core.arrays.device import Device as Device
 from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
 from chainer.core.arrays.kernel import explain as explain
 from chainer.core.autograd import (
+    computational_graph as computational_graph,
     function as function,
     function_hook as function_hook,
     function_node as function_node,
@@ -132,7 +133,6 @@ from chainer.links.serializer import (
 from chainer.links.summary import summary as summary
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
-    computational_graph as computational_graph,
     dataset as dataset,
     datasets as datasets,
     iterators as iterators,

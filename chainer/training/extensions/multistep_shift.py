@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chainer.links.loaded_state import load_optional
 from chainer.training.extensions._shift import CountedShift
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.accumulator import to_float
+from chainer.core.reporting.summary import to_float
 from chainer.training.extension import Extension
 from chainer.training.extensions._shift import CountedShift
 from chainer.training.schedules import ReduceOnPlateau

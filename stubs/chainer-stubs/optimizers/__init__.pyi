@@ -11,6 +11,7 @@ from chainer.training.optimizers import (
     adam_variants as adam_variants,
     corrected_momentum_sgd as corrected_momentum_sgd,
     lion as lion,
+    loaded_state as loaded_state,
     momentum_sgd as momentum_sgd,
     msvag as msvag,
     muon as muon,
