@@ -6,12 +6,11 @@ themselves. They list where a name is defined, and :func:`lazy_module` makes the
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from chainer.core.imports import patiently
+from chainer.core.imports import import_module, patiently
 
 
 class _Entry(Protocol):
@@ -61,7 +60,7 @@ def resolve(reference: Any, package: str | None = None) -> Any:
 
 def _resolve(reference: str, package: str | None) -> Any:
     module, _, attribute = reference.partition(":")
-    obj: Any = importlib.import_module(module, package)
+    obj: Any = import_module(importlib.util.resolve_name(module, package))
     for part in attribute.split(".") if attribute else ():
         obj = getattr(obj, part)
     return obj
@@ -119,7 +118,7 @@ def lazy_module(
             # Submodules come first. `from package import submodule` asks for the attribute while
             # the package holds its import lock; loading a pack then could end in a deadlock.
             if is_submodule(module_globals, name):
-                return patiently(lambda: importlib.import_module(f"{module_name}.{name}"))
+                return patiently(lambda: import_module(f"{module_name}.{name}"))
             if registry is not None:
                 return from_registry(registry, name)
         raise AttributeError(f"module {module_name!r} has no attribute {name!r}")

@@ -9,11 +9,13 @@ only.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from chainer.core.imports import patiently
@@ -102,9 +104,18 @@ def collect(plugin: Any, registries: Mapping[str, Registry], record: PluginRecor
 def _require_complete(target: str) -> None:
     """Raises if another thread has not finished the import of the module of a pack."""
     name = target.partition(":")[0]
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    if getattr(spec, "_initializing", False):
+    if is_initializing(name):
         raise ImportError(f"cannot use the partially initialized module {name!r}", name=name)
+
+
+def is_initializing(name: str) -> bool:
+    """Returns whether the body of a module is running, in this thread or in another one.
+
+    Args:
+        name: Name of the module.
+    """
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))
 
 
 class Turns:
@@ -139,9 +150,12 @@ class Turns:
         """Returns whether this thread is loading the pack, further up in its calls."""
         return threading.get_ident() in self._loading.get(record, ())
 
-    def is_loading(self, record: PluginRecord) -> bool:
-        """Returns whether any thread is loading the pack."""
-        return record in self._loading
+    def reason(self, record: PluginRecord) -> str:
+        """Returns why a pack cannot be loaded now; empty if it can."""
+        threads = self._loading.get(record) or _importers(record.target)
+        if threading.get_ident() in threads:
+            return "this thread is importing it now"
+        return "another thread is importing it, and may wait for this thread" if threads else ""
 
     def wait(self, record: PluginRecord) -> bool:
         """Waits until no other thread is loading a pack. Releases the lock meanwhile.
@@ -177,7 +191,7 @@ class Turns:
         passed: set[PluginRecord] = set()
         while record not in passed:
             passed.add(record)
-            threads = self._loading.get(record)
+            threads = self._loading.get(record) or _importers(record.target)
             if not threads:
                 return None
             if me in threads:
@@ -189,10 +203,41 @@ class Turns:
         return me
 
 
+def _importers(target: str) -> list[int]:
+    """Returns the threads that run the body of a module, or of a package that it is in.
+
+    Args:
+        target: Target of an entry point. Programs may import the module themselves.
+    """
+    name = target.partition(":")[0]
+    running = [
+        vars(sys.modules[part])
+        for part in itertools.accumulate(name.split("."), "{}.{}".format)
+        if is_initializing(part)
+    ]
+    found: list[int] = []
+    for thread, top in _current_frames().items() if running else ():
+        frame: FrameType | None = top
+        while frame is not None:
+            if frame.f_code.co_name == "<module>" and any(frame.f_globals is g for g in running):
+                found.append(thread)
+                break
+            frame = frame.f_back
+    # The package of a pack may use a missing name while this thread imports it: the pack is loaded.
+    if threading.get_ident() in found and not is_initializing(name):
+        return []
+    return found
+
+
 def _position(thread: int) -> tuple[int, int, bool] | None:
     """Returns where a thread is: frame, instruction, and whether it waits for an import."""
-    frame = sys._current_frames().get(thread)
+    frame = _current_frames().get(thread)
     if frame is None:
         return None
     in_import = frame.f_code.co_filename.startswith("<frozen importlib")
     return id(frame), frame.f_lasti, in_import
+
+
+def _current_frames() -> dict[int, FrameType]:
+    """Returns the innermost frame of every thread. Python documents the function that it calls."""
+    return sys._current_frames()  # pyright: ignore[reportPrivateUsage]

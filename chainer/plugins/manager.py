@@ -153,11 +153,7 @@ class PluginManager:
     def _unfinished(self, record: PluginRecord) -> str:
         """Returns why a plugin that was found is not loaded yet; empty if nobody asked for it."""
         with self._lock:
-            if self._turns.is_loading_here(record):
-                return "it is being loaded further up in the calls of this thread"
-            if self._turns.is_loading(record):
-                return "another thread is still importing it, and seems to wait for this thread"
-            return ""
+            return self._turns.reason(record)
 
     def suggest(self, registry: Registry, name: str) -> str | None:
         """Returns how to get a missing name of a registry; None if that is not known."""

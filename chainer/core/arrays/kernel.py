@@ -217,7 +217,7 @@ class Operation:
         if policy.kernels:  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
             _warn_of_unknown_providers(policy)
-        # If another thread registers a kernel meanwhile, the result goes to a table that is dropped.
+        # If another thread registers a kernel now, the result goes to tables that are dropped.
         tables = self._tables
         enabled = [
             kernel
