@@ -179,7 +179,7 @@ class Turns:
                 if now != position:
                     position, since = now, time.monotonic()
                 elif time.monotonic() - since > _STUCK_SECONDS:
-                    # Python's import system finds out whether that thread waits for this one.
+                    # Python's import system ends the deadlock if that thread waits for this one.
                     return now is not None and now[2]
             return True
         finally:
