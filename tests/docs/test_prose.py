@@ -30,7 +30,6 @@ COVERED = (
     "chainer/testing",
     "chainer/training",
     "benchmarks",
-    "comparison",
     "examples",
     "scripts",
     "CHANGELOG.md",

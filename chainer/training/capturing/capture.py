@@ -38,7 +38,7 @@ from chainer.training.capturing.structure import (
     leaves_of,
 )
 from chainer.training.capturing.surroundings import surroundings_of
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
 LARGEST_NUMBER_OF_PROGRAMS = 8

@@ -28,8 +28,8 @@ from chainer.training.capturing.state import (
     is_same,
 )
 from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS
-from chainer.training.optimizer_changes import optimizer_changes
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.changes import optimizer_changes
+from chainer.training.optimizers.update_rule import UpdateRule
 
 _get_facts = attrgetter("_array", "_requires_grad", "update_rule")
 _get_count = attrgetter("t")

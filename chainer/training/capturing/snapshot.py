@@ -11,7 +11,7 @@ from chainer.core.arrays.backend import backend_of, copied, copyto, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.state import Role, StateTree, each_once
-from chainer.training.optimizer_changes import optimizer_changes
+from chainer.training.optimizers.changes import optimizer_changes
 
 
 class Snapshot:

@@ -22,8 +22,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array
 from chainer.links.link import Link
-from chainer.training.optimizer import Optimizer
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.optimizer import Optimizer
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Python values that are compared by value.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), numpy.generic)

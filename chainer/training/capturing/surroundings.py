@@ -18,7 +18,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import is_of_user
 from chainer.training.capturing.state import PLAIN, Fields, Owner, Role, StateTree
-from chainer.training.optimizer import Optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 
 #: Objects that are looked at. A step whose code reaches more is watched in part.
 _MOST_OBJECTS = 1000
