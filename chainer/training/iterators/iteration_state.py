@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy
 
+from chainer.links.loaded_state import check_count, check_finite
 from chainer.links.serializer import Deserializer
 from chainer.training.iterators.order_samplers import Key, Order, random_key, shuffled
-from chainer.training.loaded_state import check_count, check_finite
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
