@@ -62,6 +62,26 @@ class Installation:
             return ["--find-links", str(self.folder), *requirements]
         return list(self._paths(requirements))
 
+    def extra_arguments(self, requirements: Iterable[str]) -> list[str]:
+        """Returns what must stand beside a project of another author in ``pip install``.
+
+        Args:
+            requirements: What the project requires, with the requirements of its extras.
+
+        Returns:
+            list: The paths of the packs among them, for a source tree; the folder of the wheels; or
+            nothing for an index. Chainer itself is installed.
+        """
+        if self.folder is None:
+            return []
+        if self.kind == "wheels":
+            return ["--find-links", str(self.folder)]
+        known = projects(self.folder)
+        names = [name_and_extras(requirement) for requirement in requirements]
+        folders = [known[n][0] for n in needed_projects(names, known) if n != "chainer"]
+        option = ["-e"] if self.editable else []
+        return [word for folder in folders for word in (*option, str(folder))]
+
     def _own_names(self) -> Iterable[str]:
         assert self.folder is not None
         if self.kind == "checkout":

@@ -1,6 +1,7 @@
 """A machine without ideep4py: everything runs on NumPy, and errors say what is missing."""
 
 import re
+
 import numpy as np
 import pytest
 
