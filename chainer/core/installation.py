@@ -178,7 +178,7 @@ def projects(root: Path) -> dict[str, tuple[Path, Mapping[str, Any]]]:
     Returns:
         dict: Normalized name -> folder and table ``[project]`` of its pyproject.toml.
     """
-    found = {}
+    found: dict[str, tuple[Path, Mapping[str, Any]]] = {}
     for folder in (root, *sorted(path.parent for path in root.glob("packs/*/pyproject.toml"))):
         project = _project(folder)
         if "name" in project:

@@ -100,7 +100,7 @@ def _examine_distribution(dist: importlib.metadata.Distribution, report: Report)
     source = _source(dist)
     declared = _declared(source) if source is not None else None
     # Entry points are read from the metadata, which are written at installation.
-    if declared:
+    if source is not None and declared:
         text = (
             f"{who} was installed before its pyproject.toml had entry points in group {GROUP!r} "
             f"({', '.join(declared)})"
