@@ -90,7 +90,7 @@ def test_another_pip_on_the_path(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("word", ["plain", "two words", 'a"b', "$HOME", "a`b", "end\\", "x[y]"])
+@pytest.mark.parametrize("word", ["plain", "two words", 'a"b', "$PATH", "a`b", "end\\", "x[y]"])
 def test_quoting(word):
     assert shlex.split(installation.quoted(word)) == [word]
 
