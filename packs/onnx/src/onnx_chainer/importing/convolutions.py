@@ -9,7 +9,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.shapes import pad_axes
-from onnx_chainer.importing.values import Value, array_of, is_float
+from onnx_chainer.importing.values import Tensor, array_of, is_float
 
 
 class Windows(NamedTuple):
@@ -54,12 +54,12 @@ def windows_of(attributes: Attributes, lengths: Sequence[int], ksize: Sequence[i
     return Windows(strides, dilations, pads[:ndim], pads[ndim:])
 
 
-def padded(x: Value, before: list[int], behind: list[int], value: float = 0.0) -> Value:
+def padded(x: Tensor, before: list[int], behind: list[int], value: float = 0.0) -> Tensor:
     """Pads the spatial axes; negative widths cut."""
     return pad_axes(x, [(0, 0), (0, 0), *zip(before, behind, strict=True)], value=value)
 
 
-def _conv(attributes: Attributes, x: Value, W: Value, b: Value = None) -> Value:
+def _conv(attributes: Attributes, x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
     weights = array_of(W)
     strides, dilations, before, behind = windows_of(
         attributes, array_of(x).shape[2:], weights.shape[2:]
@@ -72,7 +72,9 @@ def _conv(attributes: Attributes, x: Value, W: Value, b: Value = None) -> Value:
     )  # fmt: skip
 
 
-def _conv_transpose(attributes: Attributes, x: Value, W: Value, b: Value = None) -> Value:
+def _conv_transpose(
+    attributes: Attributes, x: Tensor, W: Tensor, b: Tensor | None = None
+) -> Tensor:
     ksize = array_of(W).shape[2:]
     lengths = array_of(x).shape[2:]
     count = len(ksize)
@@ -118,12 +120,12 @@ def _output_shape(
 
 def _deform_conv(
     attributes: Attributes,
-    x: Value,
-    W: Value,
-    offset: Value,
-    b: Value = None,
-    mask: Value = None,
-) -> Value:
+    x: Tensor,
+    W: Tensor,
+    offset: Tensor,
+    b: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """Samples the elements of each window at shifted places, and multiplies them by weights."""
     from onnx_chainer.importing.regions import bilinear_at
 

@@ -17,7 +17,7 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import (
-    Value,
+    Tensor,
     array_of,
     dtype_of,
     host_array,
@@ -32,7 +32,7 @@ from onnx_chainer.optional import require
 def _unary(function: Callable[[Any], Any], name: str | None = None) -> Callable[..., Any]:
     """Makes the operator of a function; integers are computed by the function of arrays."""
 
-    def compute(attributes: Attributes, x: Value) -> Value:
+    def compute(attributes: Attributes, x: Tensor) -> Tensor:
         if name is not None and not is_float(x):
             array = array_of(x)
             return getattr(get_array_module(array), name)(array)
@@ -42,13 +42,13 @@ def _unary(function: Callable[[Any], Any], name: str | None = None) -> Callable[
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def compute(attributes: Attributes, a: Value, b: Value) -> Value:
+    def compute(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
         return function(*_broadcast_of_opset_6(attributes, a, b))
 
     return compute
 
 
-def _broadcast_of_opset_6(attributes: Attributes, a: Value, b: Value) -> tuple[Value, Value]:
+def _broadcast_of_opset_6(attributes: Attributes, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Inserts axes at the end of the second input, as operator sets before 7 wanted it."""
     axis = attributes.get("axis")
     if attributes.opset >= 7 or not attributes.get("broadcast", 0) or axis is None:
@@ -59,7 +59,7 @@ def _broadcast_of_opset_6(attributes: Attributes, a: Value, b: Value) -> tuple[V
 
 
 def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
-    def compute(attributes: Attributes, *values: Value) -> Value:
+    def compute(attributes: Attributes, *values: Tensor) -> Tensor:
         if len(values) == 2:
             values = _broadcast_of_opset_6(attributes, *values)
         return numpy.asarray(function(*[array_of(value) for value in values]))
@@ -67,7 +67,7 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
-def _div(attributes: Attributes, a: Value, b: Value) -> Value:
+def _div(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     a, b = _broadcast_of_opset_6(attributes, a, b)
     if is_float(a):
         return a / b
@@ -79,7 +79,7 @@ def _div(attributes: Attributes, a: Value, b: Value) -> Value:
     return quotient + ((x % y != 0) & ((x < 0) != (y < 0))).astype(quotient.dtype)
 
 
-def _pow(attributes: Attributes, a: Value, b: Value) -> Value:
+def _pow(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     a, b = _broadcast_of_opset_6(attributes, a, b)
     if not is_float(a):
         xp = get_array_module(array_of(a))
@@ -88,7 +88,7 @@ def _pow(attributes: Attributes, a: Value, b: Value) -> Value:
 
 
 def _many(function: Callable[[Any, Any], Any], array_name: str) -> Callable[..., Any]:
-    def compute(attributes: Attributes, first: Value, *others: Value) -> Value:
+    def compute(attributes: Attributes, first: Tensor, *others: Tensor) -> Tensor:
         for other in others:
             if is_float(first) and is_variable(first, other):
                 first = function(*F.broadcast(first, other))
@@ -100,12 +100,14 @@ def _many(function: Callable[[Any, Any], Any], array_name: str) -> Callable[...,
     return compute
 
 
-def _mean(attributes: Attributes, *values: Value) -> Value:
+def _mean(attributes: Attributes, *values: Tensor) -> Tensor:
     return _many(operator.add, "add")(attributes, *values) / len(values)
 
 
 @constants(1, 2)
-def _clip(attributes: Attributes, x: Value, low: Value = None, high: Value = None) -> Value:
+def _clip(
+    attributes: Attributes, x: Tensor, low: Tensor | None = None, high: Tensor | None = None
+) -> Tensor:
     least = attributes.get("min") if low is None else number_of(low)
     most = attributes.get("max") if high is None else number_of(high)
     if least is None and most is None:
@@ -123,20 +125,20 @@ def _clip(attributes: Attributes, x: Value, low: Value = None, high: Value = Non
 _ORDINARY = frozenset({"float16", "float32", "float64", "bfloat16"})
 
 
-def _cast(attributes: Attributes, x: Value) -> Value:
+def _cast(attributes: Attributes, x: Tensor) -> Tensor:
     return _cast_to(attributes, x, attributes["to"])
 
 
 @constants(1)
-def _cast_like(attributes: Attributes, x: Value, like: Value) -> Value:
+def _cast_like(attributes: Attributes, x: Tensor, like: Tensor) -> Tensor:
     onnx = require("onnx")
     return _cast_to(attributes, x, onnx.helper.np_dtype_to_tensor_dtype(dtype_of(like)))
 
 
-def _cast_to(attributes: Attributes, x: Value, to: Any) -> Value:
+def _cast_to(attributes: Attributes, x: Tensor, to: Any) -> Tensor:
     onnx = require("onnx")
     if isinstance(to, str):
-        to = onnx.TensorProto.DataType.Value(to)
+        to = onnx.TensorProto.DataType.Tensor(to)
     dtype = onnx.helper.tensor_dtype_to_np_dtype(to)
     source = dtype_of(x)
     if source.name in _ORDINARY and dtype.name in _ORDINARY:
@@ -157,7 +159,7 @@ def _cast_to(attributes: Attributes, x: Value, to: Any) -> Value:
     return cast_to(host_array(x), to, **options)
 
 
-def _where(attributes: Attributes, condition: Value, x: Value, y: Value) -> Value:
+def _where(attributes: Attributes, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     mask = array_of(condition)
     if not is_variable(x, y) or not is_float(x):
         return get_array_module(mask).where(mask, array_of(x), array_of(y))
@@ -166,19 +168,19 @@ def _where(attributes: Attributes, condition: Value, x: Value, y: Value) -> Valu
     return F.where(mask, F.broadcast_to(x, shape), F.broadcast_to(y, shape))
 
 
-def _gelu(attributes: Attributes, x: Value) -> Any:
+def _gelu(attributes: Attributes, x: Tensor) -> Any:
     if attributes.get("approximate", "none") == "tanh":
         inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
         return 0.5 * x * (1 + F.tanh(inner))
     return 0.5 * x * (1 + F.erf(x * 0.7071067811865476))
 
 
-def _hard_sigmoid(attributes: Attributes, x: Any) -> Value:
+def _hard_sigmoid(attributes: Attributes, x: Any) -> Tensor:
     alpha, beta = attributes.get("alpha", 0.2), attributes.get("beta", 0.5)
     return F.clip(alpha * x + beta, 0.0, 1.0)
 
 
-def _prelu(attributes: Attributes, x: Value, slope: Any) -> Value:
+def _prelu(attributes: Attributes, x: Tensor, slope: Any) -> Tensor:
     zeros = _zeros(x)
     if attributes.opset < 7 and array_of(slope).ndim == 1 and array_of(slope).size > 1:
         # One slope for each channel.
@@ -189,18 +191,18 @@ def _prelu(attributes: Attributes, x: Value, slope: Any) -> Value:
     return F.maximum(x, zeros) + slope * F.minimum(x, zeros)
 
 
-def _zeros(x: Value) -> Any:
+def _zeros(x: Tensor) -> Any:
     array = array_of(x)
     return get_array_module(array).zeros_like(array)
 
 
-def _relu(attributes: Attributes, x: Value) -> Value:
+def _relu(attributes: Attributes, x: Tensor) -> Tensor:
     if is_float(x):
         return F.relu(x)
     return get_array_module(array_of(x)).maximum(array_of(x), 0)
 
 
-def _mod(attributes: Attributes, a: Value, b: Value) -> Value:
+def _mod(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     if is_float(a):
         if attributes.get("fmod", 0):
             return F.fmod(*F.broadcast(a, b))
@@ -209,7 +211,7 @@ def _mod(attributes: Attributes, a: Value, b: Value) -> Value:
     return getattr(get_array_module(array_of(a)), name)(array_of(a), array_of(b))
 
 
-def _floored_mod(a: Value, b: Value) -> Value:
+def _floored_mod(a: Tensor, b: Tensor) -> Tensor:
     """Remainder that has the sign of the divisor, as in Python."""
     exact = get_array_module(array_of(a)).mod(array_of(a), array_of(b))
     if not is_variable(a, b):
@@ -220,34 +222,34 @@ def _floored_mod(a: Value, b: Value) -> Value:
     return F.where(finite, y + (exact - y.array), exact)
 
 
-def _identity(attributes: Attributes, x: Value) -> Value:
+def _identity(attributes: Attributes, x: Tensor) -> Tensor:
     return x
 
 
-def _celu(attributes: Attributes, x: Any) -> Value:
+def _celu(attributes: Attributes, x: Any) -> Tensor:
     alpha = attributes.get("alpha", 1.0)
     return F.maximum(x, _zeros(x)) + F.minimum(alpha * F.expm1(x / alpha), _zeros(x))
 
 
-def _elu(attributes: Attributes, x: Value) -> Value:
+def _elu(attributes: Attributes, x: Tensor) -> Tensor:
     return F.elu(x, attributes.get("alpha", 1.0))
 
 
-def _leaky_relu(attributes: Attributes, x: Value) -> Value:
+def _leaky_relu(attributes: Attributes, x: Tensor) -> Tensor:
     return F.leaky_relu(x, attributes.get("alpha", 0.01))
 
 
-def _selu(attributes: Attributes, x: Value) -> Any:
+def _selu(attributes: Attributes, x: Tensor) -> Any:
     alpha = attributes.get("alpha", 1.6732632423543772)
     return attributes.get("gamma", 1.0507009873554805) * F.elu(x, alpha)
 
 
-def _thresholded_relu(attributes: Attributes, x: Value) -> Any:
+def _thresholded_relu(attributes: Attributes, x: Tensor) -> Any:
     array = array_of(x)
     return x * (array > attributes.get("alpha", 1.0)).astype(array.dtype)
 
 
-def _shrink(attributes: Attributes, x: Value) -> Any:
+def _shrink(attributes: Attributes, x: Tensor) -> Any:
     array = array_of(x)
     bias, bound = attributes.get("bias", 0.0), attributes.get("lambd", 0.5)
     above, below = (array > bound).astype(array.dtype), (array < -bound).astype(array.dtype)

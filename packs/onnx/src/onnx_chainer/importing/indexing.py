@@ -12,7 +12,7 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import (
-    Value,
+    Tensor,
     array_of,
     host_array,
     is_float,
@@ -23,11 +23,11 @@ from onnx_chainer.importing.values import (
 )
 
 
-def _selected(x: Value, index: Any) -> Value:
+def _selected(x: Tensor, index: Any) -> Tensor:
     return F.get_item(x, index) if is_tracked(x) else array_of(x)[index]
 
 
-def _gather(attributes: Attributes, x: Value, indices: Value) -> Value:
+def _gather(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     axis = attributes.get("axis", 0) % ndim_of(x)
     index = host_array(indices)
     if _is_lookup(x, index, axis):
@@ -39,7 +39,7 @@ def _gather(attributes: Attributes, x: Value, indices: Value) -> Value:
     return _selected(x, (*[slice(None)] * axis, item))
 
 
-def _is_lookup(x: Value, index: Any, axis: int) -> bool:
+def _is_lookup(x: Tensor, index: Any, axis: int) -> bool:
     """Returns whether rows of a matrix are looked up, as embeddings are."""
     array = array_of(x)
     return (
@@ -56,13 +56,13 @@ def _grid(shape: tuple[int, ...], axis: int, index: Any) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def _gather_elements(attributes: Attributes, x: Value, indices: Value) -> Value:
+def _gather_elements(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     axis = attributes.get("axis", 0) % ndim_of(x)
     index = host_array(indices).astype(numpy.int64)
     return _selected(x, tuple(numpy.broadcast_arrays(*_grid(index.shape, axis, index))))
 
 
-def _gather_nd(attributes: Attributes, x: Value, indices: Value) -> Value:
+def _gather_nd(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     batch = attributes.get("batch_dims", 0)
     index = host_array(indices).astype(numpy.int64)
     lead = index.shape[:batch]
@@ -72,7 +72,9 @@ def _gather_nd(attributes: Attributes, x: Value, indices: Value) -> Value:
     return _selected(x, (*front, *[index[..., i] for i in range(index.shape[-1])]))
 
 
-def _scattered(attributes: Attributes, x: Value, places: tuple[Any, ...], updates: Value) -> Value:
+def _scattered(
+    attributes: Attributes, x: Tensor, places: tuple[Any, ...], updates: Tensor
+) -> Tensor:
     """Writes updates at places, or combines them with the elements that are there."""
     how = attributes.get("reduction", "none")
     if not is_float(x) or not is_variable(x, updates):
@@ -95,7 +97,7 @@ def _scattered(attributes: Attributes, x: Value, places: tuple[Any, ...], update
     return _combined(x, places, updates, F.max if how == "max" else F.min)
 
 
-def _combined(x: Any, places: tuple[Any, ...], updates: Any, function: Any) -> Value:
+def _combined(x: Any, places: tuple[Any, ...], updates: Any, function: Any) -> Tensor:
     """Combines updates one by one, since several may be for one place."""
     array = array_of(x)
     flat_places = numpy.ravel_multi_index(
@@ -147,7 +149,9 @@ def _scattered_array(array: Any, places: tuple[Any, ...], updates: Any, how: str
     return result
 
 
-def _scatter_elements(attributes: Attributes, x: Value, indices: Value, updates: Value) -> Value:
+def _scatter_elements(
+    attributes: Attributes, x: Tensor, indices: Tensor, updates: Tensor
+) -> Tensor:
     array = array_of(x)
     axis = attributes.get("axis", 0) % array.ndim
     index = host_array(indices).astype(numpy.int64) % max(array.shape[axis], 1)
@@ -155,7 +159,7 @@ def _scatter_elements(attributes: Attributes, x: Value, indices: Value, updates:
     return _scattered(attributes, x, places, updates)
 
 
-def _scatter_nd(attributes: Attributes, x: Value, indices: Value, updates: Value) -> Value:
+def _scatter_nd(attributes: Attributes, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     index = host_array(indices).astype(numpy.int64)
     shape = array_of(x).shape
     places = tuple([index[..., i] % max(shape[i], 1) for i in range(index.shape[-1])])
@@ -163,8 +167,8 @@ def _scatter_nd(attributes: Attributes, x: Value, indices: Value, updates: Value
 
 
 def _tensor_scatter(
-    attributes: Attributes, cache: Value, update: Value, starts: Value = None
-) -> Value:
+    attributes: Attributes, cache: Tensor, update: Tensor, starts: Tensor | None = None
+) -> Tensor:
     """Writes new entries of a cache of keys or values at a position of each sequence."""
     array = array_of(cache)
     axis = attributes.get("axis", -2) % array.ndim
@@ -185,7 +189,7 @@ def _tensor_scatter(
 
 
 @constants(2)
-def _one_hot(attributes: Attributes, indices: Value, depth: Value, values: Value) -> Value:
+def _one_hot(attributes: Attributes, indices: Tensor, depth: Tensor, values: Tensor) -> Tensor:
     count = int(number_of(depth))
     index = host_array(indices).astype(numpy.int64)
     off, on = host_array(values)
@@ -196,7 +200,7 @@ def _one_hot(attributes: Attributes, indices: Value, depth: Value, values: Value
     return numpy.moveaxis(result, -1, attributes.get("axis", -1))
 
 
-def _top_k(attributes: Attributes, x: Value, k: Value = None) -> tuple[Value, ...]:
+def _top_k(attributes: Attributes, x: Tensor, k: Tensor | None = None) -> tuple[Tensor, ...]:
     array = array_of(x)
     xp = get_array_module(array)
     axis = attributes.get("axis", -1) % array.ndim
@@ -213,7 +217,7 @@ def _top_k(attributes: Attributes, x: Value, k: Value = None) -> tuple[Value, ..
     return _selected(x, grid), xp.asarray(order.astype(numpy.int64))
 
 
-def _compress(attributes: Attributes, x: Value, condition: Value) -> Value:
+def _compress(attributes: Attributes, x: Tensor, condition: Tensor) -> Tensor:
     axis = attributes.get("axis")
     chosen = numpy.flatnonzero(host_array(condition))
     if axis is None:

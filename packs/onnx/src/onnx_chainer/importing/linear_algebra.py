@@ -8,10 +8,10 @@ from typing import Any
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.values import Value, array_of, is_float, ndim_of
+from onnx_chainer.importing.values import Tensor, array_of, is_float, ndim_of
 
 
-def _gemm(attributes: Attributes, a: Value, b: Value, c: Value = None) -> Value:
+def _gemm(attributes: Attributes, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     alpha, beta = attributes.get("alpha", 1.0), attributes.get("beta", 1.0)
     transa, transb = bool(attributes.get("transA", 0)), bool(attributes.get("transB", 0))
     if not is_float(a):
@@ -28,13 +28,13 @@ def _gemm(attributes: Attributes, a: Value, b: Value, c: Value = None) -> Value:
     return y if c is None else y + (c if beta == 1 else c * beta)
 
 
-def _matmul(attributes: Attributes, a: Value, b: Value) -> Value:
+def _matmul(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     if is_float(a):
         return F.matmul(a, b)
     return get_array_module(array_of(a)).matmul(array_of(a), array_of(b))
 
 
-def _einsum(attributes: Attributes, *xs: Value) -> Value:
+def _einsum(attributes: Attributes, *xs: Tensor) -> Tensor:
     equation = attributes["equation"].replace(" ", "")
     if is_float(xs[0]):
         return F.einsum(equation, *xs)
@@ -42,7 +42,7 @@ def _einsum(attributes: Attributes, *xs: Value) -> Value:
     return get_array_module(arrays[0]).einsum(equation, *arrays)
 
 
-def _det(attributes: Attributes, x: Value) -> Value:
+def _det(attributes: Attributes, x: Tensor) -> Tensor:
     shape = array_of(x).shape
     if len(shape) == 2:
         return F.det(x)

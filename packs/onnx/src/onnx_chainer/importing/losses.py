@@ -11,13 +11,13 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
-from onnx_chainer.importing.values import Value, array_of
+from onnx_chainer.importing.values import Tensor, array_of
 
 
 @constants(2)
 def _negative_log_likelihood(
-    attributes: Attributes, x: Value, labels: Value, weights: Value = None
-) -> Value:
+    attributes: Attributes, x: Tensor, labels: Tensor, weights: Tensor | None = None
+) -> Tensor:
     """Takes logarithms of probabilities, classes on the second axis."""
     array, target = array_of(x), array_of(labels)
     xp = get_array_module(array)
@@ -42,8 +42,8 @@ def _negative_log_likelihood(
 
 @constants(2)
 def _softmax_cross_entropy(
-    attributes: Attributes, scores: Value, labels: Value, weights: Value = None
-) -> tuple[Value, ...]:
+    attributes: Attributes, scores: Tensor, labels: Tensor, weights: Tensor | None = None
+) -> tuple[Tensor, ...]:
     log_prob = F.log_softmax(scores, axis=1)
     loss = _negative_log_likelihood(attributes, log_prob, labels, weights)
     return (loss, log_prob)[: max(attributes.outputs, 1)]

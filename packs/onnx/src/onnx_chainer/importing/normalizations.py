@@ -12,14 +12,14 @@ from chainer import Variable, config
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
-from onnx_chainer.importing.values import Value, array_of, ndim_of
+from onnx_chainer.importing.values import Tensor, array_of, ndim_of
 from onnx_chainer.optional import require
 
 
 @constants(3, 4)
 def _batch_normalization(
-    attributes: Attributes, x: Value, gamma: Value, beta: Value, mean: Value, var: Value
-) -> tuple[Value, ...]:
+    attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, var: Tensor
+) -> tuple[Tensor, ...]:
     eps = attributes.get("epsilon", 1e-5)
     if attributes.opset < 9 and not attributes.get("spatial", 1):
         attributes.refuse("spatial", 0)
@@ -55,7 +55,7 @@ def _softmax_function(x: Any, axis: int) -> Any:
 
 
 def _softmax(function: Callable[..., Any]) -> Callable[..., Any]:
-    def compute(attributes: Attributes, x: Value) -> Value:
+    def compute(attributes: Attributes, x: Tensor) -> Tensor:
         ndim = ndim_of(x)
         if attributes.opset >= 13:
             return function(x, axis=attributes.get("axis", -1) % ndim)
@@ -70,7 +70,7 @@ def _softmax(function: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
-def _hardmax(attributes: Attributes, x: Value) -> Value:
+def _hardmax(attributes: Attributes, x: Tensor) -> Tensor:
     """One at the first largest element, zero elsewhere; it has no gradient."""
     array = array_of(x)
     xp = get_array_module(array)
@@ -84,7 +84,7 @@ def _hardmax(attributes: Attributes, x: Value) -> Value:
     return (places == index).astype(array.dtype).reshape(array.shape)
 
 
-def _lrn(attributes: Attributes, x: Value) -> Value:
+def _lrn(attributes: Attributes, x: Tensor) -> Tensor:
     n = attributes["size"]
     if n % 2 == 0:
         attributes.refuse("size")
@@ -94,7 +94,7 @@ def _lrn(attributes: Attributes, x: Value) -> Value:
     )
 
 
-def _group_normalization(attributes: Attributes, x: Value, gamma: Value, beta: Value) -> Value:
+def _group_normalization(attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
     eps = attributes.get("epsilon", 1e-5)
     groups = attributes["num_groups"]
     channels = array_of(x).shape[1]
@@ -104,24 +104,26 @@ def _group_normalization(attributes: Attributes, x: Value, gamma: Value, beta: V
     return F.group_normalization(x, groups, _variable(gamma), _variable(beta), eps=eps)
 
 
-def _instance_normalization(attributes: Attributes, x: Value, gamma: Value, beta: Value) -> Value:
+def _instance_normalization(
+    attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor
+) -> Tensor:
     eps = attributes.get("epsilon", 1e-5)
     channels = array_of(x).shape[1]
     return F.group_normalization(x, channels, _variable(gamma), _variable(beta), eps=eps)
 
 
-def _variable(value: Value) -> Variable:
+def _variable(value: Tensor) -> Variable:
     return value if isinstance(value, Variable) else Variable(value, requires_grad=False)
 
 
-def _computed_in(attributes: Attributes, x: Value) -> Any:
+def _computed_in(attributes: Attributes, x: Tensor) -> Any:
     """Returns the dtype in which a normalization computes its statistics: float32 by default."""
     return require("onnx").helper.tensor_dtype_to_np_dtype(attributes.get("stash_type", 1))
 
 
 def _layer_normalization(
-    attributes: Attributes, x: Value, gamma: Value, beta: Value = None
-) -> tuple[Value, ...]:
+    attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor | None = None
+) -> tuple[Tensor, ...]:
     ndim = ndim_of(x)
     axes = tuple(range(attributes.get("axis", -1) % ndim, ndim))
     dtype = array_of(x).dtype
@@ -134,7 +136,7 @@ def _layer_normalization(
     return (y if beta is None else y + beta, mean, inverse)[: max(attributes.outputs, 1)]
 
 
-def _rms_normalization(attributes: Attributes, x: Value, gamma: Value) -> Value:
+def _rms_normalization(attributes: Attributes, x: Tensor, gamma: Tensor) -> Tensor:
     ndim = ndim_of(x)
     axes = tuple(range(attributes.get("axis", -1) % ndim, ndim))
     dtype = array_of(x).dtype
@@ -143,7 +145,7 @@ def _rms_normalization(attributes: Attributes, x: Value, gamma: Value) -> Value:
     return F.cast(wide / F.sqrt(mean + attributes.get("epsilon", 1e-5)), dtype) * gamma
 
 
-def _lp_normalization(attributes: Attributes, x: Any) -> Value:
+def _lp_normalization(attributes: Attributes, x: Any) -> Tensor:
     axis, p = attributes.get("axis", -1), attributes.get("p", 2)
     if p == 1:
         size = F.sum(F.absolute(x), axis=axis, keepdims=True)
@@ -157,7 +159,7 @@ def _lp_normalization(attributes: Attributes, x: Any) -> Value:
     return x / F.where(array == 0, xp.ones_like(array), size)
 
 
-def _mean_variance_normalization(attributes: Attributes, x: Any) -> Value:
+def _mean_variance_normalization(attributes: Attributes, x: Any) -> Tensor:
     axes = tuple(attributes.get("axes", (0, 2, 3)))
     centered = x - F.average(x, axis=axes, keepdims=True)
     var = F.average(centered * centered, axis=axes, keepdims=True)

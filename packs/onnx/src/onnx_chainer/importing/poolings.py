@@ -11,7 +11,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.convolutions import Windows, padded, windows_of
-from onnx_chainer.importing.values import Value, array_of, host_array, is_float
+from onnx_chainer.importing.values import Tensor, array_of, host_array, is_float
 
 
 def _output_lengths(
@@ -31,7 +31,7 @@ def _output_lengths(
 
 
 def _columns(
-    x: Value, ksize: list[int], windows: Windows, counts: list[int], value: float
+    x: Tensor, ksize: list[int], windows: Windows, counts: list[int], value: float
 ) -> tuple[Any, list[Any]]:
     """Returns the elements of all windows, as one axis at the end, and their places in the input.
 
@@ -40,7 +40,7 @@ def _columns(
         ksize: Size of the windows.
         windows: Steps, distances and padding.
         counts: Lengths of the output.
-        value: Value of elements outside of the input.
+        value: Tensor of elements outside of the input.
     """
     lengths = array_of(x).shape[2:]
     ndim = len(lengths)
@@ -71,7 +71,7 @@ def _is_plain(attributes: Attributes, windows: Windows) -> bool:
     )
 
 
-def _max_pool(attributes: Attributes, x: Value) -> Any:
+def _max_pool(attributes: Attributes, x: Tensor) -> Any:
     ksize = attributes["kernel_shape"]
     lengths = array_of(x).shape[2:]
     windows = windows_of(attributes, lengths, ksize)
@@ -103,7 +103,8 @@ def _flat_places(
     order = list(range(ndim))
     # Axes from the one that runs fastest; column-major order swaps the spatial axes.
     order = order if column_major else order[::-1]
-    flat, step = 0, 1
+    flat: Any = 0
+    step = 1
     for axis in order:
         flat = flat + numpy.broadcast_arrays(*places)[axis] * step
         step *= lengths[axis]
@@ -115,7 +116,7 @@ def _flat_places(
     return (chosen + images).astype(numpy.int64)
 
 
-def _average_pool(attributes: Attributes, x: Value) -> Value:
+def _average_pool(attributes: Attributes, x: Tensor) -> Tensor:
     ksize = attributes["kernel_shape"]
     lengths = array_of(x).shape[2:]
     windows = windows_of(attributes, lengths, ksize)
@@ -149,7 +150,7 @@ def _numbers_of_elements(
     return found.reshape((*found.shape[:ndim], -1)).sum(axis=-1)
 
 
-def _lp_pool(attributes: Attributes, x: Any) -> Value:
+def _lp_pool(attributes: Attributes, x: Any) -> Tensor:
     ksize = attributes["kernel_shape"]
     lengths = array_of(x).shape[2:]
     windows = windows_of(attributes, lengths, ksize)
@@ -166,21 +167,21 @@ def _norm(x: Any, p: int, axis: Any, keepdims: bool) -> Any:
     return F.sum(F.absolute(x) ** p, axis=axis, keepdims=keepdims) ** (1 / p)
 
 
-def _global_lp_pool(attributes: Attributes, x: Any) -> Value:
+def _global_lp_pool(attributes: Attributes, x: Any) -> Tensor:
     axes = tuple(range(2, array_of(x).ndim))
     return _norm(x, attributes.get("p", 2), axes, True)
 
 
 def _global(function: Callable[..., Any]) -> Callable[..., Any]:
-    def compute(attributes: Attributes, x: Value) -> Value:
+    def compute(attributes: Attributes, x: Tensor) -> Tensor:
         return function(x, axis=tuple(range(2, array_of(x).ndim)), keepdims=True)
 
     return compute
 
 
 def _max_unpool(
-    attributes: Attributes, x: Value, indexes: Value, output_shape: Value = None
-) -> Value:
+    attributes: Attributes, x: Tensor, indexes: Tensor, output_shape: Tensor | None = None
+) -> Tensor:
     array = array_of(x)
     ksize = attributes["kernel_shape"]
     windows = windows_of(attributes, array.shape[2:], ksize)

@@ -15,7 +15,7 @@ from chainer import config
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
-from onnx_chainer.importing.values import Value, array_of, dtype_of, number_of
+from onnx_chainer.importing.values import Tensor, array_of, dtype_of, number_of
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import element_type
 
@@ -29,46 +29,46 @@ def _generator(attributes: Attributes, xp: Any) -> Any:
     return xp.random.RandomState(int(seed) if whole else numpy.float32(seed).view(numpy.uint32))
 
 
-def _dtype(attributes: Attributes, x: Value = None) -> Any:
+def _dtype(attributes: Attributes, x: Tensor | None = None) -> Any:
     default = 1 if x is None or dtype_of(x).kind != "f" else element_type(dtype_of(x))
     number = attributes.get("dtype", default)
     return require("onnx").helper.tensor_dtype_to_np_dtype(number)
 
 
-def _normal(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Value:
+def _normal(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Tensor:
     mean, scale = attributes.get("mean", 0.0), attributes.get("scale", 1.0)
     draw = _generator(attributes, xp).normal(mean, scale, tuple(shape))
     return xp.asarray(draw).astype(dtype)
 
 
-def _uniform(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Value:
+def _uniform(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Tensor:
     low, high = attributes.get("low", 0.0), attributes.get("high", 1.0)
     draw = _generator(attributes, xp).uniform(low, high, tuple(shape))
     return xp.asarray(draw).astype(dtype)
 
 
-def _of_shape(draw: Callable[..., Value]) -> Callable[..., Value]:
-    def compute(attributes: Attributes) -> Value:
+def _of_shape(draw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def compute(attributes: Attributes) -> Tensor:
         return draw(attributes, attributes["shape"], _dtype(attributes), numpy)
 
     return compute
 
 
-def _like(draw: Callable[..., Value]) -> Callable[..., Value]:
-    def compute(attributes: Attributes, x: Value) -> Value:
+def _like(draw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def compute(attributes: Attributes, x: Tensor) -> Tensor:
         array = array_of(x)
         return draw(attributes, array.shape, _dtype(attributes, x), get_array_module(array))
 
     return compute
 
 
-def _bernoulli(attributes: Attributes, x: Value) -> Value:
+def _bernoulli(attributes: Attributes, x: Tensor) -> Tensor:
     array = array_of(x)
     draw = _generator(attributes, get_array_module(array)).uniform(0.0, 1.0, array.shape)
     return (draw < array).astype(_dtype(attributes, x))
 
 
-def _multinomial(attributes: Attributes, x: Value) -> Value:
+def _multinomial(attributes: Attributes, x: Tensor) -> Tensor:
     """Draws classes of unnormalized logarithms of probabilities."""
     array = array_of(x)
     xp = get_array_module(array)
@@ -80,8 +80,8 @@ def _multinomial(attributes: Attributes, x: Value) -> Value:
 
 @constants(1, 2)
 def _dropout(
-    attributes: Attributes, x: Value, ratio: Value = None, training: Value = None
-) -> tuple[Value, ...]:
+    attributes: Attributes, x: Tensor, ratio: Tensor | None = None, training: Tensor | None = None
+) -> tuple[Tensor, ...]:
     share = attributes.get("ratio", 0.5) if ratio is None else number_of(ratio)
     # Since operator set 12 a graph may ask for training. A graph of test mode, which is what
     # exporters write, is trained further if the configuration says so.

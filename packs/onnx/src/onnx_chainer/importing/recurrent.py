@@ -15,7 +15,7 @@ import chainer.functions as F
 from chainer import Variable
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.values import Value, array_of, ints_of
+from onnx_chainer.importing.values import Tensor, array_of, ints_of
 
 #: Operator -> the places of Chainer's gates among those of the operator.
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
@@ -30,11 +30,11 @@ def _operator(name: str) -> Callable[..., Any]:
         w: Any,
         r: Any,
         b: Any = None,
-        lengths: Value = None,
+        lengths: Tensor | None = None,
         h: Any = None,
         c: Any = None,
         peepholes: Any = None,
-    ) -> tuple[Value, ...]:
+    ) -> tuple[Tensor, ...]:
         batch_first = bool(attributes.get("layout", 0))
         if batch_first:
             x = F.swapaxes(x, 0, 1)
@@ -54,7 +54,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _state(value: Value, x: Value, r: Value) -> Variable:
+def _state(value: Tensor, x: Tensor, r: Tensor) -> Variable:
     """Returns an initial state, zeros if it is left out."""
     if value is not None:
         return _variable(value)
@@ -64,7 +64,7 @@ def _state(value: Value, x: Value, r: Value) -> Variable:
     return _variable(get_array_module(array).zeros(shape, array.dtype))
 
 
-def _variable(value: Value) -> Variable:
+def _variable(value: Tensor) -> Variable:
     return value if isinstance(value, Variable) else Variable(value, requires_grad=False)
 
 
@@ -75,7 +75,7 @@ def _activations(name: str, attributes: Attributes) -> list[str]:
     return given or _DEFAULTS[name] * directions
 
 
-def _is_usual(name: str, attributes: Attributes, peepholes: Value) -> bool:
+def _is_usual(name: str, attributes: Attributes, peepholes: Tensor) -> bool:
     """Returns whether Chainer's functions for sequences compute an operator."""
     both = attributes.get("direction", "forward") == "bidirectional"
     usual = _DEFAULTS[name] * (2 if both else 1)

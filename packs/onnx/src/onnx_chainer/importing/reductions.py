@@ -10,9 +10,9 @@ import numpy
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.values import Value, array_of, is_float, ndim_of, number_of
+from onnx_chainer.importing.values import Tensor, array_of, is_float, ndim_of, number_of
 
-#: Value of an empty maximum or minimum by kind of dtype and sign.
+#: Tensor of an empty maximum or minimum by kind of dtype and sign.
 _INFINITE = {"ReduceMax": -numpy.inf, "ReduceMin": numpy.inf}
 
 
@@ -27,7 +27,7 @@ def _reduction(
         array_function: Reduction of integers: of an array namespace, an array, axes and that.
     """
 
-    def compute(attributes: Attributes, x: Value, axes: Value = None) -> Value:
+    def compute(attributes: Attributes, x: Tensor, axes: Tensor | None = None) -> Tensor:
         found = attributes.axes(axes)
         array = array_of(x)
         if not found:
@@ -102,7 +102,7 @@ _sum_of_arrays = _of_arrays("sum")
 
 
 def _index_of(name: str) -> Callable[..., Any]:
-    def compute(attributes: Attributes, x: Value) -> Value:
+    def compute(attributes: Attributes, x: Tensor) -> Tensor:
         array = array_of(x)
         xp = get_array_module(array)
         axis = attributes.get("axis", 0) % array.ndim
@@ -126,7 +126,7 @@ def _cumulative(function: Callable[..., Any], array_name: str, first: int) -> Ca
         first: Result of no elements, which an exclusive sum or product begins with.
     """
 
-    def compute(attributes: Attributes, x: Value, axis: Value) -> Value:
+    def compute(attributes: Attributes, x: Tensor, axis: Tensor) -> Tensor:
         ndim = ndim_of(x)
         place = int(number_of(axis)) % ndim
         backward = bool(attributes.get("reverse", 0))

@@ -12,10 +12,10 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
-from onnx_chainer.importing.values import Value, array_of, host_array, ints_of, on_device_of
+from onnx_chainer.importing.values import Tensor, array_of, host_array, ints_of, on_device_of
 
 
-def _pixels(x: Value, places: Sequence[Any], zeros_outside: bool) -> Any:
+def _pixels(x: Tensor, places: Sequence[Any], zeros_outside: bool) -> Any:
     """Returns the elements of images at integer places.
 
     Args:
@@ -41,7 +41,7 @@ def _pixels(x: Value, places: Sequence[Any], zeros_outside: bool) -> Any:
     return found * xp.expand_dims(inside, 1).astype(array.dtype)
 
 
-def sampled(x: Value, at: Sequence[Any], zeros_outside: bool = True) -> Any:
+def sampled(x: Tensor, at: Sequence[Any], zeros_outside: bool = True) -> Any:
     """Interpolates linearly between the elements of images. Differentiable in images and places.
 
     Args:
@@ -65,7 +65,7 @@ def sampled(x: Value, at: Sequence[Any], zeros_outside: bool = True) -> Any:
     return total
 
 
-def bilinear_at(x: Value, ys: Any, xs: Any) -> Any:
+def bilinear_at(x: Tensor, ys: Any, xs: Any) -> Any:
     """Interpolates images at places; outside of the images is zero.
 
     Args:
@@ -76,7 +76,7 @@ def bilinear_at(x: Value, ys: Any, xs: Any) -> Any:
     return sampled(x, [ys, xs])
 
 
-def _grid_sample(attributes: Attributes, x: Value, grid: Value) -> Value:
+def _grid_sample(attributes: Attributes, x: Tensor, grid: Tensor) -> Tensor:
     array = array_of(x)
     lengths = array.shape[2:]
     ndim = len(lengths)
@@ -127,7 +127,7 @@ def _reflection(at: Any, length: int, corners: bool) -> tuple[Any, Any]:
     return scale.astype(dtype), offset.astype(dtype)
 
 
-def _cubic_sample(x: Value, at: list[Any], padding: str, corners: bool) -> Any:
+def _cubic_sample(x: Tensor, at: list[Any], padding: str, corners: bool) -> Any:
     lengths = array_of(x).shape[2:]
     low = [numpy.floor(a.array).astype(int) for a in at]
     weights = [_cubic_weights(a - f.astype(a.dtype)) for a, f in zip(at, low)]
@@ -160,7 +160,7 @@ def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
 
 
 @constants(1, 2)
-def _roi_align(attributes: Attributes, x: Value, rois: Value, batch: Value) -> Value:
+def _roi_align(attributes: Attributes, x: Tensor, rois: Tensor, batch: Tensor) -> Tensor:
     array = array_of(x)
     boxes = host_array(rois).astype("d") * attributes.get("spatial_scale", 1.0)
     default = "half_pixel" if attributes.opset >= 16 else "output_half_pixel"
@@ -231,14 +231,16 @@ def _weighted_corners(picture: Any, y: Any, z: Any) -> list[Any]:
 
 
 @constants(1)
-def _max_roi_pool(attributes: Attributes, x: Value, rois: Value) -> Value:
-    return F.roi_pooling_2d(
-        x, array_of(rois), *attributes["pooled_shape"], attributes.get("spatial_scale", 1.0)
-    )
+def _max_roi_pool(attributes: Attributes, x: Tensor, rois: Tensor) -> Tensor:
+    height, width = attributes["pooled_shape"]
+    scale = attributes.get("spatial_scale", 1.0)
+    return F.roi_pooling_2d(x, array_of(rois), height, width, scale)
 
 
 @constants(1, 2)
-def _col_to_im(attributes: Attributes, x: Value, image_shape: Value, block_shape: Value) -> Value:
+def _col_to_im(
+    attributes: Attributes, x: Tensor, image_shape: Tensor, block_shape: Tensor
+) -> Tensor:
     """Adds up blocks at the places where they were taken from."""
     lengths, block = ints_of(image_shape), ints_of(block_shape)
     ndim = len(lengths)

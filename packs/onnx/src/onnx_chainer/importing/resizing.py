@@ -11,7 +11,7 @@ import chainer.functions as F
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import (
-    Value,
+    Tensor,
     array_of,
     host_array,
     ints_of,
@@ -42,8 +42,12 @@ class _Axis(NamedTuple):
 
 @constants(1, 2)
 def _resize(
-    attributes: Attributes, x: Value, roi: Value = None, scales: Value = None, sizes: Value = None
-) -> Value:
+    attributes: Attributes,
+    x: Tensor,
+    roi: Tensor | None = None,
+    scales: Tensor | None = None,
+    sizes: Tensor | None = None,
+) -> Tensor:
     if attributes.opset < 11:
         # The second input was the scales, and coordinates were those of Upsample.
         return _upsample(attributes, x, roi)
@@ -79,7 +83,7 @@ def _sized(
 
 
 @constants(1)
-def _upsample(attributes: Attributes, x: Value, scales: Value = None) -> Value:
+def _upsample(attributes: Attributes, x: Tensor, scales: Tensor | None = None) -> Tensor:
     """Upsample, and Resize of operator set 10: the first element stays where it is."""
     array = array_of(x)
     if scales is not None:
@@ -99,7 +103,7 @@ def _upsample(attributes: Attributes, x: Value, scales: Value = None) -> Value:
     return _resized(asymmetric, x, found)
 
 
-def _resized(attributes: Attributes, x: Value, axes: list[_Axis]) -> Value:
+def _resized(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
     mode = attributes.get("mode", "nearest")
     if mode == "nearest":
         return _nearest(attributes, x, axes)
@@ -121,7 +125,7 @@ def _resized(attributes: Attributes, x: Value, axes: list[_Axis]) -> Value:
     return _extrapolated(attributes, x, outside)
 
 
-def _multiplied(x: Value, weights: Any, axis: int, dtype: Any) -> Value:
+def _multiplied(x: Tensor, weights: Any, axis: int, dtype: Any) -> Tensor:
     if is_float(x):
         return F.moveaxis(F.tensordot(x, weights, axes=([axis], [1])), -1, axis)
     y = numpy.moveaxis(numpy.tensordot(host_array(x), weights, axes=([axis], [1])), -1, axis)
@@ -129,7 +133,7 @@ def _multiplied(x: Value, weights: Any, axis: int, dtype: Any) -> Value:
     return on_device_of(x, y.astype(dtype))
 
 
-def _extrapolated(attributes: Attributes, x: Any, outside: Any) -> Value:
+def _extrapolated(attributes: Attributes, x: Any, outside: Any) -> Tensor:
     if not outside.any():
         return x
     array = array_of(x)
@@ -143,7 +147,7 @@ def _along(values: Any, axis: int, ndim: int) -> Any:
     return values.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
-def _nearest(attributes: Attributes, x: Value, axes: list[_Axis]) -> Value:
+def _nearest(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
     how = attributes.get("nearest_mode", "round_prefer_floor")
     round_to = {
         "round_prefer_floor": lambda at: numpy.ceil(at - 0.5),

@@ -12,7 +12,7 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import (
-    Value,
+    Tensor,
     array_of,
     host_array,
     ints_of,
@@ -23,33 +23,33 @@ from onnx_chainer.importing.values import (
 )
 
 
-def _reshape(attributes: Attributes, x: Value, shape: Value = None) -> Value:
+def _reshape(attributes: Attributes, x: Tensor, shape: Tensor | None = None) -> Tensor:
     lengths = ints_of(shape) if shape is not None else list(attributes["shape"])
     if not attributes.get("allowzero", 0):
         lengths = [array_of(x).shape[i] if n == 0 else n for i, n in enumerate(lengths)]
     return _reshaped(x, lengths)
 
 
-def _reshaped(x: Value, lengths: Sequence[int]) -> Value:
+def _reshaped(x: Tensor, lengths: Sequence[int]) -> Tensor:
     if not is_tracked(x):
         return array_of(x).reshape(tuple(lengths))
     return F.reshape(x, tuple(lengths))
 
 
-def _transpose(attributes: Attributes, x: Value) -> Value:
+def _transpose(attributes: Attributes, x: Tensor) -> Tensor:
     if not is_tracked(x):
         return array_of(x).transpose(attributes.get("perm"))
     return F.transpose(x, attributes.get("perm"))
 
 
-def _squeeze(attributes: Attributes, x: Value, axes: Value = None) -> Value:
+def _squeeze(attributes: Attributes, x: Tensor, axes: Tensor | None = None) -> Tensor:
     found = attributes.axes(axes)
     if not is_tracked(x):
         return get_array_module(array_of(x)).squeeze(array_of(x), found)
     return F.squeeze(x, found)
 
 
-def _unsqueeze(attributes: Attributes, x: Value, axes: Value = None) -> Value:
+def _unsqueeze(attributes: Attributes, x: Tensor, axes: Tensor | None = None) -> Tensor:
     found = attributes.axes(axes) or ()
     shape = list(array_of(x).shape)
     ndim = len(shape) + len(found)
@@ -58,7 +58,7 @@ def _unsqueeze(attributes: Attributes, x: Value, axes: Value = None) -> Value:
     return _reshaped(x, shape)
 
 
-def _concat(attributes: Attributes, *xs: Value) -> Value:
+def _concat(attributes: Attributes, *xs: Tensor) -> Tensor:
     # Operator set 1 had the second axis as its default.
     axis = attributes.get("axis", 1)
     if not is_tracked(*xs):
@@ -67,7 +67,7 @@ def _concat(attributes: Attributes, *xs: Value) -> Value:
     return F.concat(xs, axis=axis)
 
 
-def _split(attributes: Attributes, x: Value, sizes: Value = None) -> tuple[Value, ...]:
+def _split(attributes: Attributes, x: Tensor, sizes: Tensor | None = None) -> tuple[Tensor, ...]:
     axis = attributes.get("axis", 0)
     lengths = ints_of(sizes) if sizes is not None else attributes.get("split")
     if lengths is None:
@@ -83,7 +83,7 @@ def _split(attributes: Attributes, x: Value, sizes: Value = None) -> tuple[Value
     return cast("tuple[Any, ...]", F.split_axis(x, places, axis))
 
 
-def _slice(attributes: Attributes, x: Value, *bounds: Value) -> Value:
+def _slice(attributes: Attributes, x: Tensor, *bounds: Tensor) -> Tensor:
     if bounds:
         starts, ends = ints_of(bounds[0]), ints_of(bounds[1])
         axes = ints_of(bounds[2]) if len(bounds) > 2 and bounds[2] is not None else None
@@ -107,14 +107,14 @@ def _slice(attributes: Attributes, x: Value, *bounds: Value) -> Value:
     return F.get_item(x, tuple(index)) if is_tracked(x) else array[tuple(index)]
 
 
-def _expand(attributes: Attributes, x: Value, shape: Value) -> Value:
+def _expand(attributes: Attributes, x: Tensor, shape: Tensor) -> Tensor:
     target = numpy.broadcast_shapes(array_of(x).shape, tuple(ints_of(shape)))
     if not is_tracked(x):
         return get_array_module(array_of(x)).broadcast_to(array_of(x), target)
     return F.broadcast_to(x, target)
 
 
-def _tile(attributes: Attributes, x: Value, reps: Value, axis: Value = None) -> Value:
+def _tile(attributes: Attributes, x: Tensor, reps: Tensor, axis: Tensor | None = None) -> Tensor:
     if attributes.opset < 6:
         # The first operator set repeated one axis.
         counts = [1] * ndim_of(x)
@@ -128,9 +128,15 @@ def _tile(attributes: Attributes, x: Value, reps: Value, axis: Value = None) -> 
 
 @constants(2)
 def _pad(
-    attributes: Attributes, x: Value, pads: Value = None, value: Value = None, axes: Value = None
-) -> Value:
-    widths = attributes.get("pads", attributes.get("paddings")) if pads is None else ints_of(pads)
+    attributes: Attributes,
+    x: Tensor,
+    pads: Tensor | None = None,
+    value: Tensor | None = None,
+    axes: Tensor | None = None,
+) -> Tensor:
+    # The first operator set had another name for the attribute.
+    name = "paddings" if attributes.opset < 2 else "pads"
+    widths = attributes[name] if pads is None else ints_of(pads)
     fill = (attributes.get("value") if value is None else number_of(value)) or 0
     count = len(widths) // 2
     ndim = ndim_of(x)
@@ -142,8 +148,8 @@ def _pad(
 
 
 def pad_axes(
-    x: Value, pairs: Sequence[tuple[int, int]], mode: str = "constant", value: Any = 0
-) -> Value:
+    x: Tensor, pairs: Sequence[tuple[int, int]], mode: str = "constant", value: Any = 0
+) -> Tensor:
     """Pads axes; negative widths cut.
 
     Args:
@@ -167,16 +173,16 @@ def pad_axes(
     return F.pad(x, widths, mode, **keywords)
 
 
-def _shape(attributes: Attributes, x: Value) -> Value:
+def _shape(attributes: Attributes, x: Tensor) -> Tensor:
     shape = list(array_of(x).shape)[attributes.get("start", 0) : attributes.get("end")]
     return numpy.array(shape, numpy.int64)
 
 
-def _size(attributes: Attributes, x: Value) -> Value:
+def _size(attributes: Attributes, x: Tensor) -> Tensor:
     return numpy.array(array_of(x).size, numpy.int64)
 
 
-def _constant(attributes: Attributes) -> Value:
+def _constant(attributes: Attributes) -> Tensor:
     for name, dtype in (("value_float", "f"), ("value_floats", "f"), ("value_int", "q")):
         if name in attributes:
             return numpy.array(attributes[name], dtype)
@@ -190,13 +196,13 @@ def _constant(attributes: Attributes) -> Value:
     return numpy.array(attributes["value"])
 
 
-def _constant_of_shape(attributes: Attributes, shape: Value) -> Value:
+def _constant_of_shape(attributes: Attributes, shape: Tensor) -> Tensor:
     value = numpy.asarray(attributes.get("value", numpy.zeros(1, numpy.float32)))
     return numpy.full(ints_of(shape), value.ravel()[0], value.dtype)
 
 
 @constants()
-def _range(attributes: Attributes, start: Value, limit: Value, delta: Value) -> Value:
+def _range(attributes: Attributes, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     first, last, step = number_of(start), number_of(limit), number_of(delta)
     dtype = array_of(start).dtype
     # As ONNX defines it: NumPy's arange rounds the number of elements in another way.
@@ -206,7 +212,7 @@ def _range(attributes: Attributes, start: Value, limit: Value, delta: Value) -> 
     return (first + numpy.arange(count) * step).astype(dtype)
 
 
-def _flatten(attributes: Attributes, x: Value) -> Value:
+def _flatten(attributes: Attributes, x: Tensor) -> Tensor:
     shape = array_of(x).shape
     axis = attributes.get("axis", 1)
     axis = axis if axis >= 0 else axis + len(shape)
@@ -214,7 +220,7 @@ def _flatten(attributes: Attributes, x: Value) -> Value:
     return _reshaped(x, (rows, int(numpy.prod(shape[axis:]))))
 
 
-def _trilu(attributes: Attributes, x: Value, k: Value = None) -> Value:
+def _trilu(attributes: Attributes, x: Tensor, k: Tensor | None = None) -> Tensor:
     name = "triu" if attributes.get("upper", 1) else "tril"
     array = array_of(x)
     xp = get_array_module(array)
@@ -226,7 +232,7 @@ def _trilu(attributes: Attributes, x: Value, k: Value = None) -> Value:
     return F.where(mask, x, xp.zeros_like(array))
 
 
-def _depth_to_space(attributes: Attributes, x: Value) -> Value:
+def _depth_to_space(attributes: Attributes, x: Tensor) -> Tensor:
     r = attributes["blocksize"]
     n, c, h, w = array_of(x).shape
     if attributes.get("mode", "DCR") == "DCR":
@@ -236,7 +242,7 @@ def _depth_to_space(attributes: Attributes, x: Value) -> Value:
     return _reshaped(y, (n, c // r**2, h * r, w * r))
 
 
-def _space_to_depth(attributes: Attributes, x: Value) -> Value:
+def _space_to_depth(attributes: Attributes, x: Tensor) -> Tensor:
     r = attributes["blocksize"]
     n, c, h, w = array_of(x).shape
     y = _reshaped(x, (n, c, h // r, r, w // r, r))
@@ -244,11 +250,11 @@ def _space_to_depth(attributes: Attributes, x: Value) -> Value:
     return _reshaped(_transposed(y, order), (n, c * r * r, h // r, w // r))
 
 
-def _transposed(x: Value, order: tuple[int, ...]) -> Value:
+def _transposed(x: Tensor, order: tuple[int, ...]) -> Tensor:
     return F.transpose(x, order) if is_tracked(x) else array_of(x).transpose(order)
 
 
-def _reverse_sequence(attributes: Attributes, x: Value, lengths: Value) -> Value:
+def _reverse_sequence(attributes: Attributes, x: Tensor, lengths: Tensor) -> Tensor:
     """Reverses the first elements of each sequence of a batch."""
     time, batch = attributes.get("time_axis", 0), attributes.get("batch_axis", 1)
     array = array_of(x)
@@ -265,7 +271,7 @@ def _reverse_sequence(attributes: Attributes, x: Value, lengths: Value) -> Value
     return F.get_item(x, tuple(index)) if is_tracked(x) else array[tuple(index)]
 
 
-def _center_crop_pad(attributes: Attributes, x: Value, shape: Value) -> Value:
+def _center_crop_pad(attributes: Attributes, x: Tensor, shape: Tensor) -> Tensor:
     array = array_of(x)
     axes = [a % array.ndim for a in attributes.get("axes", range(array.ndim))]
     pairs = [(0, 0)] * array.ndim

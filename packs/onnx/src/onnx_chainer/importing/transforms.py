@@ -12,7 +12,7 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.shapes import pad_axes
-from onnx_chainer.importing.values import Value, array_of, ints_of, number_of
+from onnx_chainer.importing.values import Tensor, array_of, ints_of, number_of
 
 
 def _transformed(x: Any, axis: int, inverse: bool) -> Any:
@@ -28,7 +28,9 @@ def _transformed(x: Any, axis: int, inverse: bool) -> Any:
 
 
 @constants(1, 2)
-def _dft(attributes: Attributes, x: Value, length: Value = None, axis: Value = None) -> Value:
+def _dft(
+    attributes: Attributes, x: Tensor, length: Tensor | None = None, axis: Tensor | None = None
+) -> Tensor:
     ndim = array_of(x).ndim
     default = attributes.get("axis", 1) if attributes.opset < 20 else -2
     place = (default if axis is None else ints_of(axis)[0]) % ndim
@@ -63,11 +65,11 @@ def _whole_spectrum(x: Any, axis: int, count: int) -> Any:
 @constants(1, 2, 3)
 def _stft(
     attributes: Attributes,
-    signal: Value,
-    frame_step: Value,
-    window: Value = None,
-    frame_length: Value = None,
-) -> Value:
+    signal: Tensor,
+    frame_step: Tensor,
+    window: Tensor | None = None,
+    frame_length: Tensor | None = None,
+) -> Tensor:
     step = int(number_of(frame_step))
     if frame_length is not None:
         size = int(number_of(frame_length))

@@ -6,14 +6,18 @@ from typing import Any, TypeAlias
 
 import numpy
 
+import chainer.functions as F
 from chainer import Variable
 from chainer.backend import get_array_module
-from chainer.typing import Array, DType
+from chainer.typing import Array, DType, VariableLike
 from onnx_chainer.tensors import as_numpy
 
-Value: TypeAlias = "Variable | Array | list[Any] | None"
-"""A tensor (a Variable, or an array, which has no gradient), a sequence of values as a list, or
-None for an input that is left out and for an optional without a value."""
+Tensor: TypeAlias = VariableLike
+"""A tensor: a Variable, or an array, which has no gradient."""
+
+Value: TypeAlias = "Tensor | list[Any] | None"
+"""A tensor, a sequence of values as a list, or None for an input that is left out and for an
+optional without a value."""
 
 
 def array_of(value: Value) -> Array:
@@ -85,9 +89,9 @@ def on_device_of(value: Value, array: Array) -> Array:
     return array if xp is numpy else xp.asarray(array)
 
 
-def same_dtype(value: Value, like: Value) -> Value:
+def same_dtype(value: Any, like: Value) -> Tensor:
     """Returns a value converted to the dtype of another one."""
     dtype = dtype_of(like)
     if dtype_of(value) == dtype:
         return value
-    return value.astype(dtype) if isinstance(value, Variable) else array_of(value).astype(dtype)
+    return F.cast(value, dtype) if isinstance(value, Variable) else array_of(value).astype(dtype)
