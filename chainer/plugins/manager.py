@@ -151,7 +151,7 @@ class PluginManager:
         return found
 
     def _unfinished(self, record: PluginRecord) -> str:
-        """Returns why a plugin that was found is not loaded yet; empty if nobody asked for it."""
+        """Returns why a plugin that was found cannot be loaded now; empty if it can."""
         with self._lock:
             return self._turns.reason(record)
 
