@@ -5,10 +5,10 @@
 Without an active environment it makes ``.venv`` and installs there. The packs come from ``packs/``;
 all is installed in one command, because pip would look for a pack in an index otherwise.
 
-``--packs`` installs every pack with its extra ``--pack-extra``, each by a command of its own. A pack
-that needs libraries which not every machine has (an MPI, oneDNN) says so in its pyproject.toml,
-``[tool.chainer] may-lack-requirements = true``: it is then installed without them, and its tests are
-skipped. For any other pack a failure is an error.
+``--packs`` installs every pack with its extra ``--pack-extra``, each by a command of its own. Some
+packs need libraries that not every machine has (an MPI, oneDNN). Their pyproject.toml says so,
+``[tool.chainer] may-lack-requirements = true``: they are then installed without them, and their
+tests are skipped. For any other pack a failure is an error.
 """
 
 from __future__ import annotations
