@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from chainer.core.installation import install_command
+
 if TYPE_CHECKING:
     from importlib.abc import MetaPathFinder
 else:  # importing importlib.abc takes 15 ms
@@ -51,12 +53,12 @@ class MissingDependencyFinder(MetaPathFinder):
         if fullname in PACKS:
             raise ModuleNotFoundError(
                 f"No module named '{fullname}'; Chainer 7 contained it, now it is a distribution "
-                f'of its own: pip install "chainer[{PACKS[fullname]}]"',
+                f"of its own: {install_command(f'chainer[{PACKS[fullname]}]')}",
                 name=fullname,
             )
         raise ModuleNotFoundError(
             f"No module named '{fullname}'; Chainer up to release 7 installed it, and packages "
-            'written for Chainer may need it: pip install "chainer[clients]"',
+            f"written for Chainer may need it: {install_command('chainer[clients]')}",
             name=fullname,
         )
 

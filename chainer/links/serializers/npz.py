@@ -182,8 +182,8 @@ class NpzDeserializer(serializer_module.Deserializer):
             # As in release 7. The object would get a float, or lose the fraction, otherwise.
             raise TypeError(
                 f"Cannot safely deserialize from numpy array with dtype={stored.dtype} into a "
-                f"variable of type {type(value)}.\n{key!r} in {self._source} is {stored}; initialize "
-                "the attribute by a float if it is one"
+                f"variable of type {type(value)}.\n{key!r} in {self._source} is {stored}; "
+                "initialize the attribute by a float if it is one"
             )
         return restore(key, stored, value, self._source)
 

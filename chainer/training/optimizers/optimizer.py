@@ -131,9 +131,9 @@ class Optimizer(Watched):
         """Starts a new epoch: increments :attr:`epoch`.
 
         Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program
-        may also call it itself, once an epoch, as programs of release 4 do. The first such call ends
-        the automatic counting by a :class:`~chainer.training.updaters.StandardUpdater`, and the
-        epochs that were counted automatically are subtracted.
+        may also call it itself, once an epoch, as programs of release 4 do. The first such call
+        ends the automatic counting by a :class:`~chainer.training.updaters.StandardUpdater`, and
+        the epochs that were counted automatically are subtracted.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
@@ -153,8 +153,8 @@ class Optimizer(Watched):
             if not self._counts_by_default:
                 raise RuntimeError(
                     "duplicated new_epoch with the updater.\n"
-                    "Pass auto_new_epoch=False to the updater or stop calling new_epoch outside the "
-                    "updater."
+                    "Pass auto_new_epoch=False to the updater or stop calling new_epoch outside "
+                    "the updater."
                 )
             self.use_auto_new_epoch = False
             self.epoch -= self._auto_epochs

@@ -17,11 +17,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from chainer.core.installation import install_command
+
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 except ImportError as error:
     raise ImportError(
-        "the classes of Caffe's messages need Google's protobuf library: pip install protobuf"
+        "the classes of Caffe's messages need Google's protobuf library: "
+        + install_command("protobuf")
     ) from error
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
