@@ -354,3 +354,16 @@ def test_memory_profile(pool, capsys):
     ]
     with pytest.raises(KeyError, match="unit must be one of 'auto', 'auto_foreach', 'ZB', 'EB'"):
         hook.print_report(unit="kB")
+
+
+def test_total_time_counts_nested_calls_once():
+    class Outer(chainer.FunctionNode):
+        def forward(self, inputs):
+            return (F.exp(inputs[0]).array,)
+
+    hook = chainer.function_hooks.TimerHook()
+    with hook:
+        Outer().apply((np.ones(1, np.float32),))
+        F.exp(np.ones(1, np.float32))
+    assert [name for name, _ in hook.call_history] == ["Exp", "Outer", "Exp"]
+    assert hook.total_time() == hook.call_history[1][1] + hook.call_history[2][1]
