@@ -81,8 +81,9 @@ def test_timer_records_every_call():
         "BroadcastTo": 1,
         "LinearGradData": 1,
     }
+    # Functions that run inside of others are part of the time of those.
     total = sum(record["elapsed_time"] for record in hook.summary().values())
-    assert hook.total_time() == pytest.approx(total)
+    assert 0 < hook.total_time() < total
 
 
 def test_timer_names_old_style_functions_by_their_class():
