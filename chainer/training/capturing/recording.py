@@ -26,7 +26,8 @@ from chainer.training.capturing.targets import (
     watched_attributes,
     watched_parameters,
 )
-from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS, Numbers
+from chainer.training.optimizers.hyperparameter import Hyperparameter
+from chainer.training.optimizers.recorded_scalars import RecordedScalars
 
 
 class ReplacedArrayError(Exception):
@@ -95,7 +96,7 @@ class StepRecording:
         observation = {} if reporter is None else dict(reporter.observation)
         self._exchange_arrays()
         args, kwargs = unflatten(structure, argument)
-        numbers = self._numbers = Numbers(recorder, self._parameters)
+        numbers = self._numbers = RecordedScalars(recorder)
         state = threads.state
         with numbers:
             state.recorder = recorder
@@ -381,13 +382,15 @@ class StepRecording:
         objects: list[tuple[dict[str, Any], str, Any]] = []
         values = [pair for pair in self._constant_values if id(pair[0].members) in told]
         sizes: list[tuple[Any, int]] = []
+        # A rule with an update of its own may read any hyperparameter.
+        may_vary = all([rule.is_grouped for rule in rules])
         for owner in (*optimizers, *rules):
             members = vars(owner)
             objects += [(members, n, members[n]) for n in _REPLACEABLE if n in members]
             hyperparam = members.get("hyperparam")
             if hyperparam is not None:
                 entries = vars(hyperparam)
-                values += _fixed_hyperparameters(type(owner).__name__, entries)
+                values += _fixed_hyperparameters(type(owner).__name__, hyperparam, may_vary)
                 # A rule that gets hyperparameters of its own no longer shares its numbers.
                 sizes.append((entries, len(entries)))
         return OptimizerSettings(
@@ -401,10 +404,13 @@ class StepRecording:
 _REPLACEABLE = ("target", "hyperparam", "_state")
 
 
-def _fixed_hyperparameters(owner: str, members: dict[str, Any]) -> Iterator[tuple[Slot, Any]]:
+def _fixed_hyperparameters(
+    owner: str, hyperparam: Hyperparameter, may_vary: bool
+) -> Iterator[tuple[Slot, Any]]:
     """Yields the hyperparameters that are part of a program."""
+    members = vars(hyperparam)
     for name, value in members.items():
-        if name != "_parent" and (name not in VARYING_HYPERPARAMETERS or value is None):
+        if name != "_parent" and not (may_vary and hyperparam.varies(name)):
             yield Slot(owner, members, name), value
 
 
