@@ -342,7 +342,8 @@ def _give_rule_class(cls: type[DeclaredOptimizer]) -> None:
     if known is not None or rule is DeclaredRule:
         # Found by pickles under the name of the optimizer.
         members = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.rule_class"}
-        rule = cls.rule_class = type(f"{cls.__name__}Rule", (rule,), members)
+        made: Any = type(f"{cls.__name__}Rule", (rule,), members)
+        rule = cls.rule_class = made
     rule.declaration = cls
     if rule.is_elementwise is UpdateRule.is_elementwise:
         rule.is_elementwise = cls.operation.is_elementwise

@@ -11,7 +11,7 @@ from chainer.backends.operations.optimizer_updates import OptimizerUpdate
 
 from chainer_jax import boxes
 from chainer_jax.backend import HostReadError
-from chainer_jax.recorder import _Trace
+from chainer_jax.tracing import Trace
 
 #: Errors that JAX and the backend raise where a traced kernel reads a value.
 _READS = (HostReadError, jax.errors.JAXTypeError, jax.errors.JAXIndexError)
@@ -23,7 +23,7 @@ _VARIES = "varies"
 @partial(jax.jit, static_argnums=(0, 3, 4))
 def _compute(kernel: Any, natives: Any, vector: Any, structure: Any, fixed: Any) -> Any:
     wrap = kernel.backend.array_class
-    with _Trace():
+    with Trace():
         row = [None if native is None else wrap(native) for native in natives]
         found = iter([wrap(vector[i]) for i in range(len(vector))])
         leaves = [next(found) if value is _VARIES else value for value in fixed]
