@@ -96,7 +96,7 @@ def _as_ufunc(call: Call) -> Call:
         return call
     # The methods of ufuncs reduce the first axis by default, the functions all axes.
     kwargs = {"axis": None, **call.kwargs}
-    return Call(Kind.UFUNC, ufunc.reduce, call.args, kwargs, (call.out,))
+    return Call(Kind.UFUNC, ufunc.reduce, call.args, kwargs, (call.out,), call.errors)
 
 
 def _with_arrays(ufunc: numpy.ufunc, args: Any) -> Any:
@@ -232,7 +232,7 @@ def _key(call: Call, versions: Counter[Buffer]) -> Any:
     function = call.function
     owner = getattr(function, "__self__", None)
     name = (id(owner), function.__name__) if owner is not None else function
-    return name, arguments, target.shape, target.strides, target.dtype
+    return name, arguments, target.shape, target.strides, target.dtype, call.errors
 
 
 def _without_unused(calls: list[Call], used: set[Buffer]) -> list[Call]:
