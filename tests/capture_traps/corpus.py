@@ -81,6 +81,8 @@ def outcome(make, trap):
             expected = _values(make(False), trap)
         except NotApplicable as error:
             return "n/a", str(error)
+        except Exception as error:
+            return "n/a", f"as written, too: {type(error).__name__}"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         framework = make(True)

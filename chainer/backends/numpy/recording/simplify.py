@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.recording.assignment import with_single_assignment
 from chainer.backends.numpy.recording.memory import (
     Buffer,
     Held,
@@ -16,6 +17,7 @@ from chainer.backends.numpy.recording.memory import (
     references,
     replaced,
 )
+from chainer.backends.numpy.recording.sums import with_faster_sums
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.core.arrays.recorder import VaryingNumber
 
@@ -54,9 +56,9 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
 
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
-    - What does not depend on anything, such as ``arange``, is computed once.
-    - What was computed already, and is still there, is not computed again.
-    - What is not used is not computed.
+    - Results that depend on nothing, such as those of ``arange``, are computed once.
+    - Each value gets memory of its own, and none is computed twice.
+    - Unused values are not computed.
 
     Args:
         calls: Recorded calls.
@@ -65,8 +67,9 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
     """
     calls = [_as_ufunc(call) for call in calls]
     calls = _without_constants(calls, kept)
+    with_single_assignment(calls, kept)
     calls, outputs[:] = _without_repetitions(calls, outputs, kept)
-    return _without_unused(calls, {ref.buffer for ref in outputs} | kept)
+    return with_faster_sums(_without_unused(calls, {ref.buffer for ref in outputs} | kept))
 
 
 def written(call: Call) -> Iterable[Ref]:
