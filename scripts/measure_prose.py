@@ -3,9 +3,9 @@
     python scripts/measure_prose.py            counts per 1,000 words, for each package
     python scripts/measure_prose.py --list     the sentences, too
 
-The turns are "that of" and "those of" in place of the noun ("its shape is that of x"), and sentences
-that begin with "What" although they are not questions ("What is left is copied."). Both make the
-reader look for the noun. Fluent writers use either at most 0.2 times in 1,000 words.
+The turns are "that of" and "those of" in place of the noun ("its shape is that of x"), and
+sentences that begin with "What" although they are not questions ("What is left is copied."). Both
+make the reader look for the noun. Fluent writers use either at most 0.2 times in 1,000 words.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Counts:
     that_of: list[str] = field(default_factory=list)
     what: list[str] = field(default_factory=list)
 
-    def add(self, path: Path) -> None:
+    def add(self, path: Path, root: Path = ROOT) -> None:
         """Adds a Python file or a page."""
         for line, text in prose(path):
             self.words += len(_WORD.findall(text))
-            place = f"{path.relative_to(ROOT)}:{line}"
+            place = f"{path.relative_to(root)}:{line}"
             for match in _OF.finditer(text):
                 self.that_of.append(
                     f"{_place(place, text, match.start())}: {_around(text, match.start())}"
@@ -74,9 +74,9 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
         return
     for node in ast.walk(ast.parse(source)):
         # Strings that are statements: docstrings, also those of attributes.
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield node.lineno, node.value.value
+        constant = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+            yield constant.lineno, constant.value
     start, last, lines = 0, -1, []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
@@ -133,7 +133,8 @@ def main(argv: list[str] | None = None) -> int:
         counts = count(ROOT / name, patterns)
         of, what = counts.per_thousand()
         print(
-            f"{name:32} words {counts.words:7}   that/those of {len(counts.that_of):4} = {of:.2f}   What {len(counts.what):4} = {what:.2f}"
+            f"{name:28} {counts.words:7} words, that/those of {len(counts.that_of):4} ({of:.2f}), "
+            f"What {len(counts.what):4} ({what:.2f})"
         )
         if options.list:
             print("\n".join(f"  {line}" for line in [*counts.that_of, *counts.what]))

@@ -36,7 +36,7 @@ class PluginManager:
 
     Args:
         version: Version of Chainer, for its own packs.
-        tables: The registries to fill, by kind; by default those of the process.
+        tables: The registries to fill, by kind; by default the registries of the process.
     """
 
     def __init__(self, version: str, tables: Mapping[str, Registry] | None = None) -> None:
@@ -71,7 +71,7 @@ class PluginManager:
 
     def _find(self) -> Iterator[PluginRecord]:
         found = discover()
-        # Metadata of another version than that of this code are stale, or belong to another copy.
+        # Metadata of another version than this code's are stale, or belong to another copy.
         installed = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
         own = {
             name: FoundPack(name, target, OWN_DISTRIBUTION, self._version, "")
@@ -274,7 +274,7 @@ class PluginManager:
 
         Args:
             plugin: Module or object with functions named like hooks.
-            name: Name for messages and for :meth:`unregister`; by default that of the module or
+            name: Name for messages and for :meth:`unregister`; by default the name of the module or
                 class.
 
         Returns:

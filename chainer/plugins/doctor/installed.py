@@ -58,9 +58,9 @@ class Finding:
 
     Attributes:
         level: ``'ok'``, ``'note'`` (worth knowing) or ``'error'``.
-        cause: What was found, as a word for programs, such as ``'import_error'``.
-        text: What was found, for people.
-        advice: What to do; may be empty.
+        cause: The finding as a word for programs, such as ``'import_error'``.
+        text: The finding as text for people.
+        advice: The remedy; may be empty.
         lines: Lines of the author's code in the traceback, innermost last.
     """
 
@@ -86,7 +86,7 @@ class Report:
     """The findings about one subject.
 
     Attributes:
-        subject: What was examined: a plugin, the environment or a name.
+        subject: The examined object: a plugin, the environment or a name.
         findings: The findings.
     """
 
@@ -463,7 +463,7 @@ def public_name(kind: str, name: str) -> str:
 
 
 def author_lines(error: BaseException) -> tuple[str, ...]:
-    """Returns the lines of a traceback without those of the plugin host and the import system.
+    """Returns the lines of a traceback, without lines of the plugin host and the import system.
 
     Args:
         error: The exception.
