@@ -9,7 +9,7 @@ from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
 

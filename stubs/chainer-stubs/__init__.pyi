@@ -15,6 +15,7 @@ from chainer import (
     graph_optimizations as graph_optimizations,
     link_hooks as link_hooks,
     links as links,
+    optimizer_hooks as optimizer_hooks,
     plugins as plugins,
     testing as testing,
     training as training,
@@ -136,12 +137,11 @@ from chainer.training import (
     dataset as dataset,
     datasets as datasets,
     iterators as iterators,
-    optimizer as optimizer,
-    optimizer_hooks as optimizer_hooks,
     optimizers as optimizers,
 )
 from chainer.training.capturing.step import capture as capture
-from chainer.training.optimizer import (
+from chainer.training.optimizers import optimizer as optimizer
+from chainer.training.optimizers.optimizer import (
     GradientMethod as GradientMethod,
     Optimizer as Optimizer,
     UpdateRule as UpdateRule,

@@ -11,7 +11,7 @@ from chainer.training.extensions._shift import CountedShift
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
 
 
 class MultistepShift(CountedShift):

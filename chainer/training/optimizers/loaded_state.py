@@ -11,8 +11,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.links.loaded_state import check_count
 
 if TYPE_CHECKING:
-    from chainer.training.optimizer import Optimizer
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.optimizer import Optimizer
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 
 def check_optimizer(optimizer: Optimizer) -> None:

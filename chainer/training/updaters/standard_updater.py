@@ -12,8 +12,8 @@ from chainer.links.link import Link
 from chainer.links.loaded_state import check_count
 from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
-from chainer.training.optimizer import Optimizer
 from chainer.training.optimizers.loaded_state import check_optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.typing import Array
-from chainer.training.optimizer_hooks._gradient_hook import GradientHook
-from chainer.training.optimizer_hooks._norms import sum_of_squares
+from chainer.training.optimizers.hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.hooks._norms import sum_of_squares
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 
 class GradientLARS(GradientHook):

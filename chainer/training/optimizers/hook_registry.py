@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from chainer.training.optimizer_changes import optimizer_changes
+from chainer.training.optimizers.changes import optimizer_changes
 
 _TIMINGS = ("pre", "post", "auto")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chainer.training.grouped_update import Entry
-from chainer.training.loss_scaling import remove_loss_scale
+from chainer.training.optimizers.loss_scaling import remove_loss_scale
+from chainer.training.optimizers.updates import Entry
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 
 class GradientHook:

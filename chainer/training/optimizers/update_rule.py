@@ -12,16 +12,16 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.arrays import force_array
 from chainer.core.utils.repr_texts import call_text, read_or_none
 from chainer.links.serializer import AbstractSerializer, Serializer
-from chainer.training.hook_registry import HookRegistry
-from chainer.training.hyperparameter import Hyperparameter
-from chainer.training.loss_scaling import remove_loss_scale
-from chainer.training.optimizer_changes import Watched, optimizer_changes
+from chainer.training.optimizers.changes import Watched, optimizer_changes
+from chainer.training.optimizers.hook_registry import HookRegistry
+from chainer.training.optimizers.hyperparameter import Hyperparameter
+from chainer.training.optimizers.loss_scaling import remove_loss_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.core.typing import Array
-    from chainer.training.kernel_rule import PreparedUpdate
+    from chainer.training.optimizers.kernel_rule import PreparedUpdate
 
 _ndarray = numpy.ndarray
 

@@ -5,7 +5,7 @@ import pytest
 
 from chainer.links.serializers.npz import NpzDeserializer
 from chainer.training import optimizers as O
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.update_rule import UpdateRule
 from tests.training.small_models import Pair, ScaleMethod, save, set_grads
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.links.link import Link
-from chainer.training.hyperparameter import Hyperparameter
-from chainer.training.optimizer_hooks.weight_decay import WeightDecay
+from chainer.training.optimizers.hooks.weight_decay import WeightDecay
+from chainer.training.optimizers.hyperparameter import Hyperparameter
 
 if TYPE_CHECKING:
-    from chainer.training.gradient_method import GradientMethod
+    from chainer.training.optimizers.gradient_method import GradientMethod
 
 Selection: TypeAlias = (
     Parameter | Link | Iterable[Parameter | Link] | Callable[[str, Parameter], bool]

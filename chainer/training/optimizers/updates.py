@@ -26,8 +26,8 @@ from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
-from chainer.training.kernel_rule import KernelUpdateRule, PreparedUpdate
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule, PreparedUpdate
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Parameter, gradient and loss scale, as the operation of gradient hooks takes them.
 Entry = tuple[Array, Array, float | None]

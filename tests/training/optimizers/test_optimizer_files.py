@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parent / "data"
-ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(__file__).parents[1] / "data"
+ROOT = Path(__file__).resolve().parents[3]
 #: Releases, and how many optimizers are compared. MSVAG is not: after loading, release 7 restarts
 #: the bias correction.
 RELEASES = {"4.3.1": 10, "7.8.1": 15}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array, DType
-from chainer.training.hyperparameter_rule import HyperparameterRule
-from chainer.training.state_memory import zeros_for_state
+from chainer.training.optimizers.hyperparameter_rule import HyperparameterRule
+from chainer.training.optimizers.state_memory import zeros_for_state
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

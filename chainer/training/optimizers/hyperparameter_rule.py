@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chainer.training.hyperparameter import Hyperparameter
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.hyperparameter import Hyperparameter
+from chainer.training.optimizers.update_rule import UpdateRule
 
 if TYPE_CHECKING:
-    from chainer.training.gradient_method import GradientMethod
+    from chainer.training.optimizers.gradient_method import GradientMethod
 
 
 class HyperparameterRule(UpdateRule):

@@ -5,8 +5,8 @@ import pytest
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.links.link import Link
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
+from chainer.training.optimizers import hooks as H
 
 W = np.array([[1, -2], [3, 0.5]], np.float32)
 B = np.array([0.1, 0], np.float32)

@@ -13,12 +13,12 @@ from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
-from chainer.training.grouped_update import dense_gradients
-from chainer.training.optimizer_hooks._norms import sum_of_squares
+from chainer.training.optimizers.hooks._norms import sum_of_squares
+from chainer.training.optimizers.updates import dense_gradients
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
 
 
 def _sum_of_squares(param: Parameter) -> Array:

@@ -10,21 +10,21 @@ from chainer.core.lazy import lazy_module
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.training.grouped_update import call_hook_for_params
-from chainer.training.hook_registry import HookRegistry
-from chainer.training.hook_registry import _Hookable as _Hookable
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.loss_scaling import (
+from chainer.training.optimizers.changes import Watched
+from chainer.training.optimizers.hook_registry import HookRegistry
+from chainer.training.optimizers.hook_registry import _Hookable as _Hookable
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.loaded_state import check_optimizer
+from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
     names_of_nonfinite_gradients,
 )
-from chainer.training.optimizer_changes import Watched
-from chainer.training.optimizers.loaded_state import check_optimizer
-from chainer.training.update_rule import NoStateError, UpdateRule
+from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
+from chainer.training.optimizers.updates import call_hook_for_params
 
 if TYPE_CHECKING:
-    from chainer.training.gradient_method import GradientMethod as GradientMethod
+    from chainer.training.optimizers.gradient_method import GradientMethod as GradientMethod
 
 __all__ = [
     "GradientMethod",
@@ -321,7 +321,7 @@ _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", 
 __getattr__, __dir__ = lazy_module(
     globals(),
     {
-        "GradientMethod": "chainer.training.gradient_method",
+        "GradientMethod": "chainer.training.optimizers.gradient_method",
         **dict.fromkeys(_MOVED, ".deprecated_hooks"),
     },
 )

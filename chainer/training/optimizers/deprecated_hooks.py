@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from chainer.training.optimizer_hooks import (
+from chainer.training.optimizers.hooks import (
     gradient_clipping,
     gradient_hard_clipping,
     gradient_noise,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.misuse import warn_once
-from chainer.training.optimizer_changes import Watched
+from chainer.training.optimizers.changes import Watched
 
 
 class Hyperparameter(Watched):

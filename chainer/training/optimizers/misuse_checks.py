@@ -16,7 +16,7 @@ from chainer.core.misuse import MisuseWarning, similar, warn_once
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
-    from chainer.training.gradient_method import GradientMethod
+    from chainer.training.optimizers.gradient_method import GradientMethod
 
 _ORDER = "the order is: model.cleargrads(); loss.backward(); optimizer.update()"
 

@@ -16,16 +16,16 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import resolve
 from chainer.core.spans import measured
 from chainer.links.link import Link
-from chainer.training.grouped_update import update_parameters
-from chainer.training.hyperparameter import Hyperparameter
-from chainer.training.loss_scaling import remove_loss_scale
-from chainer.training.misuse_checks import UpdateChecks
-from chainer.training.optimizer import Optimizer
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.hyperparameter import Hyperparameter
+from chainer.training.optimizers.loss_scaling import remove_loss_scale
+from chainer.training.optimizers.misuse_checks import UpdateChecks
+from chainer.training.optimizers.optimizer import Optimizer
+from chainer.training.optimizers.update_rule import UpdateRule
+from chainer.training.optimizers.updates import update_parameters
 
 if TYPE_CHECKING:
     from chainer.core.typing import DTypeLike
-    from chainer.training.parameter_group import ParameterGroup, Selection
+    from chainer.training.optimizers.parameter_group import ParameterGroup, Selection
 
 
 class GradientMethod(Optimizer):
@@ -39,7 +39,7 @@ class GradientMethod(Optimizer):
     """
 
     # Where programs import the class from: pickles name this module.
-    __module__ = "chainer.training.optimizer"
+    __module__ = "chainer.training.optimizers.optimizer"
 
     def __init__(self) -> None:
         self.hyperparam = Hyperparameter()
@@ -101,7 +101,7 @@ class GradientMethod(Optimizer):
             dtype('float16')
         """
         # The module imports links, which few programs need in this place.
-        use = resolve("chainer.training.mixed_precision:use_mixed_precision")
+        use = resolve("chainer.training.optimizers.mixed_precision:use_mixed_precision")
         use(self, self._target(), dtype)
         return self
 
@@ -138,7 +138,7 @@ class GradientMethod(Optimizer):
             0.01
         """
         # The module imports a hook, and hooks import this module's package.
-        make_group = resolve("chainer.training.parameter_group:make_group")
+        make_group = resolve("chainer.training.optimizers.parameter_group:make_group")
         return make_group(self, self._target(), selection, hyperparameters)
 
     def reallocate_cleared_grads(self) -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
 from chainer.core.typing import Array
-from chainer.training.grouped_update import Entry
-from chainer.training.optimizer_hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.updates import Entry
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 
 class GradientHardClipping(GradientHook):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.typing import Array, ArrayModule, DType, Shape
-from chainer.training.optimizer_hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.hooks._gradient_hook import GradientHook
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-    from chainer.training.update_rule import UpdateRule
+    from chainer.training.optimizers.update_rule import UpdateRule
 
 
 def exponential_decay_noise(

@@ -10,9 +10,9 @@ import chainer
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import DictionarySerializer
-from chainer.training import optimizer as optimizer_module
 from chainer.training import optimizers as O
-from chainer.training.optimizer import (
+from chainer.training.optimizers import optimizer as optimizer_module
+from chainer.training.optimizers.optimizer import (
     GradientMethod,
     Hyperparameter,
     Optimizer,

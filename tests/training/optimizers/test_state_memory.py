@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.training.state_memory import zeros_for_state
+from chainer.training.optimizers.state_memory import zeros_for_state
 
 
 def place(array):
