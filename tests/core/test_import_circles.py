@@ -111,8 +111,7 @@ def test_engine_imports_nothing_above_the_core():
 #: A module of each known circle -> the reason why it is there.
 KNOWN = {
     "chainer.links.link": "Link.repeat() makes a Sequential, which is a Link.",
-    "chainer.training.dataset.tabular.tabular_dataset": "Methods of a dataset make views, which are "
-    "datasets.",
+    "chainer.training.dataset.tabular.tabular_dataset": "Methods of datasets make views of them.",
     "chainer.functions.rules.gradient_nodes": "Gradients of gradients are compositions.",
 }
 
