@@ -118,11 +118,18 @@ EXCEPTIONS: dict[str, frozenset[str]] = {
 COUNTED = (
     "chainer/backends",
     "chainer/compat",
+    "chainer/core",
     "chainer/distributions",
     "chainer/functions",
     "chainer/links",
     "chainer/plugins",
     "chainer/testing",
+    "chainer/training/dataset",
+    "chainer/training/datasets",
+    "chainer/training/extensions",
+    "chainer/training/iterators",
+    "chainer/training/triggers",
+    "chainer/training/updaters",
 )
 
 #: How often each turn may occur in 1,000 words. Well-written libraries have 0 to 0.2.

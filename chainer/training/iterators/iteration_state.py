@@ -212,8 +212,8 @@ def serialize_state(
 ) -> tuple[IterationState, float | None]:
     """Saves or loads the state of an iterator.
 
-    Entries keep the names and forms of earlier releases, which can load what is saved here. What
-    only this release saves (the seed of the orders to come) may be missing in a file.
+    Entries keep the names and forms of earlier releases, which can load the files of this release.
+    An entry that only this release saves (the seed of the orders to come) may be missing in a file.
 
     Args:
         serializer: Serializer or deserializer.
@@ -224,7 +224,7 @@ def serialize_state(
         order_name: Name under which the order is saved.
 
     Returns:
-        The state and the previous epoch detail, which are those of the file if the serializer is a
+        The state and the previous epoch detail; both are read from the file if the serializer is a
         deserializer.
     """
     position = serializer("current_position", int(state.position))

@@ -1,4 +1,4 @@
-"""What decides the order of the examples of an epoch."""
+"""Order samplers, which decide the order of the examples of an epoch."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class OrderSampler:
 class ShuffleOrderSampler(OrderSampler):
     """Sampler that generates random orders.
 
-    The orders are those of release 7: successive calls of ``random_state.permutation``. Iterators
-    with ``shuffle=True`` shuffle as well, but in a way that a resumed run repeats.
+    The orders are the same as in release 7: successive calls of ``random_state.permutation``.
+    Iterators with ``shuffle=True`` shuffle as well, but in a way that a resumed run repeats.
 
     Args:
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
@@ -114,7 +114,7 @@ def shuffled(order: Order, key: Key, epoch: int) -> Order:
 
     Args:
         order (numpy.ndarray): Order of the epoch before.
-        key (numpy.ndarray): What :func:`random_key` returned.
+        key (numpy.ndarray): Result of :func:`random_key`.
         epoch (int): Number of the epoch that begins.
     """
     return numpy.random.RandomState([*key.tolist(), epoch & 0xFFFFFFFF]).permutation(order)
@@ -124,7 +124,7 @@ def example_seeds(key: Key, epoch: int, start: int, count: int) -> list[int]:
     """Returns seeds for the random augmentation of successive examples.
 
     Args:
-        key (numpy.ndarray): What :func:`random_key` returned.
+        key (numpy.ndarray): Result of :func:`random_key`.
         epoch (int): Number of the epoch.
         start (int): Position of the first example in the epoch.
         count (int): Number of examples.

@@ -1,4 +1,4 @@
-"""What the iterators that read ahead have in common."""
+"""Base of the iterators that read ahead."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class PrefetchIterator(EpochAttributes, Iterator):
     """Iterator that has the next batches read while the current one is used.
 
-    Its state is that of the batches it returned, not of those it has read ahead. Assigning to
-    ``epoch``, ``current_position``, ``is_new_epoch``, ``repeat`` or ``order_sampler`` discards what
-    was read ahead.
+    Its state follows the batches that it returned, not the batches that it has read ahead.
+    Assigning to ``epoch``, ``current_position``, ``is_new_epoch``, ``repeat`` or ``order_sampler``
+    discards what was read ahead.
 
     Args:
         dataset: Dataset to iterate.
@@ -99,8 +99,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
         Raises:
             StopIteration: At the end of the first epoch, if ``repeat`` is False.
             ValueError: If the dataset is empty and ``repeat`` is True.
-            Exception: What the dataset raised, with the traceback of the worker. The iterator stays
-                where it is; another call reads the same batch again.
+            Exception: The error that the dataset raised, with the traceback of the worker. The
+                iterator stays where it is; another call reads the same batch again.
         """
         self._fill(1)
         if not self._ahead:
@@ -203,8 +203,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
-        It consists of position, epoch, the current order and the seed of the orders to come. What
-        was read ahead does not count.
+        It consists of position, epoch, the current order and the seed of the orders to come.
+        Batches that were read ahead do not count.
 
         Args:
             serializer: Serializer or deserializer.
