@@ -137,7 +137,7 @@ class RegionAlignFunction(RegionFunction):
 
     Args:
         outsize (int or pair of ints): Size of the output.
-        spatial_scale (float): Factor from the coordinates of regions to those of the images.
+        spatial_scale (float): Factor from the coordinates of regions to the coordinates of images.
         sampling_ratio (int or pair of ints): Number of samples in each direction of a bin; None for
             one per pixel, rounded up.
 
