@@ -12,7 +12,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizers, training
-from chainer.training.capturing.step import CaptureError
+from chainer.training.capturing.capture import CaptureError
 from chainer.training.optimizers.sgd import SGDRule
 
 STEPS = 10
@@ -584,9 +584,8 @@ class TestRefused:
     def test_rules_that_compare_numbers_that_vary(self):
         class CautiousRule(SGDRule):
             def update_core_cpu(self, param):
-                kernel, arrays, hyperparameters = self.kernel_call(param)
-                if hyperparameters["lr"] < 1:
-                    kernel.update(*arrays, **hyperparameters)
+                if self.scalars().lr < 1:
+                    super().update_core_cpu(param)
 
         class CautiousSGD(optimizers.SGD):
             def create_update_rule(self):
@@ -619,13 +618,17 @@ class TestRefused:
             step(np.ones((4, 5), "f"))
 
     def test_python_values_are_found_by_audit(self):
-        scale = [1.0]
+        class Options:
+            scale = 1.0
+
+        # The code does not name the attribute.
+        name = "".join(["sc", "ale"])
         link = L.Linear(6, 2)
-        step = chainer.capture(lambda x: link(x) * scale[0], link, audit=4)
+        step = chainer.capture(lambda x: link(x) * getattr(Options, name), link, audit=4)
         x = np.ones((4, 6), "f")
         for _ in range(3):
             step(x)
-        scale[0] = 2.0
+        Options.scale = 2.0
         with pytest.warns(UserWarning, match="differs from that of the step as written"):
             y = step(x)
         np.testing.assert_array_equal(y.array, (link(x) * 2.0).array)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import math
 from collections.abc import Sequence
@@ -11,12 +10,12 @@ from typing import Any
 
 import numpy
 from chainer.device import Device
+from chainer.kernel import Recording
 from chainer_array_api import Array, ArrayAPIBackend, dtypes
 
 from chainer_jax import boxes, indexing
 from chainer_jax.boxes import JaxArrayBase, View
 from chainer_jax.random import RandomNumbers
-from chainer_jax.recorder import JaxRecorder
 
 
 class HostReadError(TypeError):
@@ -97,7 +96,6 @@ class JaxBackend(ArrayAPIBackend):
 
     def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
         self.native_dtype(host.dtype)
-        self._enters(host)
         if boxes.state.observer is not None:
             return self.array_class(self.nx.asarray(host, device=device))
         # JAX's own copy is a program of XLA for each shape. This one has no other reference, so
@@ -114,16 +112,7 @@ class JaxBackend(ArrayAPIBackend):
         return super().create(kind, shape, dtype, device)
 
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
-        host = numpy.asarray(value, dtype)
-        self._enters(host)
-        return self.nx.asarray(host, device=device)
-
-    def _enters(self, host: numpy.ndarray[Any, Any]) -> None:
-        """Tells a recording which data of the host became a constant of the program."""
-        observer: Any = boxes.state.observer
-        if observer is not None:
-            digest = hashlib.blake2b(host.tobytes(), digest_size=16).hexdigest()
-            observer.host_data.append((host.shape, host.dtype.str, digest))
+        return self.nx.asarray(numpy.asarray(value, dtype), device=device)
 
     def copy(self, array: Any, device: Device) -> Array:
         native = self.wrap(array).native
@@ -214,6 +203,22 @@ class JaxBackend(ArrayAPIBackend):
     def random_keys(self) -> Sequence[Any]:
         return [self.xp.random.box()]
 
+    def make_kernel(self, factory: Any, operation: Any, is_reference: bool) -> Any:
+        """Makes a kernel; updates of parameters by the reference become one program each.
+
+        Args:
+            factory: Makes the kernel for a backend.
+            operation: The operation that the kernel belongs to.
+            is_reference: Whether it is the reference kernel, and not one of a provider.
+        """
+        kernel = super().make_kernel(factory, operation, is_reference)
+        # Formulas are left as they are: they may compare numbers, which a program cannot.
+        if is_reference and operation.recording is Recording.JOINED:
+            from chainer_jax.kernels.updates import OneProgramUpdate
+
+            return OneProgramUpdate(kernel, operation)
+        return kernel
+
     # -- recording --------------------------------------------------------------------------------
 
     def recorder(self, device: Device) -> Any:
@@ -222,17 +227,9 @@ class JaxBackend(ArrayAPIBackend):
         Args:
             device: Device of this backend.
         """
-        from chainer_jax.capturing import CaptureRecorder
+        from chainer_jax.recorder import JaxRecorder
 
-        return CaptureRecorder(self)
-
-    def step_recorder(self, device: Device) -> JaxRecorder:
-        """Returns what records a step on a device.
-
-        Args:
-            device: Device of this backend.
-        """
-        return JaxRecorder(self, device)
+        return JaxRecorder(self)
 
 
 backend = JaxBackend()
