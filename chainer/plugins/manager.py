@@ -45,7 +45,7 @@ class PluginManager:
         self._events: EventHooks | None = None
         self._enabled_loaded = False
         self._reported_names: set[str] = set()
-        # What this thread is doing further up in its calls: 'installed', 'enabled'.
+        # Tasks that this thread has begun and not finished: 'installed', 'enabled'.
         self._here = _ThreadState()
         # Protects the records and the order of registration. It is never held while a pack is
         # imported, a hook is called or the user is warned: see chainer.plugins.loading.
@@ -414,7 +414,7 @@ class PluginManager:
 
 
 class _ThreadState(threading.local):
-    """What a thread is doing, so that it does not begin it again further down in its calls."""
+    """Tasks that a thread has begun, so that it does not begin them again inside themselves."""
 
     def __init__(self) -> None:
         self.doing: set[str] = set()

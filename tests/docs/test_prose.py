@@ -127,6 +127,7 @@ COUNTED = (
     "chainer/training/datasets",
     "chainer/training/extensions",
     "chainer/training/iterators",
+    "chainer/training/optimizers",
     "chainer/training/triggers",
     "chainer/training/updaters",
 )
