@@ -1,7 +1,7 @@
 """Checks that the sources are those of a release: ``python scripts/check_release.py v8.0.0``.
 
-The tag is the version of chainer, no version is one of development, the changelog has a section with
-a date, and each pack accepts the versions of the others.
+The tag is the version of chainer, no version is one of development, and the changelog has a section
+with a date.
 """
 
 from __future__ import annotations

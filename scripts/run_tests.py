@@ -3,8 +3,8 @@
     python scripts/run_tests.py -n auto -q tests
 
 Some tests use terminals, signals, deadlines and other processes. Of tens of thousands, one of them
-fails now and then on a busy machine. A test that fails twice fails. Those that passed when they were
-repeated are named at the end, and in the summary of a job on GitHub: each is a test to repair.
+fails now and then on a busy machine. A test that fails twice fails. Those that passed when they
+were repeated are named at the end, and in the summary of a job on GitHub: each is a test to repair.
 """
 
 from __future__ import annotations

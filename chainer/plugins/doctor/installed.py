@@ -165,8 +165,8 @@ def _examine_chainer(report: Report) -> None:
     if not found:
         text = "Chainer itself is not installed, it is imported from a folder on the path"
         report.add(Finding("note", "chainer_not_installed", text))
-    # An editable installation whose version has changed since it was made. Everything works, but pip
-    # compares what other distributions require with the old version.
+    # An editable installation whose version has changed since it was made. Everything works, but
+    # pip compares what other distributions require with the old version.
     elif found[0] != __version__:
         text = f"the metadata on the path are of chainer {found[0]}, the code is of {__version__}"
         command = install_command("chainer")
