@@ -40,7 +40,7 @@ def test_packs_from_wheels(dist: Path, environment: Path) -> None:
     folder = environment.parent
     output = run("chainer info && chainer plugins && chainer backends", folder, environment)
     assert "onnx" in output
-    output = run("chainer launch x.py || true", folder, environment)
+    output = run("chainer launch -n 2 x.py || true", folder, environment)
     command = printed_command(output)
     assert shlex.split(command)[:4] == ["pip", "install", "--find-links", str(dist)]
     run(command, folder, environment)
@@ -65,7 +65,7 @@ def test_packs_from_a_clone(clone: Path, environment: Path) -> None:
     run("make install EXTRAS=jax", clone, environment)
     code = "import chainer; print(chainer.get_device('@jax:0'))"
     assert "@jax:0" in run(f'python -c "{code}"', environment.parent, environment)
-    output = run("chainer launch x.py || true", environment.parent, environment)
+    output = run("chainer launch -n 2 x.py || true", environment.parent, environment)
     assert f"{clone}/packs/chainermn" in printed_command(output)
     run(printed_command(output), environment.parent, environment)
 
