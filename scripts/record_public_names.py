@@ -87,7 +87,7 @@ def lines() -> Iterator[str]:
                 if attribute.startswith("_") or attribute in FOREIGN
                 else getattr(module, attribute, None)
             )
-            # Modules that are attributes because something imports them are no promise.
+            # Modules that are attributes because something imports them are not promised.
             if value is not None and not inspect.ismodule(value):
                 found[f"{name}.{attribute}"] = parameters(value)
     for path in CONTRACTS:
