@@ -56,13 +56,13 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
 
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
-    - Results that depend on nothing, such as those of ``arange``, are computed once.
-    - Each value gets memory of its own, and none is computed twice.
-    - Unused values are not computed.
+    - A call without array arguments, such as ``arange``, is made once.
+    - Each value gets memory of its own, and a value that was computed already is not computed again.
+    - A value that is not used is not computed.
 
     Args:
         calls: Recorded calls.
-        outputs: What the program returns.
+        outputs: Results of the program.
         kept: Buffers that are parts of others, and have to be written.
     """
     calls = [_as_ufunc(call) for call in calls]
