@@ -57,7 +57,7 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
     - A call without array arguments, such as ``arange``, is made once.
-    - Each value gets memory of its own, and a value that was computed already is not computed again.
+    - Each value gets memory of its own. One that was computed already is not computed again.
     - A value that is not used is not computed.
 
     Args:
