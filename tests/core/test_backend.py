@@ -194,10 +194,9 @@ class TestGetDevice:
         with pytest.raises(ValueError, match="must have no number"):
             chainer.get_device(spec)
 
-    @pytest.mark.parametrize("spec", [("numpy", 0), (0, 1)])
-    def test_tuples_that_have_no_meaning(self, spec):
+    def test_tuples_that_have_no_meaning(self):
         with pytest.raises(TypeError, match="specifier such as"):
-            chainer.get_device(spec)
+            chainer.get_device(("numpy", 0))
 
     @pytest.mark.parametrize("spec", ["", "native:0:1", "nonsense", "nonsense:0", "3.5", ":0"])
     def test_text_that_would_name_a_device_of_chainerx(self, spec):
