@@ -100,7 +100,7 @@ def enable(*packages: str, cast_inputs: bool = False) -> None:
             arrays become float64 with NumPy 2.
 
     Raises:
-        ValueError: If a name is not that of a top-level package.
+        ValueError: If a name does not belong to a top-level package.
         RuntimeError: If a package has been imported already.
 
     .. admonition:: Example
