@@ -140,7 +140,7 @@ def test_is_recorded_with_numbers_that_vary(run: Any, name: str) -> None:
         "print(json.dumps([written, captured, told]))\n"
     )
     assert captured == written
-    # The changed hyperparameter is no reason to record the step anew.
+    # The step is not recorded anew when a hyperparameter changes that varies.
     assert told.count("in use") == 1
     assert "anew" not in told
 
