@@ -276,7 +276,8 @@ class AdamUpdate(OptimizerUpdate):
     ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
     ``update_many(rows, scalars)``; rows: ``param, grad, m, v, vhat``; ``vhat``
-    is None without AMSGrad. Scalars: :class:`AdamScalars`. The attribute ``bounded`` tells whether there are bounds.
+    is None without AMSGrad. Scalars: :class:`AdamScalars`. The attribute ``bounded`` tells whether
+    there are bounds.
     """
 
     name = "adam_update"
