@@ -38,8 +38,6 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml $(wildcard packs/*/pyproject.toml)
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
-	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
-	$(BIN)/python -m pip install --quiet -e packs/modern-functions
 	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
 	$(BIN)/python -m pip install --quiet -e "packs/jax[test]"
@@ -65,10 +63,6 @@ test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/run_tests.py -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
 
 test-packs: $(VENV)/.test
-	cd packs/extensions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
-	cd packs/modern-functions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
 	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
 	@# One process: each would compile programs for itself, with a gigabyte of memory.
@@ -105,7 +99,7 @@ check: lint types layers
 $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
 	@# The reference has the names of these packs; the page "Many machines" runs programs with chainermn.
-	$(BIN)/python -m pip install --quiet -e packs/modern-functions -e packs/extensions -e packs/onnx \
+	$(BIN)/python -m pip install --quiet -e packs/onnx \
 		-e "packs/chainermn[mpich]"
 	@touch $@
 

@@ -1,6 +1,6 @@
 """A small Transformer learns to write, character by character.
 
-    python examples/train_characters.py [--iterations 200] [--out result]
+    python train_characters.py [--iterations 200] [--out result]
 
 It reads all verses of a nursery rhyme but the last (*The House That Jack Built*, in the public
 domain), and is judged by the last one, which repeats the others after a line of its own. In the

@@ -1,9 +1,9 @@
-"""Trains a classifier of handwritten digits with everything of this distribution.
+"""Trains a classifier of handwritten digits with many extensions.
 
 Each update is made from several small batches, an average of the parameters is kept and evaluated,
-the best snapshots stay, and the training stops when the average no longer gets better. Watch it
+the best snapshots stay, and the training stops when the average no longer improves. Watch it
 live on a terminal, afterwards in result/log.csv, or with `tensorboard --logdir result`. End it
-by Ctrl-C or kill, and start it once more: it goes on.
+by Ctrl-C or kill, and start it again: it goes on.
 """
 
 from __future__ import annotations

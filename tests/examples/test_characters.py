@@ -1,11 +1,15 @@
 """The example learns."""
 
 import runpy
-from pathlib import Path
 
-EXAMPLE = Path(__file__).parent.parent / "examples" / "train_characters.py"
+import pytest
+
+from tests.examples.programs import EXAMPLES
+
+EXAMPLE = EXAMPLES / "characters" / "train_characters.py"
 
 
+@pytest.mark.slow
 def test_train_characters(tmp_path, capsys):
     program = runpy.run_path(str(EXAMPLE))
     trainer = program["main"](["--iterations", "50", "--out", str(tmp_path)])

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from chainer.training.extensions import list_best
+from tests.examples.programs import EXAMPLES
 
-PROGRAM = Path(__file__).parents[1] / "examples" / "train_digits.py"
+PROGRAM = EXAMPLES / "digits" / "train_with_extensions.py"
 
 
 def run(*arguments):

@@ -17,6 +17,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+__all__ = [
+    "CenterCrop",
+    "ColorJitter",
+    "Compose",
+    "Cutout",
+    "Mixup",
+    "Normalize",
+    "RandomCrop",
+    "RandomFlip",
+    "Resize",
+]
+
 Image: TypeAlias = np.ndarray[Any, Any]
 Transform: TypeAlias = Callable[[Image], Image]
 Random: TypeAlias = np.random.RandomState | int | None

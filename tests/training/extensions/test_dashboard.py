@@ -180,7 +180,7 @@ def test_without_rich(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "chainer.training.extensions.dashboard_view", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     trainer = observing(tmp_path, [1], Dashboard(out=Screenless()))
-    with pytest.raises(ImportError, match=r'pip install "chainer-extensions-extra\[rich\]"'):
+    with pytest.raises(ImportError, match=r'pip install "chainer\[rich\]"'):
         trainer.run(show_loop_exception_msg=False)
     out = io.StringIO()  # no terminal, no need
     observing(tmp_path, [1], Dashboard(trigger=(1, "iteration"), out=out)).run()

@@ -257,7 +257,7 @@ def test_a_new_training_replaces_the_last_one(tmp_path):
 def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     trainer = observing(tmp_path, [1], TensorBoardWriter())
-    with pytest.raises(ImportError, match=r'pip install "chainer-extensions-extra\[tensorboard\]"'):
+    with pytest.raises(ImportError, match=r'pip install "chainer\[tensorboard\]"'):
         trainer.run(show_loop_exception_msg=False)
 
 

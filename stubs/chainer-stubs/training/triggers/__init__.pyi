@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.triggers import (
+    combined_triggers as combined_triggers,
     early_stopping_trigger as early_stopping_trigger,
     interval_trigger as interval_trigger,
     manual_schedule_trigger as manual_schedule_trigger,
@@ -10,6 +11,10 @@ from chainer.training.triggers import (
     once_trigger as once_trigger,
     position as position,
     time_trigger as time_trigger,
+)
+from chainer.training.triggers.combined_triggers import (
+    AnyTrigger as AnyTrigger,
+    StopRequestedTrigger as StopRequestedTrigger,
 )
 from chainer.training.triggers.early_stopping_trigger import (
     EarlyStoppingTrigger as EarlyStoppingTrigger,
