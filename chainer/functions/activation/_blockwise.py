@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.blocks import elementwise
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
@@ -35,6 +36,7 @@ class BlockwiseFunction(OneFloat, KernelFunction):
 
         Returns:
             tuple: The value, and a function without arguments that returns the derivative.
+                Augmented assignments save memory, but only on arrays that are made here.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define formula()")
 
@@ -54,5 +56,6 @@ class BlockwiseFunction(OneFloat, KernelFunction):
         return (self._slope * grad_outputs[0],)
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value) -> Values:
-        _, slope = self.formula(ops, x)
-        return (slope() * gy,)
+        # Powers of exponentials overflow in 16 bits; the first order is computed in float32, too.
+        _, slope = self.formula(ops, ops.cast(x, compute_dtype(x.dtype)))
+        return (ops.cast(slope(), gy.dtype) * gy,)

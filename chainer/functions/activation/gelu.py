@@ -56,8 +56,13 @@ class GELU(BlockwiseFunction):
         probability = _normal_distribution(ops, x)
 
         def slope() -> Value:
-            density = ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
-            return probability + x * density
+            g = x * x
+            g *= -0.5
+            g = ops.exp(g)
+            g *= 1 / math.sqrt(2 * math.pi)
+            g *= x
+            g += probability
+            return g
 
         return x * probability, slope
 
@@ -73,9 +78,21 @@ class TanhGELU(BlockwiseFunction):
 
     def formula(self, ops: Ops, x: Value) -> ValueAndSlope:
         square = x * x
-        s = ops.sigmoid((square * _CUBIC + _LINEAR) * x)
+        u = square * _CUBIC
+        u += _LINEAR
+        u *= x
+        s = ops.sigmoid(u)
         y = x * s
-        return y, lambda: s + y * (1 - s) * (square * (3 * _CUBIC) + _LINEAR)
+
+        def slope() -> Value:
+            g = square * (3 * _CUBIC)
+            g += _LINEAR
+            g *= y
+            g *= 1 - s
+            g += s
+            return g
+
+        return y, slope
 
 
 class QuickGELU(BlockwiseFunction):

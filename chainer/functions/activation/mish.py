@@ -18,7 +18,18 @@ class Mish(BlockwiseFunction):
         n = e * (e + 2)
         inverse = 1 / (n + 2)
         t = n * inverse
-        return x * t, lambda: t + x * (4 * e * (e + 1)) * (inverse * inverse)
+
+        def slope() -> Value:
+            g = e + 1
+            g *= e
+            g *= x
+            g *= inverse
+            g *= inverse
+            g *= 4
+            g += t
+            return g
+
+        return x * t, slope
 
 
 def mish(x: VariableLike) -> Variable:

@@ -14,7 +14,14 @@ class SiLU(BlockwiseFunction):
     def formula(self, ops: Ops, x: Value) -> ValueAndSlope:
         s = ops.sigmoid(x)
         y = x * s
-        return y, lambda: s + y * (1 - s)
+
+        def slope() -> Value:
+            g = 1 - s
+            g *= y
+            g += s
+            return g
+
+        return y, slope
 
 
 def silu(x: VariableLike) -> Variable:

@@ -72,6 +72,12 @@ SPECS = (
         samples=lambda draw: [*_elementwise(draw), *_elementwise(draw, approximate=True)],
         errors=lambda draw: [INTEGER_INPUT],
     ),
+    OpSpec(
+        "quick_gelu",
+        reference=lambda x: x * _sigmoid(1.702 * x),
+        samples=_elementwise,
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
     OpSpec("silu", reference=_silu, samples=_elementwise, errors=lambda draw: [INTEGER_INPUT]),
     OpSpec(
         "mish",
