@@ -120,7 +120,7 @@ bench: $(VENV)/.test
 # Not in .venv: released packages need old dependencies, and all this is downloaded.
 clients:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m clients $(ARGS)
+	$(PYTHON) -m tests.clients $(ARGS)
 
 # Not in .venv: whoever has a GPU has an environment with CuPy (and PyTorch) for it.
 gpu:

@@ -31,7 +31,6 @@ COVERED = (
     "chainer/testing",
     "chainer/training",
     "benchmarks",
-    "comparison",
     "examples",
     "scripts",
     "CHANGELOG.md",

@@ -46,7 +46,8 @@ class DropPath(PiecewiseLinearFunction):
         return (self._scaled(grad_outputs[0]),)
 
     def _scaled(self, x: Array) -> Array:
-        return x * self.mask.reshape((-1,) + (1,) * (x.ndim - 1))
+        mask: Array = self.mask
+        return x * mask.reshape((-1,) + (1,) * (x.ndim - 1))
 
 
 def drop_path(x: VariableLike, ratio: float = 0.1, *, mask: Array | None = None) -> Variable:

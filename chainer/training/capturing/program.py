@@ -15,7 +15,7 @@ from chainer.training.capturing.places import Places, is_told_by_comparison
 from chainer.training.capturing.results import CapturedVariable
 from chainer.training.capturing.structure import Leaf, unflatten
 from chainer.training.capturing.targets import Slot
-from chainer.training.optimizer_changes import optimizer_changes
+from chainer.training.optimizers.changes import optimizer_changes
 
 
 class Guards:

@@ -12,7 +12,7 @@ from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.targets import SIMPLE, Targets, rules_of
-from chainer.training.optimizer_changes import optimizer_changes
+from chainer.training.optimizers.changes import optimizer_changes
 
 #: Calls in which a program that rounds at other places may differ from the step as written until
 #: it is given up. An activation that is zero but for roundings has a gradient in one of them and

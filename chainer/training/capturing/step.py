@@ -31,7 +31,7 @@ from chainer.training.capturing.snapshot import (
 )
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
 from chainer.training.capturing.targets import Targets, rules_of, unshared_states
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
 LARGEST_NUMBER_OF_PROGRAMS = 8

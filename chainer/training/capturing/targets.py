@@ -13,8 +13,8 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
-from chainer.training.optimizer import Optimizer
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.optimizer import Optimizer
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Python values that are compared, and restored if a recording fails.
 SIMPLE = (bool, int, float, str, bytes, type(None))

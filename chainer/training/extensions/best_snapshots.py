@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializers
-from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.links.loaded_state import serialize_json
 from chainer.training.extension import Extension
 from chainer.training.extensions import snapshot_writers
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.training.extensions.metrics import larger_is_better
 
 if TYPE_CHECKING:

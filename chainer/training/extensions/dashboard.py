@@ -9,14 +9,13 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chainer.links.loaded_state import load_optional, parse_json
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import Accumulator
-from chainer.training.encoded_list import EncodedList
 from chainer.training.extension import PRIORITY_READER, Extension
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.training.extensions.dashboard_course import Course
+from chainer.training.extensions.logs.encoded_list import EncodedList
 from chainer.training.extensions.progress import Progress, Stopwatch
-from chainer.training.loaded_state import parse_json
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.training.extensions.dashboard_view import LiveView

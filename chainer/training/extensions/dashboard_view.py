@@ -103,9 +103,8 @@ def _table(courses: Mapping[str, Course], marks: str, width: int) -> Table:
     values: list[list[float]] = []
     for key, course in courses.items():
         numbers = list(course.newest)
-        rows.append(
-            (key, *map(_number, (numbers[-1] if numbers else None, course.low, course.high)))
-        )
+        last = _number(numbers[-1] if numbers else None)
+        rows.append((key, last, _number(course.low), _number(course.high)))
         values.append(numbers)
     names = ("", "last", "min", "max")
     taken = sum(max(len(name), *(len(row[i]) for row in rows)) + 2 for i, name in enumerate(names))

@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.accumulator import Accumulator, to_float
+from chainer.core.reporting.summary import to_float
 from chainer.training.extension import PRIORITY_EDITOR, Extension
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.training.extensions.metrics import larger_is_better
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.accumulator import Accumulator, to_float
+from chainer.core.reporting.summary import to_float
 from chainer.training.extension import PRIORITY_READER, Extension
-from chainer.training.run_description import hyperparameters_of
+from chainer.training.extensions.accumulator import Accumulator
+from chainer.training.extensions.logs.run_description import hyperparameters_of
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer

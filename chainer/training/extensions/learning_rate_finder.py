@@ -16,7 +16,7 @@ from chainer.core.autograd.function import no_backprop_mode
 from chainer.core.config.configuration import using_config
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training.dataset.convert import concat_examples
-from chainer.training.plotting import Figures, save_figure
+from chainer.training.extensions.plotting import Figures, save_figure
 from chainer.training.updaters.standard_updater import call_with_batch
 
 #: A loss that is this many times the best one ends the test: later ones tell nothing.
@@ -69,7 +69,7 @@ class LearningRateRange:
         save_figure(figure, os.fspath(path))
 
     def _repr_html_(self) -> str:
-        from chainer.training.inline_plot import svg
+        from chainer.training.extensions.logs.inline_plot import svg
 
         points = [(math.log10(r), loss) for r, loss in zip(self.rates, self.losses, strict=True)]
         return f"{svg(points)}<p>suggestion: {self.suggestion:.3g}</p>"
@@ -122,20 +122,20 @@ def find_learning_rate(
     if name not in entries:
         raise ValueError(f"attr must be a hyperparameter, one of {sorted(entries)}, got {name!r}")
     device = device_of(model) if device is None else get_device(device)
-    lossfun = model if lossfun is None else lossfun
+    loss_function: Callable[..., Any] = model if lossfun is None else lossfun
     rates: list[float] = []
     losses: list[float] = []
     average, best = 0.0, math.inf
     batch = next(iterator)
     # The first call initializes what depends on the sizes of the data; it belongs to the state.
     with no_backprop_mode(), using_config("train", False):
-        call_with_batch(lossfun, converter(batch, device))
+        call_with_batch(loss_function, converter(batch, device))
     before, old_rate = _state(model, optimizer), entries[name]
     try:
         for step in range(steps):
             rate = start * (end / start) ** (step / (steps - 1))
             setattr(optimizer, name, rate)
-            loss = call_with_batch(lossfun, converter(batch, device))
+            loss = call_with_batch(loss_function, converter(batch, device))
             value = float(loss.array)
             average = _SMOOTHING * average + (1 - _SMOOTHING) * value
             smoothed = average / (1 - _SMOOTHING ** (step + 1))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.arrays.backend import copyto, get_device_from_array, using_device
 from chainer.core.arrays.lookup import is_array
 from chainer.links.link import Link
+from chainer.links.loaded_state import serialize_json
 from chainer.links.serializer import Deserializer, Serializer
-from chainer.training.accumulator import serialize_json
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.extensions.evaluator import Evaluator

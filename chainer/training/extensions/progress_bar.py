@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
 from chainer.training.extensions.progress import Progress, Stopwatch
+from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 from chainer.training.extensions.util import marks
-from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.utils.atomic_file import replacing
-from chainer.training.accumulator import Accumulator
 from chainer.training.extension import Extension
+from chainer.training.extensions.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer

@@ -12,12 +12,14 @@ import numpy as np
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.reporting.summary import to_float
 from chainer.links.link import Link
-from chainer.training.accumulator import Accumulator, to_float
-from chainer.training.computational_graph import build_computational_graph
+from chainer.links.loaded_state import serialize_if_able
+from chainer.core.autograd.computational_graph import build_computational_graph
 from chainer.training.extension import PRIORITY_READER, Extension
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.training.extensions.log_report import LogReport
-from chainer.training.trigger import get_trigger, serialize_if_able
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer

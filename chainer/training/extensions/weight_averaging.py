@@ -88,8 +88,9 @@ def recompute_statistics(
     count = 0
     try:
         for link in layers:
-            link.avg_mean[...] = 0
-            link.avg_var[...] = 0
+            for average in (link.avg_mean, link.avg_var):
+                if average is not None:  # else the first batch tells the size
+                    average[...] = 0
         for batch in batches:
             inputs = converter(batch, device)
             for link in layers:  # the average of all batches so far

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.trigger import get_trigger, serialize_if_able
+from chainer.links.loaded_state import serialize_if_able
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer

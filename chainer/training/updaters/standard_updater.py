@@ -9,10 +9,11 @@ from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
+from chainer.links.loaded_state import check_count
 from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
-from chainer.training.loaded_state import check_count, check_optimizer
-from chainer.training.optimizer import Optimizer
+from chainer.training.optimizers.loaded_state import check_optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
 

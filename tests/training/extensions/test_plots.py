@@ -10,7 +10,7 @@ import chainer
 from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
-from chainer.training import plotting
+from chainer.training.extensions import plotting
 from chainer.training.extensions.variable_statistics_plot import Reservoir, Statistician
 from tests.training.small_training import make_trainer
 

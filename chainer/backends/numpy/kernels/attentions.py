@@ -248,11 +248,13 @@ class AttentionKernel(ReferenceKernel):
                 scores += part
         if not safe and block.n_keys:
             if shift is None:
-                shift = scores.max(axis=-1, keepdims=True)
+                largest = scores.max(axis=-1, keepdims=True)
                 # A query that can attend to no key has a maximum of minus infinity. Subtracting it
                 # would give NaN.
                 if mask is not None:
-                    shift = xp.where(shift == -numpy.inf, xp.asarray(0, shift.dtype), shift)
+                    zero = xp.asarray(0, largest.dtype)
+                    largest = xp.where(largest == -numpy.inf, zero, largest)
+                shift = largest
             scores -= shift
         xp.exp(scores, out=scores)
         return scores, shift

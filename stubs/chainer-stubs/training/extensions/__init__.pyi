@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.extensions import (
+    accumulator as accumulator,
     best_snapshots as best_snapshots,
     computational_graph as computational_graph,
     dashboard as dashboard,
@@ -17,12 +18,14 @@ from chainer.training.extensions import (
     learning_rate_finder as learning_rate_finder,
     linear_shift as linear_shift,
     log_report as log_report,
+    logs as logs,
     metrics as metrics,
     micro_average as micro_average,
     moving_average as moving_average,
     multistep_shift as multistep_shift,
     parameter_statistics as parameter_statistics,
     plot_report as plot_report,
+    plotting as plotting,
     polynomial_shift as polynomial_shift,
     print_report as print_report,
     progress as progress,
@@ -36,6 +39,7 @@ from chainer.training.extensions import (
     snapshot_writers as snapshot_writers,
     step_shift as step_shift,
     tensorboard_writer as tensorboard_writer,
+    terminal as terminal,
     util as util,
     value_observation as value_observation,
     variable_statistics_plot as variable_statistics_plot,
