@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainer.core.arrays.backend import get_device
+from chainer.core.autograd.computational_graph import build_computational_graph
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.reporting.summary import to_float
 from chainer.links.link import Link
 from chainer.links.loaded_state import serialize_if_able
-from chainer.core.autograd.computational_graph import build_computational_graph
 from chainer.training.extension import PRIORITY_READER, Extension
 from chainer.training.extensions.accumulator import Accumulator
 from chainer.training.extensions.log_report import LogReport
