@@ -44,11 +44,9 @@ def make_trainer(
     **options,
 ):
     optimizer = optimizer().setup(make_model(dtype))
-    state = np.random.get_state()
-    np.random.seed(5)
     data = make_dataset(size, dtype)
-    iterator = chainer.iterators.SerialIterator(data, batch, repeat=repeat)
-    np.random.set_state(state)
+    order = chainer.iterators.ShuffleOrderSampler(np.random.RandomState(5))
+    iterator = chainer.iterators.SerialIterator(data, batch, repeat=repeat, order_sampler=order)
     if n is None:
         updater = training.StandardUpdater(iterator, optimizer, **options)
     else:
