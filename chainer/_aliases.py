@@ -64,6 +64,7 @@ ALIASES: dict[str, str] = {
     "chainer.functions.connection.n_step_rnn": "chainer.functions.rnn.n_step_rnn",
     "chainer.functions.math.erfc": "chainer.functions.math.erf",
     "chainer.gradient_check": "chainer.testing.gradient_check",
+    "chainer.graph_optimizations": "chainer.training.capturing",
     "chainer.initializer": "chainer.links.initializer",
     "chainer.initializers": "chainer.links.initializers",
     "chainer.iterators": "chainer.training.iterators",

@@ -57,7 +57,7 @@ def get_digits(seed):
         from sklearn.datasets import load_digits
     except ImportError:
         sys.exit(
-            'this example needs scikit-learn: pip install "chainer-extensions-extra[examples]"'
+            'this example needs scikit-learn: pip install "chainer[examples]"'
         )
     digits = load_digits()
     images = (digits.data / 16).astype(np.float32)

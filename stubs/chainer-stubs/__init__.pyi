@@ -108,8 +108,6 @@ from chainer.distributions.distribution import (
 from chainer.functions import array as array
 from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
-from chainer.graph_optimizations.static_graph import static_graph as static_graph
-from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,
@@ -139,7 +137,9 @@ from chainer.training import (
     iterators as iterators,
     optimizers as optimizers,
 )
-from chainer.training.capturing.step import capture as capture
+from chainer.training.capturing.capture import capture as capture
+from chainer.training.capturing.static_graph import static_graph as static_graph
+from chainer.training.capturing.static_graph_utilities import static_code as static_code
 from chainer.training.optimizers import optimizer as optimizer
 from chainer.training.optimizers.optimizer import (
     GradientMethod as GradientMethod,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from chainer.core.installation import install_command
 from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
 
-_MISSING = (
-    "matplotlib is not installed on your environment, so nothing will be plotted at this time. "
-    'Please install matplotlib to plot figures:\n\n  $ pip install "chainer[plot]"\n'
-)
+
+def _missing() -> str:
+    return (
+        "matplotlib is not installed on your environment, so nothing will be plotted at this time. "
+        f"Please install matplotlib to plot figures:\n\n  $ {install_command('chainer[plot]')}\n"
+    )
 
 
 def is_available() -> bool:
@@ -21,7 +24,7 @@ def is_available() -> bool:
 
 def warn_missing() -> None:
     """Warns that nothing is plotted without matplotlib."""
-    warnings.warn(_MISSING, stacklevel=4)
+    warnings.warn(_missing(), stacklevel=4)
 
 
 class Figures:

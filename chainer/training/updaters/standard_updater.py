@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.typing import ArrayTree, DeviceLike
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.capturing.step import CapturedStep
+    from chainer.training.capturing.capture import CapturedStep
     from chainer.training.dataset.iterator import Iterator
 
 T = TypeVar("T")
@@ -316,7 +316,7 @@ class StandardUpdater(Updater):
         found = self._captured
         if found is None or found[0] is not optimizer or found[1] is not loss_func:
             # Imported here: it imports links and optimizers, which most programs do not capture.
-            from chainer.training.capturing.step import capture
+            from chainer.training.capturing.capture import capture
 
             def update(*args: Any, **kwargs: Any) -> None:
                 optimizer.update(loss_func, *args, **kwargs)

@@ -1,11 +1,11 @@
-"""Records of static chains: forward and backward computation as two programs of a backend."""
+"""The record of a static chain: one program for the forward, one for the backward computation."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -16,50 +16,62 @@ from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import config, threads
 from chainer.core.typing import Array, Arrays
-from chainer.graph_optimizations.array_substitution import ArraySubstitution, Run, recorded
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import current_reporter
-from chainer.training.capturing.snapshot import (
-    TRIALS_OF_ROUNDED_PROGRAMS,
-    Snapshot,
-    are_same,
-    bytes_of_results,
-)
-from chainer.training.capturing.targets import Targets
+from chainer.training.capturing.comparison import Found, difference, values_of
+from chainer.training.capturing.guards import Guards
+from chainer.training.capturing.machine import Record
+from chainer.training.capturing.snapshot import Snapshot
+from chainer.training.capturing.state import Kind, Role, StateTree
+from chainer.training.capturing.substitution import Substitution
+from chainer.training.capturing.surroundings import surroundings_of
+
+#: Calls the method, with other Variables in place of those of the call; returns what it returns,
+#: and the Variables in that.
+Run = Callable[[Sequence[Variable]], tuple[Any, list[Variable]]]
 
 
-class RecordedChain:
+class ChainRecord(Record):
     """The programs of one signature.
 
     On a backend whose programs compute in fixed memory, they serve one graph at a time.
 
+    Args:
+        chain: The chain.
+        method: Its method.
+        run: Calls the method.
+        in_vars: Arguments of the call.
+        arrays_given: Numbers of the arguments that were given as arrays.
+
     Attributes:
-        guards: What has to be as it was.
         inputs: Numbers of the arguments that the results depend on by differentiable functions.
         parameters: Parameters that are inputs of the node, after the arguments of the chain.
         result: What the method returned, with Variables whose values do not matter.
-        is_verified: Whether the programs were compared with a run as written.
-        failures: How many comparisons have failed.
-        trials: How many may fail until the chain runs as it is written for good.
         user: Weak reference to the node that uses the fixed memory of the programs, if any does.
+
+    Raises:
+        NotRecordableError: If programs cannot repeat the method.
     """
 
     def __init__(
-        self, chain: Link, run: Run, in_vars: Sequence[Variable], arrays_given: frozenset[int]
+        self,
+        chain: Link,
+        method: Callable[..., Any],
+        run: Run,
+        in_vars: Sequence[Variable],
+        arrays_given: frozenset[int],
     ) -> None:
-        self.is_verified = False
-        self.failures = 0
-        self._arrays_given = arrays_given
+        self._chain, self._method, self._arrays_given = chain, method, arrays_given
         self._require_gradients = [x.requires_grad for x in in_vars]
         self.user: weakref.ref[FunctionNode] | None = None
         # The programs, and the graph that was recorded, exist once.
         self._lock = threading.Lock()
-        self._given = bytes_of_results(list(in_vars), True)
-        self._targets = Targets((chain,))
-        self._backend = _backend_of(self._targets, in_vars)
-        snapshot = Snapshot(self._targets, current_reporter())
+        self._given = values_of("argument", in_vars, True)
+        self._tree = self._tree_now()
+        self._backend = _backend_of(self._tree, in_vars)
+        snapshot = Snapshot(self._tree, current_reporter())
         try:
             self._refuse_kept_arrays(run, in_vars)
             snapshot.restore()
@@ -67,35 +79,77 @@ class RecordedChain:
         finally:
             snapshot.restore()
 
+    def _tree_now(self) -> StateTree:
+        tree = StateTree.of((self._chain,), with_updates=False)
+        return StateTree.of((self._chain,), surroundings_of(self._method, tree), False)
+
     def _make_recorder(self) -> Recorder:
         recorder = self._backend.recorder(self._backend.device())
         if recorder is None:
             raise NotRecordableError(f"backend {self._backend.name!r} cannot record")
         return recorder
 
+    @contextlib.contextmanager
+    def _substituted(self, tree: StateTree, recorder: Recorder) -> Iterator[None]:
+        """Context in which arrays of a recorder are in all slots."""
+        substitution = Substitution(tree, recorder)
+        try:
+            substitution.enter(with_gradients=False)
+            yield
+        finally:
+            substitution.leave()
+
     # -- recording --------------------------------------------------------------------------------
 
     def _refuse_kept_arrays(self, run: Run, in_vars: Sequence[Variable]) -> None:
         """Refuses a method that keeps arrays elsewhere: a record would not fill them again."""
         recorder = self._make_recorder()
-        with ArraySubstitution(self._targets, recorder) as substitution:
-            substitution.run(run, in_vars)
-        del substitution
+        with self._substituted(self._tree, recorder):
+            self._run(recorder, run, in_vars)
         kept = recorder.kept()
         if kept is not None:
             raise NotRecordableError(f"it keeps an array ({kept}) besides its results")
 
+    def _run(
+        self, recorder: Recorder, run: Run, in_vars: Sequence[Variable]
+    ) -> tuple[list[Variable], Any, list[Variable]]:
+        """Runs the method; raises NotRecordableError if a record could not repeat it.
+
+        Returns:
+            tuple: The arguments that it got, what it returned, and the Variables in that.
+        """
+        if self._tree.of_kind(Kind.VARIABLE):
+            raise NotRecordableError("an attribute of a link holds a Variable")
+        inputs = [
+            Variable(recorder.argument(x.array), name=x.name, requires_grad=x.requires_grad)
+            for x in in_vars
+        ]
+        before, reported = self._tree.again(), _reported()
+        result, outputs = _recorded(recorder, lambda: run(inputs))
+        if _reported() != reported:
+            raise NotRecordableError("the method reports values")
+        for slot, _, _ in before.changes(before.again()):
+            if slot.owner.role is Role.PARAMETER:
+                raise NotRecordableError(f"the method replaces {slot.owner.label}")
+            raise NotRecordableError(f"the method changes {slot}")
+        return inputs, result, outputs
+
     def _record(self, run: Run, in_vars: Sequence[Variable]) -> None:
         recorder = self._make_recorder()
-        with ArraySubstitution(self._targets, recorder) as substitution:
-            result, outputs = substitution.run(run, in_vars)
+        with self._substituted(self._tree, recorder):
+            inputs, self.result, outputs = self._run(recorder, run, in_vars)
             for y in outputs:
                 if not recorder.is_recorded(y.array):
                     raise NotRecordableError("a result does not depend on arguments or parameters")
-            self._find_leaves(substitution.inputs, outputs)
+            self._find_leaves(inputs, outputs)
             self._signatures = [(y.shape, y.dtype) for y in outputs]
             self._outputs = outputs
-            self._differentiable = self._numbers_of_differentiable(outputs)
+            leaves = {id(x) for x in self._leaves}
+            self._differentiable = [
+                i
+                for i, y in enumerate(outputs)
+                if id(y) in leaves or (y.requires_grad and y.creator_node is not None)
+            ]
             second = None
             if self._differentiable and self._leaves:
                 second = recorder.continued()
@@ -103,17 +157,15 @@ class RecordedChain:
                     raise NotRecordableError("its backend records whole steps only")
             self._forward = recorder.program([y.array for y in outputs])
             self._backward = None if second is None else self._backward_program(recorder, second)
-        self._is_exact = self._forward.is_exact
-        self.trials = 1 if self._is_exact else TRIALS_OF_ROUNDED_PROGRAMS
+        self.is_exact = self._forward.is_exact
         self._uses_fixed_memory = self._forward.intermediates() is None
         self._forward.set_intermediates(None)
-        self.guards = substitution.guards()
+        self.guards = Guards(self._tree)
         self._arrays = [p.array for p in self.parameters]
-        self.result = result
 
     def _find_leaves(self, inputs: list[Variable], outputs: list[Variable]) -> None:
         found = {id(x): x for x in _leaves_of(outputs)} if config.enable_backprop else {}
-        self.parameters = [p for p in self._targets.parameters() if id(p) in found]
+        self.parameters = [p for p in self._tree.parameters if id(p) in found]
         # The caller of an argument that is an array has no Variable to ask for a gradient.
         self.inputs = [
             i for i, x in enumerate(inputs) if id(x) in found and i not in self._arrays_given
@@ -126,18 +178,10 @@ class RecordedChain:
             )
         self._leaves = [*[inputs[i] for i in self.inputs], *self.parameters]
 
-    def _numbers_of_differentiable(self, outputs: list[Variable]) -> list[int]:
-        leaves = {id(x) for x in self._leaves}
-        return [
-            i
-            for i, y in enumerate(outputs)
-            if id(y) in leaves or (y.requires_grad and y.creator_node is not None)
-        ]
-
     def _backward_program(self, recorder: Recorder, second: Recorder) -> Program:
         plain = [recorder.plain(self._outputs[i].array) for i in self._differentiable]
         gys = [Variable(second.argument(y)) for y in plain]
-        gradients = recorded(second, lambda: self._differentiate(self._differentiable, gys))
+        gradients = _recorded(second, lambda: self._differentiate(self._differentiable, gys))
         arrays = [g.array for g in gradients if g is not None]
         for array in arrays:
             if not second.is_recorded(array):
@@ -152,71 +196,64 @@ class RecordedChain:
 
     # -- comparing --------------------------------------------------------------------------------
 
-    def check(
-        self, in_vars: Sequence[Variable], run: Run
-    ) -> tuple[str | None, Any, list[Variable]]:
-        """Compares the programs with a run as written, on other values than those recorded.
+    def compare(self, run: Run, in_vars: Sequence[Variable]) -> str | None:
+        """Compares the programs with the method, on other values than those recorded.
 
         Args:
-            in_vars: Arguments of the call.
             run: Calls the method.
+            in_vars: Arguments of the call.
 
         Returns:
-            tuple: What differs, or None; and the results of the run as written.
+            str: What differs; None if nothing does. The state is as it was.
         """
         arrays = [x.array for x in in_vars]
         if not self._differs(arrays):
             # Training on one batch: the same values in another order show what depends on them.
             arrays = [a[::-1].copy() if a.ndim else a for a in arrays]
-        failure: str | None = "its arguments have the same values in each call"
-        if self._differs(arrays):
-            snapshot = Snapshot(self._targets, current_reporter())
-            try:
-                failure = self._compare(snapshot, arrays, run)
-            except Exception as error:  # of a method that takes its arguments in one order only
-                failure = f"{type(error).__name__}: {error}"
-            finally:
-                snapshot.restore()
-        if failure is not None:
-            self.failures += 1
-        return failure, *run(in_vars)
+            if not self._differs(arrays):
+                return "its arguments have the same values in each call"
+        snapshot = Snapshot(self._tree_now(), current_reporter())
+        gys: list[Array] = []
+
+        def repeat() -> Found:
+            ys, intermediates = self.forward(arrays)
+            gys[:] = [_some_gradient(ys[i]) for i in self._differentiable]
+            gradients, walked = [], []
+            if self._backward is not None:
+                with self._computed(intermediates):
+                    gradients = self._all_gradients(gys)
+                    walked = self._partial_gradients(list(zip(self._differentiable, gys)))
+            return self._values(ys, gradients, walked)
+
+        def write() -> Found:
+            # Variables of their own: a parameter may also be in the graph that an argument ends.
+            flags = self._require_gradients
+            inputs = [Variable(a, requires_grad=x) for a, x in zip(arrays, flags)]
+            outputs = run(inputs)[1]
+            gradients = []
+            if self._backward is not None:
+                leaves = [*[inputs[i] for i in self.inputs], *self.parameters]
+                differentiable = [outputs[i] for i in self._differentiable]
+                gradients = grad(differentiable, leaves, [Variable(g) for g in gys])
+            return self._values(outputs, gradients, gradients)
+
+        try:
+            return difference(snapshot, repeat, write, self.is_exact, "method")
+        except Exception as error:  # of a method that takes its arguments in one order only
+            return f"{type(error).__name__}: {error}"
+        finally:
+            snapshot.restore()
 
     def _differs(self, arrays: Sequence[Array]) -> bool:
         """Returns whether arguments have other values than those of the recording."""
-        return bytes_of_results(list(arrays), True) != self._given
+        return values_of("argument", arrays, True) != self._given
 
-    def _compare(self, snapshot: Snapshot, arrays: Sequence[Array], run: Run) -> str | None:
-        """Returns in what the programs differ from the method; None if in nothing."""
-        is_exact = self._is_exact
-        ys, intermediates = self.forward(arrays)
-        gys = [_some_gradient(ys[i]) for i in self._differentiable]
-        repeated = _values("result", ys, is_exact) | snapshot.values(is_exact)
-        if self._backward is not None:
-            with self._computed(intermediates):
-                repeated |= _values("gradient", self._all_gradients(gys), is_exact)
-                walked = self._partial_gradients(list(zip(self._differentiable, gys)))
-            repeated |= _values("gradient by the graph", walked, is_exact)
-        snapshot.restore()
-        # Of their own: a parameter may also be in the graph that an argument ends.
-        inputs = [
-            Variable(array, requires_grad=x) for array, x in zip(arrays, self._require_gradients)
-        ]
-        outputs = run(inputs)[1]
-        written = _values("result", [y.array for y in outputs], is_exact)
-        written |= snapshot.values(is_exact)
-        if self._backward is not None:
-            leaves = [*[inputs[i] for i in self.inputs], *self.parameters]
-            gradients = grad(
-                [outputs[i] for i in self._differentiable], leaves, [Variable(g) for g in gys]
-            )
-            plain = [None if g is None else g.array for g in gradients]
-            written |= _values("gradient", plain, is_exact)
-            written |= _values("gradient by the graph", plain, is_exact)
-        for name in sorted(repeated.keys() | written.keys()):
-            if not are_same(repeated.get(name), written.get(name), is_exact):
-                return f"{name} differs from that of the method"
-        self.is_verified = True
-        return None
+    def _values(self, ys: Sequence[Any], gradients: Sequence[Any], walked: Sequence[Any]) -> Found:
+        return {
+            **values_of("result", ys, self.is_exact),
+            **values_of("gradient", gradients, self.is_exact),
+            **values_of("gradient by the graph", walked, self.is_exact),
+        }
 
     # -- repeating --------------------------------------------------------------------------------
 
@@ -238,7 +275,7 @@ class RecordedChain:
         with self._lock:
             return tuple(self._forward(arrays)), self._forward.intermediates()
 
-    def gradients(self, gys: Sequence[Array | None], intermediates: Any) -> list[Array | None]:
+    def gradients(self, gys: Sequence[Array | None], intermediates: object) -> list[Array | None]:
         """Computes the gradients of :attr:`inputs` and :attr:`parameters`.
 
         Args:
@@ -252,7 +289,7 @@ class RecordedChain:
         is_usual = len(given) == len(indexes) and all(
             [(gy.shape, gy.dtype) == self._signatures[i] for i, gy in given]
         )
-        # A gradient is that of the parameters as they are now, as without a record.
+        # A gradient is computed from the parameters as they are now, as without a record.
         is_same = all([p._array is array for p, array in zip(self.parameters, self._arrays)])
         with self._computed(intermediates):
             if is_usual and is_same:
@@ -260,7 +297,7 @@ class RecordedChain:
             return self._partial_gradients(given)
 
     @contextlib.contextmanager
-    def _computed(self, intermediates: Any) -> Iterator[None]:
+    def _computed(self, intermediates: object) -> Iterator[None]:
         """Gives the recorded graph what a call of the forward program has computed."""
         if intermediates is None:
             yield
@@ -280,22 +317,35 @@ class RecordedChain:
     def _partial_gradients(self, given: list[tuple[int, Array]]) -> list[Array | None]:
         """Walks the recorded graph, whose arrays have the values of the last call."""
         recorder = self._make_recorder()
-        with ArraySubstitution(self._targets, recorder):
+        with self._substituted(StateTree.of((self._chain,), with_updates=False), recorder):
             gys = [Variable(recorder.state(gy)) for _, gy in given]
             gradients = self._differentiate([i for i, _ in given], gys)
             return [None if g is None else recorder.plain(g.array) for g in gradients]
 
 
-def _backend_of(targets: Targets, in_vars: Sequence[Variable]) -> Backend:
+def _recorded(recorder: Recorder, function: Callable[[], Any]) -> Any:
+    """Runs a function while a recorder records what it does; returns what it returns."""
+    threads.state.recorder = recorder
+    try:
+        return recorder.run(function)
+    finally:
+        threads.state.recorder = None
+
+
+def _reported() -> list[tuple[str, int]]:
+    """Returns the keys of the current observation, with the identities of the values."""
+    reporter = current_reporter()
+    return [] if reporter is None else [(k, id(v)) for k, v in reporter.observation.items()]
+
+
+def _backend_of(tree: StateTree, in_vars: Sequence[Variable]) -> Backend:
     """Returns the backend of all arrays; raises NotRecordableError if no record is possible."""
-    for link in targets.links():
-        if link._local_link_hooks:
-            raise NotRecordableError("a link has hooks of its own")
-    for p in targets.parameters():
+    if any([link._local_link_hooks for link in tree.links]):
+        raise NotRecordableError("a link has hooks of its own")
+    for p in tree.parameters:
         if p._array is None:
             raise NotRecordableError(f"parameter {p.name!r} is not initialized")
-    arrays = [x.array for x in (*in_vars, *targets.parameters())]
-    backends = {backend_of(array) for array in arrays}
+    backends = {backend_of(x.array) for x in (*in_vars, *tree.parameters)}
     if len(backends) != 1:
         raise NotRecordableError(f"its arrays belong to {len(backends)} backends")
     return backends.pop()
@@ -326,9 +376,3 @@ def _some_gradient(y: Array) -> Array:
     backend = backend_of(y)
     host = numpy.sin(1.0 + numpy.arange(y.size)).reshape(y.shape).astype(y.dtype)
     return backend.from_host(host, backend.device_of(y))
-
-
-def _values(what: str, arrays: Sequence[Any], is_exact: bool) -> dict[str, Any]:
-    given = [(i, a) for i, a in enumerate(arrays) if a is not None]
-    texts = bytes_of_results([a for _, a in given], is_exact)
-    return {f"{what} {i}": text for (i, _), text in zip(given, texts, strict=True)}

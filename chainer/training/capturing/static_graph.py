@@ -2,15 +2,15 @@
 
 A method with the decorator promises that it always applies the same functions, apart from training
 or test mode and the shapes of its inputs. On backends with a recorder the functions are recorded
-(:mod:`chainer.graph_optimizations.chain_records`); on others the Python code runs at each call.
-What programs see of schedules and iterations is as documented by Chainer 5 to 7.
+(:mod:`chainer.training.capturing.machine`); on others the Python code runs at each call. Schedules
+and iterations are as Chainer 5 to 7 document them.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast, overload
 
 import numpy
@@ -23,15 +23,20 @@ from chainer.core.config.configuration import config, threads, using_config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.functions.math.identity import Identity
 from chainer.functions.rules import Ops, Value, Values
-from chainer.graph_optimizations.chain_records import ChainRecords
-from chainer.graph_optimizations.nested_arguments import (
+from chainer.links.link import Link
+from chainer.training.capturing.circumstances import (
+    configuration,
+    current_reporter,
+    runs_as_written,
+)
+from chainer.training.capturing.machine import Call, Machine
+from chainer.training.capturing.nested_arguments import (
     input_variable,
     map_leaves,
     with_leaves,
     with_variables,
 )
-from chainer.graph_optimizations.recorded_chain import RecordedChain
-from chainer.links.link import Link
+from chainer.training.capturing.static_record import ChainRecord, Run
 
 __all__ = [
     "ArrayInfo",
@@ -42,6 +47,13 @@ __all__ = [
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+#: Calls of one signature whose graphs are alive at the same time, and that are repeated; each needs
+#: memory of its own. The unrolled calls of a long loop run as written beyond that.
+MOST_AT_ONCE = 8
+
+#: Records of one chain, for as many shapes, modes and settings. Beyond that, it runs as written.
+MOST_RECORDS = 24
 
 
 class ArrayInfo:
@@ -147,7 +159,7 @@ class StaticScheduleFunction(Identity):
         self.chain: Link | None = None
         self.schedule_info_list: list[ScheduleInfo] = []
         self.unique_arrays: list[ArrayInfo] = []
-        self.record: RecordedChain | None = None
+        self.record: ChainRecord | None = None
         self._count = 0
         self._intermediates: Any = None
 
@@ -183,7 +195,7 @@ class StaticScheduleFunction(Identity):
         count = self._count
         return tuple([of_inputs.get(i) if i < count else of_parameters[i - count] for i in targets])
 
-    def replay(self, record: RecordedChain, in_vars: Sequence[Variable]) -> Any:
+    def replay(self, record: ChainRecord, in_vars: Sequence[Variable]) -> Any:
         """Applies a record; returns the results as the method returned them."""
         self.record = record
         self._count = len(in_vars)
@@ -282,8 +294,8 @@ class ScheduleManager:
         self.schedules: dict[str, list[StaticScheduleFunction]] = {}
         #: Number of schedules of a key that are in use in this iteration.
         self.in_use_count: dict[str, int] = {}
-        #: What is recorded of the chain; None for a chain that always runs as it is written.
-        self.records: ChainRecords | None = None
+        # The chain and its records; None for a chain that always runs as it is written.
+        self._machine: tuple[weakref.ref[Link], Machine[ChainRecord]] | None = None
         self._train: bool | None = None
         # The text of a data type takes longer to make than the rest of a call.
         self._keys: dict[tuple[object, ...], str] = {}
@@ -303,8 +315,8 @@ class ScheduleManager:
         if self.minimize_cache_size and config.train != self._train:
             self.schedules.clear()
             self.in_use_count.clear()
-            if self.records is not None:
-                self.records.clear()
+            if self._machine is not None:
+                self._machine[1].clear()
         self._train = config.train
         trains = config.train and config.enable_backprop
         key = self._key(trains, in_vars)
@@ -324,15 +336,23 @@ class ScheduleManager:
                 print(f"static_graph: new schedule {index} for {key}")
         return schedule
 
-    def records_of(self, chain: Link) -> ChainRecords:
-        """Returns what is recorded of a chain; new records if those here are of another chain.
+    def machine_of(self, chain: Link) -> Machine[ChainRecord]:
+        """Returns what is recorded of a chain.
 
         Args:
-            chain (~chainer.Chain): The chain. A copy has the manager of the original.
+            chain (~chainer.Chain): The chain. A copy has the manager of the original, and gets
+                records of its own.
         """
-        if self.records is None or not self.records.serves(chain):
-            self.records = ChainRecords(chain, self.verbosity_level)
-        return self.records
+        if self._machine is None or self._machine[0]() is not chain:
+            machine = Machine[ChainRecord](
+                self._refused, MOST_RECORDS, MOST_AT_ONCE, advice="records"
+            )
+            self._machine = weakref.ref(chain), machine
+        return self._machine[1]
+
+    def _refused(self, reason: str) -> None:
+        if self.verbosity_level >= 1:
+            print(f"static_graph: runs as it is written: {reason}")
 
     def _key(self, trains: bool, in_vars: Sequence[Variable]) -> str:
         parts = (trains, *[(x.shape, x.dtype) for x in in_vars])
@@ -358,14 +378,19 @@ class ScheduleManager:
         Args:
             reason (str): Why.
         """
-        if self.records is not None:
-            self.records.refuse(reason)
+        if self._machine is not None:
+            self._machine[1].refuse(reason)
 
     def explain(self) -> str:
         """Returns what is recorded of the chain, or why it runs as it is written."""
-        if self.records is None:
+        if self._machine is None:
             return "runs as it is written: it asks for gradients of gradients"
-        return self.records.explain()
+        machine = self._machine[1]
+        if machine.reason is not None:
+            return f"runs as it is written: {machine.reason}"
+        records = [r for entry in machine.entries.values() for r in entry.records]
+        ready = [r for r in records if r.is_verified]
+        return f"{len(ready)} records in use, {len(records) - len(ready)} to be compared"
 
     def __reduce__(self) -> Any:
         # A copy of a chain makes its own schedules.
@@ -467,12 +492,11 @@ def _decorate(
         in_vars: list[Variable] = []
         made: set[int] = set()
         structure = map_leaves(args, lambda x: in_vars.append(input_variable(x, made)))
-        arrays_given = frozenset([i for i, x in enumerate(in_vars) if id(x) in made])
+        arrays_given = [i for i, x in enumerate(in_vars) if id(x) in made]
         manager = _manager_of(chain, minimize_cache_size, verbosity_level)
-        records = None if enable_double_backprop else manager.records_of(chain)
-        if threads.state.recorder is not None:
-            # Part of a captured step, which must keep nothing of this call.
-            records = None
+        # A captured step, which this call is a part of, must keep nothing of it.
+        is_inside = threads.state.recorder is not None
+        if is_inside:
             schedule = StaticScheduleFunction(manager, verbosity_level, enable_double_backprop)
         else:
             schedule = manager.get_schedule(in_vars, enable_double_backprop)
@@ -484,19 +508,61 @@ def _decorate(
                 results = method(chain, *with_leaves(structure, variables), **kwargs)
             return with_variables(results, method)
 
-        entry = None
-        if records is not None and not kwargs:
-            entry, record = records.find(in_vars, arrays_given, (method, structure), schedule)
-            if record is not None:
-                return schedule.replay(record, in_vars)
-        if records is None or entry is None:
-            results, out_vars = run(in_vars)
-        else:
-            results, out_vars = records.learn(entry, in_vars, run)
-        outputs = schedule.apply(out_vars) if out_vars else []
-        return outputs[0] if isinstance(results, Variable) else with_leaves(results, outputs)
+        call = _ChainCall(method, schedule, in_vars, frozenset(arrays_given), run)
+        if enable_double_backprop or is_inside:
+            return call.written()
+        machine = manager.machine_of(chain)
+        is_repeated = len({id(x.node) for x in in_vars}) < len(in_vars)
+        if kwargs or is_repeated or runs_as_written():
+            return call.written()
+        return machine.run(call.key(structure), call)
 
     return wrapper
+
+
+class _ChainCall(Call[ChainRecord]):
+    """One call of a static chain."""
+
+    def __init__(
+        self,
+        method: Callable[..., Any],
+        schedule: StaticScheduleFunction,
+        in_vars: Sequence[Variable],
+        arrays_given: frozenset[int],
+        run: Run,
+    ) -> None:
+        self._method, self._schedule, self._run = method, schedule, run
+        self._in_vars, self._arrays_given = in_vars, arrays_given
+
+    def key(self, structure: Hashable) -> Hashable:
+        """Returns the signature of the call.
+
+        Args:
+            structure: How the arguments are nested.
+        """
+        signatures = [(type(x.array), x.dtype, x.shape, x.requires_grad) for x in self._in_vars]
+        has_reporter = current_reporter() is not None
+        given = self._arrays_given
+        return self._method, structure, given, tuple(signatures), configuration(), has_reporter
+
+    def written(self) -> Any:
+        results, out_vars = self._run(self._in_vars)
+        outputs = self._schedule.apply(out_vars) if out_vars else []
+        return outputs[0] if isinstance(results, Variable) else with_leaves(results, outputs)
+
+    def record(self) -> tuple[Any, ChainRecord | str]:
+        # The record is made beside the call, whose graph the caller needs.
+        chain, given = self._schedule.chain, self._arrays_given
+        assert chain is not None
+        record = ChainRecord(chain, self._method, self._run, self._in_vars, given)
+        return self.written(), record
+
+    def compare(self, record: ChainRecord) -> tuple[str | None, Any]:
+        return record.compare(self._run, self._in_vars), self.written()
+
+    def repeat(self, record: ChainRecord) -> Any:
+        record.belongs_to(self._schedule)
+        return self._schedule.replay(record, self._in_vars)
 
 
 def _manager_of(chain: Link, minimize_cache_size: bool, verbosity_level: int) -> ScheduleManager:
