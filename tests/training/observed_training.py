@@ -43,12 +43,15 @@ def make_dataset(size=30, dtype=np.float32):
 
 def make_trainer(out, stop=(3, "epoch"), *, batch=6, optimizer=None, size=30, **options):
     """Makes a trainer with an evaluator; the same one each time."""
-    # Iterators draw their orders from the global generator: each training begins at this state.
+    state = np.random.get_state()
     np.random.seed(0)
     model = Model(**options)
     optimizer = (optimizer or chainer.optimizers.MomentumSGD(0.1)).setup(model)
-    iterator = chainer.iterators.SerialIterator(make_dataset(size), batch)
     model.l1.W.initialize((8, 4))
+    np.random.set_state(state)
+    # A generator of its own: trainings that run in turn have the same orders.
+    order = chainer.iterators.ShuffleOrderSampler(np.random.RandomState(0))
+    iterator = chainer.iterators.SerialIterator(make_dataset(size), batch, order_sampler=order)
     trainer = training.Trainer(training.StandardUpdater(iterator, optimizer), stop, out=str(out))
     evaluation = chainer.iterators.SerialIterator(make_dataset(20), 10, repeat=False)
     trainer.extend(extensions.Evaluator(evaluation, model))
