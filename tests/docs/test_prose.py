@@ -40,10 +40,8 @@ COVERED = (
     "docs",
     "packs/array-api",
     "packs/chainermn",
-    "packs/extensions",
     "packs/ideep4py",
     "packs/jax",
-    "packs/modern-functions",
     "packs/numba",
     "packs/onnx",
     "tests/backends",
@@ -107,10 +105,8 @@ EXCEPTIONS: dict[str, frozenset[str]] = {
     ),
     # Messages of other programs, names and titles.
     "benchmarks/workers/with_chainer/bench_chainer.py": frozenset({"initialised"}),
-    "packs/modern-functions/examples/train_characters.py": frozenset({"house"}),
-    "packs/modern-functions/src/chainer_modern/functions/loss/dice_loss.py": frozenset(
-        {"generalised"}
-    ),
+    "examples/characters/train_characters.py": frozenset({"house"}),
+    "chainer/functions/loss/dice_loss.py": frozenset({"generalised"}),
 }
 
 #: Packages whose comments and docstrings are counted by ``scripts/measure_prose.py``.

@@ -93,4 +93,5 @@ def test_the_page_of_a_name_says_what_supplies_it() -> None:
         "Supplied by the distribution `chainer` "
     )
     # A pack of this repository, which is installed for the tests.
-    assert names["chainer.functions.gelu"].distribution == "chainer-modern"
+    exporter = {name.public: name for name in sections()["ONNX"]}["onnx_chainer.export"]
+    assert exporter.distribution == "onnx-chainer"

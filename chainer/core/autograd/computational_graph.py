@@ -9,6 +9,8 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 
+__all__ = ["ComputationalGraph", "build_computational_graph"]
+
 GraphNode: TypeAlias = Variable | VariableNode | FunctionNode
 """A node of a graph, or a variable, which means its node."""
 

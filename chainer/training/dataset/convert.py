@@ -107,6 +107,8 @@ class FunctionConverter(Converter, Generic[_P, _R]):
 
     def __init__(self, function: Callable[_P, _R]) -> None:
         self._function = function
+        # Signatures and pages of the reference are those of the function.
+        self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = getattr(function, "__qualname__", self.__name__)
         self.__module__ = getattr(function, "__module__", __name__)

@@ -1,4 +1,4 @@
-"""Converters of the functions of the pack chainer-modern."""
+"""Converters of attention, smooth activations and losses of class labels."""
 
 from __future__ import annotations
 
