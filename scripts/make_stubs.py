@@ -48,7 +48,7 @@ SHOWN_BY = {
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
     "chainer_optimizers": "chainer.training.optimizers",
-    "chainer_optimizer_hooks": "chainer.training.optimizer_hooks",
+    "chainer_optimizer_hooks": "chainer.training.optimizers.hooks",
     "chainer_iterators": "chainer.training.iterators",
     "chainer_datasets": "chainer.training.datasets",
     "chainer_updaters": "chainer.training.updaters",

@@ -13,6 +13,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from chainer.core.installation import install_command
+
 if TYPE_CHECKING:
     from importlib.abc import MetaPathFinder
 else:  # importing importlib.abc takes 15 ms
@@ -45,7 +47,7 @@ class MissingDependencyFinder(MetaPathFinder):
             return None
         raise ModuleNotFoundError(
             f"No module named '{fullname}'; Chainer up to release 7 installed it, and packages "
-            'written for Chainer may need it: pip install "chainer[clients]"',
+            f"written for Chainer may need it: {install_command('chainer[clients]')}",
             name=fullname,
         )
 

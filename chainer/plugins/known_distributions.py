@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib import metadata
 
+from chainer.core.installation import install_command
+
 #: Kind of registry -> name of an entry -> the distribution that supplies it.
 KNOWN: dict[str, dict[str, str]] = {
     "backends": {
@@ -29,7 +31,7 @@ def suggestion(kind: str, name: str) -> str | None:
         return None
     return (
         f"it is part of the distribution {distribution}, which is not installed: "
-        f"pip install {distribution}"
+        f"{install_command(distribution)}"
     )
 
 

@@ -15,6 +15,8 @@ import unittest
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from chainer.core.installation import install_command
+
 try:
     import pytest
 
@@ -38,7 +40,7 @@ def check_available(what: str = "markers of tests") -> None:
     """
     if _error is not None:
         raise RuntimeError(
-            f'{what} need pytest: pip install "chainer[test]"\n'
+            f"{what} need pytest: {install_command('chainer[test]')}\n"
             f"Reason: {type(_error).__name__}: {_error}"
         ) from _error
 

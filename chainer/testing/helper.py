@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
+from chainer.core.installation import install_command
+
 
 @contextlib.contextmanager
 def assert_warns(
@@ -113,7 +115,7 @@ def _satisfied(text: str) -> bool:
         from packaging.requirements import Requirement
     except ImportError as error:
         raise ImportError(
-            'requirements need the packaging library: pip install "chainer[test]"'
+            f"requirements need the packaging library: {install_command('packaging')}"
         ) from error
     requirement = Requirement(text)
     try:

@@ -15,7 +15,7 @@ from chainer.testing.backend import BackendConfig
 from chainer.testing.case import VariantTestCase, uniform
 from chainer.testing.errors import OptimizerTestError, TestCaseError
 from chainer.testing.serializer import save_and_load_npz
-from chainer.training.optimizer import Optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 
 
 class OptimizerTestCase(VariantTestCase):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chainer.core.installation import install_command
+
 
 def run_module(name: str, file: str) -> None:
     """Runs the tests of a file when it is executed as a program.
@@ -21,5 +23,5 @@ def run_module(name: str, file: str) -> None:
     try:
         import pytest
     except ImportError as error:
-        raise ImportError('running tests needs pytest: pip install "chainer[test]"') from error
+        raise ImportError(f"running tests needs pytest: {install_command('pytest')}") from error
     raise SystemExit(int(pytest.main([file, "-v"])))

@@ -6,9 +6,9 @@ from chainer.core.lazy import lazy_module
 
 # Public names by the module that defines them; imported when they are first asked for.
 _NAMES: dict[str, str] = {
-    "Accumulator": ".accumulator",
+    "Accumulator": ".extensions.accumulator",
     "Extension": ".extension",
-    "IntervalTrigger": ".triggers.interval_trigger",
+    "IntervalTrigger": ".trigger",
     "PRIORITY_EDITOR": ".extension",
     "PRIORITY_READER": ".extension",
     "PRIORITY_WRITER": ".extension",

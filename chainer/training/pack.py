@@ -16,9 +16,9 @@ def chainer_optimizers(registry: Any) -> None:
 
 def chainer_optimizer_hooks(registry: Any) -> None:
     """Registers the optimizer hooks."""
-    from chainer.training import optimizer_hooks
+    from chainer.training.optimizers import hooks
 
-    register_table(registry, optimizer_hooks)
+    register_table(registry, hooks)
 
 
 def chainer_iterators(registry: Any) -> None:

@@ -16,18 +16,20 @@ from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
+from chainer.core.utils import termination
 from chainer.core.utils.atomic_file import remove_leftovers
+from chainer.core.utils.repr_texts import Plain, call_text
+from chainer.links.loaded_state import load_optional, serialize_if_able
 from chainer.links.serializer import Serializer
-from chainer.training import termination
-from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry, ExtensionLike
-from chainer.training.texts import Plain, call_text
-from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
-from chainer.training.trigger import (
-    TriggerLike,
-    get_trigger,
-    load_optional,
-    serialize_if_able,
+from chainer.training.extension import (
+    PRIORITY_READER,
+    Extension,
+    ExtensionEntry,
+    ExtensionLike,
+    names_in_release_7,
+    serialize_extensions,
 )
+from chainer.training.trigger import TriggerLike, get_trigger
 
 if TYPE_CHECKING:
     from chainer.core.typing import FilePath, HostArray

@@ -1,10 +1,16 @@
-"""Triggers: they decide when something happens in a training loop (see :func:`get_trigger`)."""
+"""Triggers: they decide when something happens in a training loop (see :func:`get_trigger`).
+
+The interval is here and not in ``triggers``, because :func:`get_trigger` makes one from a pair such
+as ``(1, 'epoch')``. The other triggers import this module.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+from chainer.links.loaded_state import check_count, check_finite, load_or_warn
+from chainer.links.serializer import Deserializer
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -17,7 +23,8 @@ Trigger: TypeAlias = "Callable[[Trainer], bool]"
 TriggerLike: TypeAlias = "Trigger | tuple[float, str] | list[float | str] | None"
 """What :func:`get_trigger` accepts."""
 
-T = TypeVar("T")
+#: Position of a trigger whose state is not in the snapshot.
+UNKNOWN = -1
 
 
 class _HasLength(Protocol):
@@ -60,8 +67,6 @@ def get_trigger(trigger: TriggerLike) -> Trigger:
     # The argument may come from a program without types.
     pair = cast("object", trigger)
     if isinstance(pair, (tuple, list)) and len(cast("list[Any]", pair)) == 2:
-        from chainer.training.triggers.interval_trigger import IntervalTrigger
-
         return IntervalTrigger(*cast("list[Any]", pair))
     raise TypeError(
         "trigger must be a callable, a pair such as (1, 'epoch') or None, "
@@ -74,6 +79,170 @@ def training_length(trigger: Trigger) -> tuple[float, str] | None:
     if not hasattr(trigger, "get_training_length"):
         return None
     return cast("_HasLength", trigger).get_training_length()
+
+
+class PositionedTrigger:
+    """Base of triggers that remember the position of their last call.
+
+    Args:
+        unit: ``'iteration'`` or ``'epoch'``.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self._position = LastPosition(unit)
+
+    # Subclasses in programs for release 7 define their own __call__ and use these names.
+
+    @property
+    def _previous_iteration(self) -> int:
+        return self._position.iteration
+
+    @_previous_iteration.setter
+    def _previous_iteration(self, value: int) -> None:
+        self._position.iteration = value
+
+    @property
+    def _previous_epoch_detail(self) -> float:
+        return self._position.epoch_detail
+
+    @_previous_epoch_detail.setter
+    def _previous_epoch_detail(self, value: float) -> None:
+        self._position.epoch_detail = value
+
+
+class LastPosition:
+    """Remembers iteration and epoch of the last call of a trigger.
+
+    A trigger compares the present position with the last one, so that it need not be called at
+    each iteration. Both units are remembered: a snapshot contains both, whatever the trigger uses.
+
+    Args:
+        unit: ``'iteration'`` or ``'epoch'``: what :meth:`advance` returns.
+
+    Attributes:
+        iteration: Iteration of the last call; negative if it is unknown.
+        epoch_detail: Position in epochs of the last call; negative if it is unknown.
+
+    Raises:
+        ValueError: If the unit is unknown.
+    """
+
+    def __init__(self, unit: str) -> None:
+        check_unit(unit)
+        self._unit = unit
+        self.iteration: int = 0
+        self.epoch_detail: float = 0.0
+
+    def advance(self, trainer: Trainer) -> tuple[float, float]:
+        """Moves to the present position of a trainer.
+
+        Returns:
+            tuple: The last position and the present one, in the unit.
+
+        Raises:
+            AttributeError: If the unit is epochs and the updater has no ``epoch_detail``.
+        """
+        updater = trainer.updater
+        iteration = updater.iteration
+        # Hand-written updaters may not know of epochs.
+        epoch = getattr(updater, "epoch_detail", None)
+        if self._unit == "iteration":
+            last: float = self.iteration
+            present: float = iteration
+            if last < 0:
+                last = iteration - 1
+        else:
+            if epoch is None:
+                raise AttributeError(
+                    f"{type(updater).__name__} has no epoch_detail, which a trigger in epochs needs"
+                )
+            last, present = self.epoch_detail, epoch
+            if last < 0:
+                last = previous_epoch_detail(updater)
+        self.iteration = iteration
+        if epoch is not None:
+            self.epoch_detail = epoch
+        return last, present
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the position.
+
+        Release 4 does not save it. Then a warning tells so, and the trigger assumes that it was
+        called at the previous iteration.
+        """
+        self.iteration = int(
+            load_or_warn(serializer, "previous_iteration", self.iteration, UNKNOWN)
+        )
+        self.epoch_detail = float(
+            load_or_warn(serializer, "previous_epoch_detail", self.epoch_detail, float(UNKNOWN))
+        )
+        if isinstance(serializer, Deserializer):
+            if self.iteration != UNKNOWN:
+                check_count("previous_iteration of a trigger", self.iteration)
+            check_finite("previous_epoch_detail of a trigger", self.epoch_detail)
+
+
+class IntervalTrigger(PositionedTrigger):
+    """Trigger based on a fixed interval.
+
+    It fires at the iterations at which a multiple of the interval is reached or passed since its
+    last call. An iteration is an update. An epoch is a sweep over the training dataset, and
+    fractions of it are allowed: the trigger uses the attributes ``iteration`` and ``epoch_detail``
+    of the updater.
+
+    For the description of triggers, see :func:`~chainer.training.get_trigger`.
+
+    Args:
+        period (int or float): Length of the interval, positive. An integer if ``unit`` is
+            ``'iteration'``.
+        unit (str): Unit of the length: ``'iteration'`` or ``'epoch'``.
+
+    Attributes:
+        count (int): Number of whole intervals at the last call. It is 0 before the first call, and
+            stays 0 in iterations.
+
+    Raises:
+        ValueError: If the unit is unknown or the period is not positive.
+    """
+
+    def __init__(self, period: float, unit: str) -> None:
+        super().__init__(unit)
+        if not period > 0:
+            raise ValueError(f"period must be positive, got {period!r}")
+        self.period = period
+        self.unit = unit
+        self.count = 0
+
+    def __call__(self, trainer: Trainer) -> bool:
+        """Decides whether the extension should be called on this iteration.
+
+        Args:
+            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is
+                used to determine if the trigger should fire.
+
+        Returns:
+            bool: True if the corresponding extension should be invoked in this iteration.
+        """
+        previous, current = self._position.advance(trainer)
+        passed = current // self.period
+        if self.unit == "epoch":
+            self.count = int(passed)
+        return previous // self.period != passed
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the position of the last call.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        self._position.serialize(serializer)
+
+    def get_training_length(self) -> tuple[float, str]:
+        """Returns period and unit: the length of a training that this trigger stops."""
+        return self.period, self.unit
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.period!r}, {self.unit!r})"
 
 
 def previous_epoch_detail(updater: Updater) -> float:
@@ -94,48 +263,3 @@ def check_unit(unit: str) -> None:
     """Raises ValueError unless ``unit`` is ``'epoch'`` or ``'iteration'``."""
     if unit not in ("epoch", "iteration"):
         raise ValueError(f"Trigger unit must be either 'epoch' or 'iteration', got {unit!r}.")
-
-
-def serialize_if_able(obj: object, serializer: AbstractSerializer) -> None:
-    """Serializes an object that may have no state, such as a trigger that is a function."""
-    serialize = getattr(obj, "serialize", None)
-    if serialize is not None:
-        serialize(serializer)
-
-
-def serialize_unsaved(obj: object, serializer: AbstractSerializer) -> None:
-    """Serializes a part that files of other releases lack, without a warning where it is missing.
-
-    The trigger inside another object warns that its state is missing. That is right for what all
-    releases save. Here it would only tell that the file is from another release.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        serialize_if_able(obj, serializer)
-
-
-def load_optional(serializer: AbstractSerializer, key: str, value: T) -> T:
-    """Serializes a value that files of other releases do not contain.
-
-    Returns:
-        What the serializer returns, or ``value`` where the file has no such entry.
-    """
-    try:
-        return serializer(key, value)
-    except KeyError:
-        return value
-
-
-def load_or_warn(serializer: AbstractSerializer, key: str, value: T, fallback: T) -> T:
-    """Serializes a value; warns where the file does not contain it.
-
-    Returns:
-        What the serializer returns, or ``fallback`` where the file has no such entry.
-    """
-    try:
-        return serializer(key, value)
-    except KeyError:
-        warnings.warn(
-            f"the snapshot has no entry {key!r}: the trigger assumes {fallback!r}", stacklevel=3
-        )
-        return fallback

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.lazy import lazy_module
-from chainer.training.texts import Plain, call_text, read_or_none
+from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
 

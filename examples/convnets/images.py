@@ -13,7 +13,9 @@ def get_digits(channels, size):
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        sys.exit('the digits come with scikit-learn: pip install "chainer[examples]"')
+        sys.exit(
+            f"the digits come with scikit-learn: {chainer.utils.install_command('scikit-learn')}"
+        )
     digits = load_digits()
     factor, rest = divmod(size, 8)
     if factor == 0:
@@ -32,7 +34,7 @@ def get_folder(root, channels, size):
     try:
         from PIL import Image
     except ImportError:
-        sys.exit('images are read by Pillow: pip install "chainer[image]"')
+        sys.exit(f"images are read by Pillow: {chainer.utils.install_command('chainer[image]')}")
     root = pathlib.Path(root)
     names = sorted(path.name for path in root.iterdir() if path.is_dir())
     endings = Image.registered_extensions()

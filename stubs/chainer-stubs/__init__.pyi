@@ -15,6 +15,7 @@ from chainer import (
     graph_optimizations as graph_optimizations,
     link_hooks as link_hooks,
     links as links,
+    optimizer_hooks as optimizer_hooks,
     plugins as plugins,
     testing as testing,
     training as training,
@@ -42,6 +43,7 @@ from chainer.core.arrays.device import Device as Device
 from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
 from chainer.core.arrays.kernel import explain as explain
 from chainer.core.autograd import (
+    computational_graph as computational_graph,
     function as function,
     function_hook as function_hook,
     function_node as function_node,
@@ -106,8 +108,6 @@ from chainer.distributions.distribution import (
 from chainer.functions import array as array
 from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
-from chainer.graph_optimizations.static_graph import static_graph as static_graph
-from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,
@@ -132,16 +132,16 @@ from chainer.links.serializer import (
 from chainer.links.summary import summary as summary
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
-    computational_graph as computational_graph,
     dataset as dataset,
     datasets as datasets,
     iterators as iterators,
-    optimizer as optimizer,
-    optimizer_hooks as optimizer_hooks,
     optimizers as optimizers,
 )
-from chainer.training.capturing.step import capture as capture
-from chainer.training.optimizer import (
+from chainer.training.capturing.capture import capture as capture
+from chainer.training.capturing.static_graph import static_graph as static_graph
+from chainer.training.capturing.static_graph_utilities import static_code as static_code
+from chainer.training.optimizers import optimizer as optimizer
+from chainer.training.optimizers.optimizer import (
     GradientMethod as GradientMethod,
     Optimizer as Optimizer,
     UpdateRule as UpdateRule,

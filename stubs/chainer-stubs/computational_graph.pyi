@@ -1,3 +1,3 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
-from chainer.training.computational_graph import *
+from chainer.core.autograd.computational_graph import *

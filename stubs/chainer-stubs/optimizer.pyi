@@ -1,3 +1,3 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
-from chainer.training.optimizer import *
+from chainer.training.optimizers.optimizer import *

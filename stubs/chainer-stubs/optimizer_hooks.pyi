@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from chainer.training.optimizer_hooks import *
-from chainer.training.optimizer_hooks import (
+from chainer.training.optimizers.hooks import *
+from chainer.training.optimizers.hooks import (
     gradient_clipping as gradient_clipping,
     gradient_hard_clipping as gradient_hard_clipping,
     gradient_lars as gradient_lars,

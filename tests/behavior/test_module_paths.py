@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import chainer
+from chainer.compat import imported_names
 
 MODULES = {
     line.split()[0]: line.split()[1:]
@@ -99,3 +100,49 @@ class TestEnvironmentCheck:
         from chainer._environment_check import too_old
 
         assert too_old([text]) == {}
+
+
+class TestImportedNames:
+    """Modules of release 7 have the modules that they import as attributes."""
+
+    def test_of_packages(self):
+        from chainer.backend import cuda, intel64
+        from chainer.functions.connection.convolution_2d import function_node, type_check
+        from chainer.training.extensions.evaluator import reporter_module
+
+        assert cuda is chainer.backends.cuda
+        assert intel64 is chainer.backends.intel64
+        assert function_node is chainer.function_node
+        assert type_check is chainer.utils.type_check
+        assert reporter_module is chainer.reporter
+        assert chainer.functions.activation.relu.numpy is np
+
+    def test_all(self):
+        optional = {"ideep4py", "h5py", "scipy", "PIL", "mock", "filelock", "six", "pkg_resources"}
+        for name, names in imported_names.names_by_module().items():
+            module = importlib.import_module(name)
+            for each, target in names.items():
+                if target.partition(".")[0] not in optional | {"typing_extensions"}:
+                    assert getattr(module, each) is not None
+            assert set(names) <= set(dir(module))
+
+    def test_missing_package(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "six", None)
+        module = importlib.import_module("chainer.training.extensions.print_report")
+        with pytest.raises(AttributeError, match="print_report' has no attribute 'six'"):
+            module.six
+
+    def test_missing_attribute(self):
+        module = importlib.import_module("chainer.functions.activation.relu")
+        with pytest.raises(AttributeError, match=r"^module 'chainer.*relu' has no attribute 'x'$"):
+            module.x
+        with pytest.raises(ImportError, match="cannot import name 'x'"):
+            exec("from chainer.functions.activation.relu import x")
+        assert not hasattr(module, "__wrapped__")
+
+    def test_source_of_modules(self):
+        import inspect
+
+        module = importlib.import_module("chainer.functions.activation.relu")
+        assert "class ReLU" in inspect.getsource(module)
+        assert module.cuda is importlib.reload(module).cuda

@@ -5,10 +5,10 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from comparison.calls import names
-from comparison.dtypes import compare_outcomes, mixed, mixtures, outcome, regular_call
-from comparison.intended import intended_name
-from comparison.stored import load_dtypes
+from tests.comparison.calls import names
+from tests.comparison.dtypes import compare_outcomes, mixed, mixtures, outcome, regular_call
+from tests.comparison.intended import intended_name
+from tests.comparison.stored import load_dtypes
 
 TABLE = load_dtypes()
 

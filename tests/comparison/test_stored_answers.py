@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import chainer
-from comparison.calls import GENERATORS, make_call, names
-from comparison.compare import Difference, compare_answers, differences
-from comparison.intended import INTENDED, NAN_AND_INFINITIES, intended_name
-from comparison.stored import load
-from comparison.worker import make_answer
+from tests.comparison.calls import GENERATORS, make_call, names
+from tests.comparison.compare import Difference, compare_answers, differences
+from tests.comparison.intended import INTENDED, NAN_AND_INFINITIES, intended_name
+from tests.comparison.stored import load
+from tests.comparison.worker import make_answer
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "differences-from-7.md"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
+import re
 import sys
 import tomllib
 from importlib.machinery import ModuleSpec
@@ -11,6 +12,7 @@ from importlib.machinery import ModuleSpec
 import pytest
 
 from chainer.compat import dependencies
+from chainer.utils import install_command
 
 
 @pytest.fixture
@@ -22,7 +24,9 @@ def without_six(monkeypatch):
 
 
 def test_import_error_names_the_extra(without_six):
-    with pytest.raises(ModuleNotFoundError, match=r'pip install "chainer\[clients\]"') as raised:
+    with pytest.raises(
+        ModuleNotFoundError, match=re.escape(install_command("chainer[clients]"))
+    ) as raised:
         import six  # noqa: F401  # pyright: ignore[reportMissingModuleSource]
     assert raised.value.name == "six"
     with pytest.raises(ModuleNotFoundError, match="No module named 'six'"):

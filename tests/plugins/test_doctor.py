@@ -193,7 +193,8 @@ def test_a_distribution_that_was_installed_too_early(site: Any, tmp_path: Path) 
     )
     error = only_error(doctor(site, "mine"))
     assert error["cause"] == "stale_metadata"
-    assert error["advice"] == f"install it again: pip install -e {source}"
+    assert error["advice"].startswith("install it again: ")
+    assert error["advice"].endswith(f'pip install -e "{source}"')
 
 
 def test_a_blocked_plugin(site: Any) -> None:
@@ -322,7 +323,7 @@ def test_not_installed_but_here(site: Any, tmp_path: Path) -> None:
     (project / "pyproject.toml").write_text('[project]\nname = "Chainer_Mine"\n')
     for folder in (tmp_path, project):
         found = findings(doctor(site, "chainer-mine", cwd=folder))
-        assert found["source_only"]["advice"] == f"pip install -e {project}"
+        assert found["source_only"]["advice"].endswith(f"pip install -e {project}")
     (site.path / "chainer_mine.py").write_text("")
     found = findings(doctor(site, "chainer-mine", cwd=tmp_path))
     assert "does not belong to an installed distribution" in found["no_distribution"]["text"]

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -15,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from chainer.core.installation import Installation
 from chainer.plugins import cli, plugin_names, scaffold
+from chainer.plugins.commands import new_plugin
 
 ROOT = Path(__file__).parents[2]
 
@@ -283,7 +286,7 @@ def test_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert create("Chainer.One", "--kind=links", f"--directory={tmp_path}") == 0
     text = capsys.readouterr().out
     assert "src/chainer_one/pack.py" in text
-    assert "pip install " in text and "-e '.[test]'" in text
+    assert "pip install " in text and '-e ".[test]"' in text
     assert create("Chainer.Two", "--kind=links", f"--directory={tmp_path}", "--json") == 0
     value = json.loads(capsys.readouterr().out)
     assert value["directory"] == str(tmp_path / "chainer-two")
@@ -305,19 +308,43 @@ def test_kind_must_be_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert create("one") == 2
 
 
-def test_a_checkout_is_named_in_the_commands(monkeypatch, tmp_path, capsys):
-    from chainer.plugins import cli
-    from chainer.plugins.commands import new_plugin
+PROJECT = """
+[project]
+dependencies = ["chainer>=8"]
+[project.optional-dependencies]
+test = ["pytest", "chainermn[mpich]"]
+"""
 
-    # This suite runs from a checkout that is installed in editable form.
-    assert (new_plugin.checkout_folder() / "chainer" / "__init__.py").is_file()
-    monkeypatch.setattr(new_plugin, "checkout_folder", lambda: Path("/some where/chainer"))
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["new-plugin", "chainer-x", "--kind", "links"]) == 0
-    assert "pip install -e '/some where/chainer' -e '.[test]'" in capsys.readouterr().out
-    monkeypatch.setattr(new_plugin, "checkout_folder", lambda: None)
-    assert cli.main(["new-plugin", "chainer-y", "--kind", "links"]) == 0
-    assert "  pip install -e '.[test]'" in capsys.readouterr().out
+
+def test_commands_for_each_way_of_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    bin_folder = Path(sys.executable).parent
+    monkeypatch.setattr("shutil.which", lambda name: str(bin_folder / name))
+
+    def steps(installed: Installation) -> list[str]:
+        monkeypatch.setattr(new_plugin, "installation", lambda: installed)
+        return new_plugin.next_steps("x", Path("/some where/x"), PROJECT)
+
+    assert steps(Installation("index")) == [
+        'cd "/some where/x"',
+        'pip install -e ".[test]"',
+        "pytest",
+        "chainer doctor x",
+    ]
+    assert steps(Installation("wheels", Path("/dist")))[1] == (
+        'pip install --find-links /dist -e ".[test]"'
+    )
+    # Chainer is installed, and the pack that the tests need is in the checkout.
+    packs = ROOT / "packs"
+    assert shlex.split(steps(Installation("checkout", ROOT, editable=True))[1]) == [
+        *("pip", "install", "-e", f"{packs}/chainermn", "-e", ".[test]")
+    ]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    python = sys.executable
+    assert steps(Installation("index"))[1:] == [
+        f'{python} -m pip install -e ".[test]"',
+        f"{python} -m pytest",
+        f"{python} -m chainer.plugins.cli doctor x",
+    ]
 
 
 def test_help_describes_each_kind_without_placeholders(capsys: Any) -> None:

@@ -36,8 +36,8 @@ import chainer.links as L
 from chainer import serializers, training
 from chainer.training import extensions
 from chainer.training.extensions import snapshot_writers
-from chainer.training.growing_json import GrowingJsonFile
-from chainer.training.log_files import kept_files
+from chainer.training.extensions.logs.growing_json import GrowingJsonFile
+from chainer.training.extensions.logs.log_files import kept_files
 
 WRITERS = (
     "SimpleWriter",

@@ -14,7 +14,7 @@ import chainer
 import chainer.links as L
 from chainer import serializers
 from chainer.training import extensions
-from chainer.training.growing_json import GrowingJsonFile
+from chainer.training.extensions.logs.growing_json import GrowingJsonFile
 from tests.robustness import mutations
 
 
@@ -25,7 +25,7 @@ def _save_onnx(path):
 
 def _save_plot(path):
     pytest.importorskip("matplotlib")
-    from chainer.training import plotting
+    from chainer.training.extensions import plotting
 
     figure, axes = plotting.Figures().subplots()
     axes.plot([1, 2], [3, 4])

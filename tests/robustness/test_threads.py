@@ -1,5 +1,6 @@
 """Eight threads that train at the same time, each its own model."""
 
+import re
 import threading
 
 import numpy as np
@@ -9,6 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.core.config import blas_threads
+from chainer.utils import install_command
 
 
 def train(seed, debug=False):
@@ -67,7 +69,7 @@ class TestBlasThreads:
 
     def test_missing_package(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "threadpoolctl", None)
-        with pytest.raises(ImportError, match=r'pip install "chainer\[threads\]"'):
+        with pytest.raises(ImportError, match=re.escape(install_command("chainer[threads]"))):
             chainer.config.blas_threads = 1
         monkeypatch.setenv("OMP_NUM_THREADS", "3")
         assert blas_threads.blas_threads() == 3

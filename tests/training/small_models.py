@@ -8,7 +8,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.links.chain import Chain
 from chainer.links.link import Link
 from chainer.links.serializers.npz import DictionarySerializer
-from chainer.training.optimizer import GradientMethod, HyperparameterProxy, UpdateRule
+from chainer.training.optimizers.optimizer import GradientMethod, HyperparameterProxy, UpdateRule
 
 
 class Pair(Chain):

@@ -9,8 +9,8 @@ import pytest
 
 import chainer
 from chainer import training
+from chainer.core.reporting.summary import to_float
 from chainer.serializers import DictionarySerializer, NpzDeserializer
-from chainer.training.accumulator import to_float
 
 
 class Trainer(SimpleNamespace):

@@ -12,8 +12,8 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.core.arrays.kernel import Kernel, register_kernel
 from chainer.core.registry import registries
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
+from chainer.training.optimizers import hooks as H
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("chainer_strict_backend") is None,

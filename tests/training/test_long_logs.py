@@ -16,12 +16,16 @@ import numpy as np
 import pytest
 
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
-from chainer.training import encoded_list
 from chainer.training import extensions as E
-from chainer.training.curve import Curve
-from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EarlierEntries, EncodedList
 from chainer.training.extensions import LogReport
-from chainer.training.log_files import kept_files
+from chainer.training.extensions.logs import encoded_list
+from chainer.training.extensions.logs.curve import Curve
+from chainer.training.extensions.logs.encoded_list import (
+    ENTRIES_IN_SNAPSHOT,
+    EarlierEntries,
+    EncodedList,
+)
+from chainer.training.extensions.logs.log_files import kept_files
 from tests.earlier_releases import run, skip_without
 from tests.training.small_training import make_trainer
 

@@ -17,8 +17,8 @@ import pytest
 
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
 from chainer.training import extensions as E
-from chainer.training.curve import Curve
-from chainer.training.growing_json import GrowingJsonFile
+from chainer.training.extensions.logs.curve import Curve
+from chainer.training.extensions.logs.growing_json import GrowingJsonFile
 from chainer.training.trainer import Trainer
 from tests.training.small_training import FakeUpdater, make_trainer
 

@@ -22,13 +22,13 @@ class Model(chainer.Chain):
         return F.mean_squared_error(self.out(h)[:, 0], t)
 
 
-def train(out, stop, seed, device="@numpy", **options):
+def train(out, stop, seed, device="@numpy", iterator="SerialIterator", **options):
     chainer.utils.seed(seed)
     model = Model()
     model.to_device(device)
     optimizer = chainer.optimizers.Adam().setup(model)
-    iterator = chainer.iterators.SerialIterator(make_dataset(), 4)
-    updater = chainer.training.StandardUpdater(iterator, optimizer, device=device)
+    data = getattr(chainer.iterators, iterator)(make_dataset(), 4)
+    updater = chainer.training.StandardUpdater(data, optimizer, device=device)
     trainer = chainer.training.Trainer(updater, (stop, "iteration"), out=str(out))
     snapshot = extensions.snapshot(filename="snapshot", autoload=True, **options)
     trainer.extend(snapshot, trigger=(4, "iteration"))
@@ -44,6 +44,17 @@ def test_bit_equal(tmp_path, device):
     resumed = train(tmp_path / "parts", 12, 1, device)  # another seed: the snapshot decides
     for a, b in zip(whole, resumed, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_bit_equal_with_orders_that_were_drawn_ahead(tmp_path):
+    options = {"iterator": "MultithreadIterator"}
+    whole = train(tmp_path / "whole", 60, 0, **options)
+    # At these iterations the next epoch's order is drawn already, or not yet.
+    for stop in (4, 8, 20, 36):
+        train(tmp_path / str(stop), stop, 0, **options)
+        resumed = train(tmp_path / str(stop), 60, 1, **options)
+        for a, b in zip(whole, resumed, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 def test_without_the_states(tmp_path):

@@ -4,7 +4,8 @@ import json
 import os
 
 import chainer
-from chainer.training import extensions, run_description
+from chainer.training import extensions
+from chainer.training.extensions.logs import run_description
 from tests.training.small_training import make_trainer
 
 

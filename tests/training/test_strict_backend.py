@@ -13,10 +13,10 @@ from chainer import links as L
 from chainer.core.arrays.backend import get_device, get_device_from_array
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 from chainer.training import triggers
 from chainer.training.iterators.serial_iterator import SerialIterator
+from chainer.training.optimizers import hooks as H
 from chainer.training.trainer import Trainer
 from chainer.training.updaters.multiprocess_parallel_updater import MultiprocessParallelUpdater
 from chainer.training.updaters.parallel_updater import ParallelUpdater

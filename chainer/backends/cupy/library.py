@@ -9,6 +9,7 @@ from functools import cache
 from types import ModuleType
 
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.installation import install_command
 from chainer.core.utils import installed
 
 _MINIMUM = 14
@@ -21,6 +22,11 @@ def is_installed() -> bool:
     return installed.is_installed("cupy")
 
 
+def cuda_commands() -> str:
+    """Returns the two commands of which one installs CuPy and cuDNN, for messages."""
+    return f"{install_command('chainer[cuda12]')} or {install_command('chainer[cuda13]')}"
+
+
 @cache
 def find() -> Found:
     """Imports CuPy.
@@ -30,8 +36,7 @@ def find() -> Found:
     """
     if not is_installed():
         return None, (
-            "No module named 'cupy'; install CuPy for your CUDA version with "
-            'pip install "chainer[cuda12]" or pip install "chainer[cuda13]"'
+            "No module named 'cupy'; install CuPy for your CUDA version with " + cuda_commands()
         )
     try:
         cupy = importlib.import_module("cupy")

@@ -11,6 +11,7 @@ import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.kernels._multi_tensor import CopyKernel
+from chainer.core.installation import install_command
 
 #: Arrays in a buffer start at multiples of this number of elements, for aligned accesses.
 _ALIGNMENT = 64
@@ -30,8 +31,8 @@ def missing() -> str | None:
     if _module().available:
         return None
     return (
-        "CuPy finds no NCCL; install it with pip install nvidia-nccl-cu13 (or nvidia-nccl-cu12 for "
-        "CUDA 12)"
+        f"CuPy finds no NCCL; install it with {install_command('nvidia-nccl-cu13')} (or "
+        "nvidia-nccl-cu12 for CUDA 12)"
     )
 
 

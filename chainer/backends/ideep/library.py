@@ -9,6 +9,7 @@ from functools import cache
 from types import ModuleType
 
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.installation import install_command
 from chainer.core.utils import installed
 
 
@@ -20,7 +21,9 @@ def find() -> Found:
         tuple: ``(ideep4py, None)``, or ``(None, reason)`` where it cannot be used.
     """
     if not installed.is_installed("ideep4py"):
-        return None, "No module named 'ideep4py'; install it with pip install \"chainer[ideep]\""
+        return None, (
+            f"No module named 'ideep4py'; install it with {install_command('chainer[ideep]')}"
+        )
     try:
         return importlib.import_module("ideep4py"), None
     except Exception as error:  # a missing shared library may raise ImportError or OSError

@@ -11,6 +11,8 @@ import importlib
 import os
 from typing import Any
 
+from chainer.core.installation import install_command
+
 #: Environment variables that set the number of threads of BLAS libraries.
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -58,8 +60,8 @@ def limit_blas_threads(count: Any) -> None:
         threadpoolctl: Any = importlib.import_module("threadpoolctl")
     except ImportError as error:
         raise ImportError(
-            'config.blas_threads needs threadpoolctl: pip install "chainer[threads]"; or set '
-            f"the environment variable {VARIABLES[1]} before the program starts"
+            f"config.blas_threads needs threadpoolctl: {install_command('chainer[threads]')}; or "
+            f"set the environment variable {VARIABLES[1]} before the program starts"
         ) from error
     # The threads of oneDNN, which iDeep uses, are not limited.
     _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")

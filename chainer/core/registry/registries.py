@@ -71,7 +71,7 @@ serializers = Registry("serializers", requirement=is_callable)
 
 optimizers = Registry(
     "optimizers",
-    requirement=subclass_of("chainer.training.optimizer:Optimizer", "chainer.Optimizer"),
+    requirement=subclass_of("chainer.training.optimizers.optimizer:Optimizer", "chainer.Optimizer"),
 )
 """``chainer.optimizers``."""
 

@@ -231,6 +231,16 @@ class DictSummary:
             self._summaries[name].serialize(serializer["_summaries"][str(index)])
 
 
+def to_float(value: VariableLike) -> float:
+    """Returns an observed value as a float.
+
+    Args:
+        value: Scalar, NumPy scalar, or Variable or array of any backend without dimensions.
+    """
+    array: Array = value.array if isinstance(value, Variable) else value
+    return float(backend.backend_of(array).to_host(array) if backend.is_array(array) else array)
+
+
 def _split_weight(value: Any) -> tuple[Any, Any]:
     if not isinstance(value, tuple):
         return value, 1

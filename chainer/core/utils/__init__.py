@@ -28,6 +28,7 @@ _NAMES: dict[str, str] = {
     "get_order": _SPARSE,
     "get_conv_outsize": ".conv",
     "get_deconv_outsize": ".conv",
+    "install_command": "chainer.core.installation",
     "nondeterministic": "._nondeterministic",
     "seed": "chainer.core.arrays.random_states",
     "size_of_shape": ".arrays",

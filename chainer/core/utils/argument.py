@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_T = TypeVar("_T")
 
 _USE_CONFIG = "{} argument is not supported anymore. Use chainer.using_config"
 
@@ -118,6 +119,26 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
         return wrapper
 
     return decorate
+
+
+def renamed_argument(function: str, value: _T, default: _T, old: str, kwargs: dict[str, Any]) -> _T:
+    """Returns the value of an argument that has another name, too.
+
+    Args:
+        function: Name of the function, for the message.
+        value: Value that was given by the present name.
+        default: Default of the argument. If ``value`` is another one, it is preferred.
+        old: The other name of the argument.
+        kwargs: The other keyword arguments of the call.
+
+    Raises:
+        TypeError: If there is another keyword argument.
+    """
+    unknown = [name for name in kwargs if name != old]
+    if unknown:
+        names = ", ".join(map(repr, unknown))
+        raise TypeError(f"{function}() got unexpected keyword argument(s) {names}")
+    return kwargs[old] if old in kwargs and value == default else value
 
 
 def _with_old_names(function: Callable[..., Any]) -> inspect.Signature:

@@ -65,7 +65,8 @@ def det(a: VariableLike) -> Variable:
     """Computes the determinant of a single square matrix.
 
     Args:
-        a (Variable or array): Matrix of shape ``(n, n)``, floating point.
+        a (Variable or array): Matrix of shape ``(n, n)``, floating point. Further axes of length 1,
+            as in ``(n, n, 1, 1)``, are ignored.
 
     Returns:
         Variable: The determinant, a scalar.
@@ -79,5 +80,6 @@ def det(a: VariableLike) -> Variable:
         variable(8.)
     """
     a = as_variable(a)
-    type_check.expect(type_check.make_variable(a.ndim, "a.ndim") == 2)
+    type_check.expect(type_check.make_variable(a.ndim, "a.ndim") >= 2)
+    # By the first two axes: pointwise convolutions have weights of shape (n, n, 1, 1).
     return reshape(batch_det(reshape(a, (1, len(a), a.shape[1]))), ())

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.arguments import require_attribute
+from chainer.core.installation import install_command
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
@@ -43,7 +44,7 @@ def _h5py() -> ModuleType:
         import h5py
     except ImportError as error:
         raise MissingH5pyError(
-            'h5py is required for serialization in HDF5 format: pip install "chainer[hdf5]"'
+            f"h5py is required for serialization in HDF5 format: {install_command('chainer[hdf5]')}"
         ) from error
     return h5py
 

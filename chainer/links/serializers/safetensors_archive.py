@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.arguments import require_attribute
+from chainer.core.installation import install_command
 from chainer.core.typing import FilePath, HostArray
 from chainer.links.serializers.file_format import (
     FileFormatError,
@@ -195,5 +196,7 @@ def _dtype(name: str, type_name: Any) -> Any:
     try:
         import ml_dtypes
     except ImportError as error:
-        raise ImportError(f"{name!r} is of bfloat16, which needs: pip install ml_dtypes") from error
+        raise ImportError(
+            f"{name!r} is of bfloat16, which needs ml_dtypes: {install_command('ml_dtypes')}"
+        ) from error
     return numpy.dtype(ml_dtypes.bfloat16)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from chainer.core.installation import install_command
 from chainer.links.link import Link
 from chainer.links.theano._graph import Graph, TheanoNode
 
@@ -52,7 +53,7 @@ class TheanoFunction(Link):
             from pytensor.graph.basic import Variable as Symbol
         except ImportError as error:
             raise MissingPyTensorError(
-                'TheanoFunction needs PyTensor: pip install "chainer[theano]"'
+                f"TheanoFunction needs PyTensor: {install_command('chainer[theano]')}"
             ) from error
         super().__init__()
         for name, symbols in (("inputs", inputs), ("outputs", outputs)):

@@ -18,6 +18,8 @@ import importlib
 import sys
 from typing import Any
 
+from chainer.core.installation import install_command
+
 HELP = "run a program in several processes, over MPI (needs chainermn)"
 
 
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         if error.name is None or not error.name.startswith("chainermn"):
             raise
         print(
-            'chainer launch needs chainermn: pip install "chainermn[mpich]"',
+            f"chainer launch needs chainermn: {install_command('chainermn[mpich]')}",
             file=sys.stderr,
         )
         return 2

@@ -11,14 +11,12 @@ With ``--json`` prints an object with the keys ``directory`` (of the new project
 from __future__ import annotations
 
 import argparse
-import json
-import shlex
 import sys
-from importlib import metadata
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
+from chainer.core.installation import installation, pip_of, quoted
 from chainer.plugins import scaffold
 from chainer.plugins.commands._output import print_json
 from chainer.plugins.plugin_names import PluginNames, plugin_names
@@ -80,30 +78,38 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        _print_next_steps(options.kind, names, folder, list(files))
+        _print_next_steps(options.kind, names, folder, files)
     return 0
 
 
-def checkout_folder() -> Path | None:
-    """Returns the folder that this Chainer was installed from; None for one from an index."""
-    try:
-        text = metadata.distribution("chainer").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:
-        return None
-    origin = json.loads(text or "{}")
-    if "dir_info" not in origin:
-        return None
-    return Path(url2pathname(urlsplit(str(origin["url"])).path))
+def next_steps(distribution: str, folder: Path, project: str) -> list[str]:
+    """Returns the commands that install and test the written project.
+
+    Args:
+        distribution: Name of the distribution.
+        folder: The project.
+        project: Its pyproject.toml.
+    """
+    table = tomllib.loads(project)["project"]
+    requirements = [*table["dependencies"], *table["optional-dependencies"]["test"]]
+    words = [*installation().extra_arguments(requirements), "-e", ".[test]"]
+    pip = pip_of(sys.executable)
+    # In an environment that is not activated, a shell finds other programs or none.
+    python = "" if pip == "pip" else f"{quoted(sys.executable)} -m "
+    chainer = "chainer" if pip == "pip" else f"{python}chainer.plugins.cli"
+    return [
+        f"cd {quoted(str(folder))}",
+        " ".join([pip, "install", *map(quoted, words)]),
+        f"{python}pytest",
+        f"{chainer} doctor {distribution}",
+    ]
 
 
-def _print_next_steps(kind: str, names: PluginNames, folder: Path, files: list[str]) -> None:
+def _print_next_steps(
+    kind: str, names: PluginNames, folder: Path, files: Mapping[str, str]
+) -> None:
     print(f"{folder}: a plugin of kind {kind}, {len(files)} files")
     for file in files:
         print(f"  {file}")
-    checkout = checkout_folder()
-    # No index has a release that a checkout is ahead of: pip has to be told where Chainer is.
-    chainer = "" if checkout is None else f"-e {shlex.quote(str(checkout))} "
-    print(
-        f"Next:\n  cd {folder}\n  pip install {chainer}-e '.[test]'\n  pytest\n"
-        f"  chainer doctor {names.distribution}"
-    )
+    steps = next_steps(names.distribution, folder, files["pyproject.toml"])
+    print("\n".join(["Next:", *(f"  {step}" for step in steps)]))

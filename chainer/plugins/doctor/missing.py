@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chainer.core.installation import pip_of, quoted
 from chainer.core.registry import registries
 from chainer.plugins.discovery import GROUP, normalize
 from chainer.plugins.doctor.installed import (
@@ -99,14 +100,13 @@ def _examine_distribution(dist: importlib.metadata.Distribution, report: Report)
     source = _source(dist)
     declared = _declared(source) if source is not None else None
     # Entry points are read from the metadata, which are written at installation.
-    if declared:
+    if source is not None and declared:
         text = (
             f"{who} was installed before its pyproject.toml had entry points in group {GROUP!r} "
             f"({', '.join(declared)})"
         )
-        report.add(
-            Finding("error", "stale_metadata", text, f"install it again: pip install -e {source}")
-        )
+        advice = f"install it again: {_install_command(source)}"
+        report.add(Finding("error", "stale_metadata", text, advice))
         return
     text = f"{who} is installed, and has no entry point in group {GROUP!r}: it is not a plugin"
     advice = (
@@ -144,11 +144,15 @@ def _examine_elsewhere(name: str, report: Report) -> None:
     for place in other_environments(name):
         text = f"{place.distribution} is installed in another environment: {place.folder}"
         advice = (
-            f"install it for this one: {sys.executable} -m pip install ..."
+            f"install it for this one, whose interpreter is {sys.executable}"
             if place.python is None
-            else f"run {place.python}, or install it here: {sys.executable} -m pip install ..."
+            else f"run {place.python}, or install it for {sys.executable}"
         )
         report.add(Finding("error", "other_environment", text, advice))
+
+
+def _install_command(folder: Path) -> str:
+    return f"{pip_of(sys.executable)} install -e {quoted(str(folder))}"
 
 
 def _examine_source(name: str, report: Report) -> None:
@@ -157,7 +161,7 @@ def _examine_source(name: str, report: Report) -> None:
     for folder in (here, here / name, here / normalize(name)):
         if normalize(str(_project(folder).get("name", ""))) == normalize(name):
             text = f"its source is in {folder}, but it is not installed"
-            report.add(Finding("error", "source_only", text, f"pip install -e {folder}"))
+            report.add(Finding("error", "source_only", text, _install_command(folder)))
             return
 
 

@@ -188,8 +188,8 @@ SPECS = (
         samples=_matrices,
         errors=lambda draw: [
             invalid_type("shape", *_ones((2, 3))),
-            invalid_type(r"a\.ndim == 2\nActual: 0 != 2", *_ones(())),
-            invalid_type(r"a\.ndim == 2\nActual: 3 != 2", *_ones((2, 3, 3))),
+            invalid_type(r"a\.ndim >= 2\nActual: 0 < 2", *_ones(())),
+            invalid_type(r"prod\(x\.shape\)", *_ones((2, 3, 3))),
         ],
         tolerances=_ROUGH,
     ),

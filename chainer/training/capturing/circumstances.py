@@ -1,10 +1,17 @@
-"""What surrounds a call: hooks, configuration, the reporter, the user's line."""
+"""What surrounds a call: hooks, configuration, the reporter, the user's code."""
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Hashable
+from functools import cache
 
-from chainer.core.config.configuration import global_config, threads
+from chainer.core.config.configuration import (
+    configuration_changes,
+    global_config,
+    threads,
+)
 from chainer.core.reporting import reporter as reporting
 from chainer.core.reporting.reporter import Reporter
 from chainer.links.link_hook import thread_hooks
@@ -24,20 +31,42 @@ def current_reporter() -> Reporter | None:
     return reporters[-1] if reporters else None
 
 
+class _Known(threading.local):
+    """The configuration of a thread when it was last asked for."""
+
+    marks: tuple[object, ...] = ()
+    values: Hashable = None
+
+
+_known = _Known()
+
+
 def configuration() -> Hashable:
     """Returns the values of all configuration entries, of the process and of the thread."""
-    # This runs at each call. Comparing whole dictionaries is faster than comparing each entry.
+    # This runs at each call. Usually nothing has changed since the last one.
+    state = threads.state
+    marks = configuration_changes.value, state, state.enable_backprop
+    if marks == _known.marks:
+        return _known.values
     shared = [v for k, v in vars(global_config).items() if k[0] != "_"]
-    values = (*shared, None, *threads.state.values.items())
+    values = (*shared, None, *state.values.items())
     try:
         hash(values)
-    except TypeError:  # an entry of the user, such as a list
-        return repr(values)
+    except TypeError:
+        return repr(values)  # an entry of the user, such as a list, whose contents may change
+    _known.marks, _known.values = marks, values
     return values
 
 
-#: Packages whose lines say nothing to a user.
-_LIBRARIES = ("chainer", "chainermn", "numpy", "scipy", "jax")
+@cache
+def is_of_user(module: str) -> bool:
+    """Returns whether a module belongs to the user, and not to a library."""
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names or package.startswith("chainer"):
+        return package == "__main__"
+    file = getattr(sys.modules.get(module), "__file__", None)
+    # A module without a file is a notebook, or code that exec() runs.
+    return file is None or ("site-packages" not in file and "dist-packages" not in file)
 
 
 def with_place(error: BaseException) -> str:
@@ -46,8 +75,7 @@ def with_place(error: BaseException) -> str:
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package not in _LIBRARIES and not package.startswith("chainer_"):
+        if is_of_user(str(frame.f_globals.get("__name__", ""))):
             place = f" ({frame.f_code.co_filename}, line {traceback.tb_lineno})"
         traceback = traceback.tb_next
     return f"{error}{place}"

@@ -8,10 +8,10 @@ from operator import attrgetter
 from typing import Any
 
 from chainer.core.arrays.recorder import Recorder
-from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizers._array_rule import ArrayRule
 from chainer.training.optimizers.adam import AdamRule
-from chainer.training.update_rule import UpdateRule
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule
+from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Arguments of kernels that may change from step to step, and what they are computed from. Others
 #: are part of the program, which is recorded anew when they change.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.typing import DatasetLike, HostArray, Index
-from chainer.training.texts import dataset_text
+from chainer.core.utils.repr_texts import dataset_text
 
 
 class DatasetMixin:

@@ -14,6 +14,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 
 from chainer.core.arguments import wrong_type
+from chainer.core.installation import install_command
 from chainer.core.typing import FilePath
 from chainer.training.dataset.file_lock import file_lock
 
@@ -207,7 +208,7 @@ def _pooch(advice: str) -> ModuleType:
         import pooch
     except ImportError as error:
         raise ImportError(
-            'pooch is required to download datasets: pip install "chainer[datasets]"'
+            f"pooch is required to download datasets: {install_command('chainer[datasets]')}"
             + (f"\n{advice}" if advice else "")
         ) from error
     return pooch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from chainer.training.texts import Plain, call_text, dataset_text, read_or_none
+from chainer.core.utils.repr_texts import Plain, call_text, dataset_text, read_or_none
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.training.texts import dataset_text
+from chainer.core.utils.repr_texts import dataset_text
 
 
 class Columns:

@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.config.dtype import get_dtype
+from chainer.core.installation import install_command
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.core.utils import installed
@@ -26,7 +27,7 @@ def pillow_image() -> ModuleType:
         from PIL import Image
     except ImportError as error:
         raise ImportError(
-            'Pillow is required to read images: pip install "chainer[image]"'
+            f"Pillow is required to read images: {install_command('chainer[image]')}"
         ) from error
     return Image
 

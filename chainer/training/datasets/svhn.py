@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy
 
 from chainer.core.config.dtype import get_dtype
+from chainer.core.installation import install_command
 from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
@@ -89,7 +90,7 @@ def _parse(path: str) -> Arrays:
         from scipy.io.matlab import MatReadError
     except ImportError as error:
         raise ImportError(
-            'SciPy is required to read the SVHN files: pip install "chainer[datasets]"'
+            f"SciPy is required to read the SVHN files: {install_command('chainer[datasets]')}"
         ) from error
     try:
         content = loadmat(path, variable_names=("X", "y"))

@@ -8,7 +8,7 @@ from chainer.training.extension import Extension
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
 

@@ -9,13 +9,13 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.autograd.computational_graph import Style, build_computational_graph
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.utils.argument import renamed_argument
 from chainer.core.utils.atomic_file import replacing
-from chainer.training.computational_graph import Style, build_computational_graph
+from chainer.links.loaded_state import load_optional
 from chainer.training.extension import Extension
-from chainer.training.renamed import renamed_argument
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

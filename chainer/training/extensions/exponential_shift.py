@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from chainer.training.extensions._shift import ShiftToTarget
 
 if TYPE_CHECKING:
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
 
 
 class ExponentialShift(ShiftToTarget):

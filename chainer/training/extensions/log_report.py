@@ -8,18 +8,21 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.reporting.reported_keys import ReportedKeys
+from chainer.core.utils.argument import renamed_argument
+from chainer.links.loaded_state import load_optional, parse_json
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import Accumulator, HasAccumulator, stop_reason_of
-from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EarlierEntries, EncodedList
 from chainer.training.extension import Extension
-from chainer.training.growing_json import GrowingJsonFile
-from chainer.training.inline_plot import log_table
-from chainer.training.loaded_state import parse_json
-from chainer.training.log_files import find_earlier, keep, number_of_entries
-from chainer.training.renamed import renamed_argument
-from chainer.training.reported_keys import ReportedKeys
-from chainer.training.run_description import RunDescription
-from chainer.training.trigger import load_optional
+from chainer.training.extensions.accumulator import Accumulator, HasAccumulator, stop_reason_of
+from chainer.training.extensions.logs.encoded_list import (
+    ENTRIES_IN_SNAPSHOT,
+    EarlierEntries,
+    EncodedList,
+)
+from chainer.training.extensions.logs.growing_json import GrowingJsonFile
+from chainer.training.extensions.logs.inline_plot import log_table
+from chainer.training.extensions.logs.log_files import find_earlier, keep, number_of_entries
+from chainer.training.extensions.logs.run_description import RunDescription
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.autograd.variable import Variable
+from chainer.links.loaded_state import load_optional, serialize_unsaved
 from chainer.links.serializer import Serializer
 from chainer.training.extension import PRIORITY_EDITOR, Extension
-from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chainer.links.loaded_state import load_optional
 from chainer.training.extensions._shift import CountedShift
-from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
 
 
 class MultistepShift(CountedShift):

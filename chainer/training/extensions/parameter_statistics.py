@@ -13,8 +13,9 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.reporting.reporter import DictSummary, report
 from chainer.links.link import Link
+from chainer.links.loaded_state import serialize_unsaved
 from chainer.training.extension import PRIORITY_WRITER, Extension
-from chainer.training.trigger import get_trigger, serialize_unsaved
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -7,16 +7,15 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.reporting.reported_keys import ReportedKeys
+from chainer.core.utils.argument import renamed_argument
+from chainer.links.loaded_state import load_optional, parse_json
 from chainer.links.serializer import Serializer
-from chainer.training import plotting
-from chainer.training.accumulator import Accumulator, HasAccumulator
-from chainer.training.curve import Curve
-from chainer.training.encoded_list import ENTRIES_IN_SNAPSHOT, EncodedList
 from chainer.training.extension import Extension
-from chainer.training.loaded_state import parse_json
-from chainer.training.renamed import renamed_argument
-from chainer.training.reported_keys import ReportedKeys
-from chainer.training.trigger import load_optional
+from chainer.training.extensions import plotting
+from chainer.training.extensions.accumulator import Accumulator, HasAccumulator
+from chainer.training.extensions.logs.curve import Curve
+from chainer.training.extensions.logs.encoded_list import ENTRIES_IN_SNAPSHOT, EncodedList
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

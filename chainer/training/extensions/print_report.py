@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chainer.core.reporting.reported_keys import ReportedKeys
 from chainer.training.extension import Extension
 from chainer.training.extensions.log_report import LogReport
-from chainer.training.reported_keys import ReportedKeys
-from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

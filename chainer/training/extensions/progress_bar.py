@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
+from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 from chainer.training.extensions.util import marks
-from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 from chainer.training.trigger import training_length
 
 if TYPE_CHECKING:

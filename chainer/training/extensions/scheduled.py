@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.accumulator import to_float
+from chainer.core.reporting.summary import to_float
 from chainer.training.extension import Extension
 from chainer.training.extensions._shift import CountedShift
-from chainer.training.schedules import ReduceOnPlateau
+from chainer.training.optimizers.schedules import ReduceOnPlateau
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.optimizer import Optimizer
-    from chainer.training.parameter_group import ParameterGroup
+    from chainer.training.optimizers.optimizer import Optimizer
+    from chainer.training.optimizers.parameter_group import ParameterGroup
     from chainer.training.trainer import Trainer
 
 

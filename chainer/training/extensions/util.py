@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import TextIO
 
-from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 
 def erase_console(x: int, y: int, mode: int = 0) -> None:

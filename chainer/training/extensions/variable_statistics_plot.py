@@ -11,12 +11,13 @@ import numpy
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayLike, DTypeLike, HostArray, Shape
+from chainer.core.utils.argument import renamed_argument
 from chainer.links.link import Link
+from chainer.links.loaded_state import load_optional, serialize_unsaved
 from chainer.links.serializer import Serializer
-from chainer.training import plotting
 from chainer.training.extension import Extension
-from chainer.training.renamed import renamed_argument
-from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
+from chainer.training.extensions import plotting
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

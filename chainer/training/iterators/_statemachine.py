@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy
 
-from chainer.training.iterators.iteration_state import OrderSamplerLike
-from chainer.training.iterators.order_samplers import Order
+from chainer.training.iterators.order_samplers import Order, OrderSamplerLike
 
 
 class IteratorState(NamedTuple):

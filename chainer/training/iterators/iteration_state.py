@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import operator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
 
 import numpy
 
+from chainer.links.loaded_state import check_count, check_finite, load_optional
 from chainer.links.serializer import Deserializer
-from chainer.training.iterators.order_samplers import Key, Order, random_key, shuffled
-from chainer.training.loaded_state import check_count, check_finite
+from chainer.training.iterators._statemachine import IteratorState
+from chainer.training.iterators.order_samplers import (
+    Order,
+    OrderSamplerLike,
+    ShuffleOrderSampler,
+)
 
 if TYPE_CHECKING:
+    from chainer.core.typing import DatasetLike
     from chainer.links.serializer import AbstractSerializer
 
 
-class OrderSamplerLike(Protocol):
-    """An order sampler, see :class:`~chainer.iterators.OrderSampler`."""
-
-    def __call__(self, current_order: Order, current_position: int, /) -> Any:
-        """Returns the order of the next epoch."""
-        ...
+#: ``previous_epoch_detail`` before the first batch. Files have a number instead of None, since some
+#: serializers do not support None, and subclasses of programs set the attribute to it.
+NO_BATCH_YET = -1.0
 
 
 class Segment(NamedTuple):
@@ -42,58 +44,40 @@ class IterationState:
         epoch: Number of completed epochs.
         is_new_epoch: Whether the last batch completed an epoch.
         order: Indexes in the order of the current epoch; None for the order of the dataset.
-        key: Seed of the orders to come (and of the examples, where workers seed themselves).
-        sampler: Order sampler of the user, or None.
+        sampler: Makes the order of each epoch; None keeps the current one.
     """
 
     position: int
     epoch: int
     is_new_epoch: bool
     order: Order | None
-    key: Key
     sampler: OrderSamplerLike | None
 
     @classmethod
-    def first(cls, size: int, shuffle: bool, sampler: OrderSamplerLike | None) -> IterationState:
+    def first(cls, size: int, sampler: OrderSamplerLike | None) -> IterationState:
         """Returns the state at the beginning.
 
         Args:
             size: Number of examples of the dataset.
-            shuffle: Whether to shuffle where there is no sampler.
-            sampler: Order sampler, or None.
+            sampler: Order sampler, or None for the order of the dataset.
         """
-        order: Order | None = None
-        if sampler is not None:
-            order = _sample(sampler, numpy.arange(size), 0)
-        elif shuffle:
-            # Drawn from numpy.random, so that a seeded program sees the order it always saw.
-            order = numpy.random.permutation(size)
-        return cls(0, 0, False, order, random_key(), sampler)
+        order = None if sampler is None else _sample(sampler, numpy.arange(size), 0)
+        return cls(0, 0, False, order, sampler)
 
-    def restarted(self, size: int) -> IterationState:
-        """Returns the state at the beginning of a new iteration.
+    def as_tuple(self) -> IteratorState:
+        """Returns the state in the form of release 7."""
+        return IteratorState(self.position, self.epoch, self.is_new_epoch, self.order)
 
-        Args:
-            size: Number of examples of the dataset.
-        """
-        order = self.order
-        if self.sampler is not None:
-            order = _sample(self.sampler, numpy.arange(size), 0)
-        elif order is not None:
-            order = numpy.random.permutation(size)
-        return replace(self, position=0, epoch=0, is_new_epoch=False, order=order)
+    def replaced_by(self, state: IteratorState) -> IterationState:
+        """Returns a state that is given in the form of release 7, with the sampler of this one."""
+        return IterationState(*state, self.sampler)
 
     def epoch_size(self, size: int) -> int:
         """Returns the number of examples of an epoch over a dataset of ``size`` examples."""
         return size if self.order is None else len(self.order)
 
-    def epoch_detail(self, size: int) -> float:
-        """Returns the number of epochs including the fraction of the current one."""
-        epoch_size = self.epoch_size(size)
-        return self.epoch + (self.position / epoch_size if epoch_size else 0.0)
-
     def advance(
-        self, size: int, batch_size: int, repeat: bool, keep_sampler: bool = False
+        self, size: int, batch_size: int, repeat: bool, orders: EpochOrders
     ) -> tuple[IterationState, list[Segment]] | None:
         """Returns the state after the next batch and the examples of the batch.
 
@@ -101,9 +85,7 @@ class IterationState:
             size: Number of examples of the dataset.
             batch_size: Number of examples of the batch.
             repeat: Whether to go on after the first epoch.
-            keep_sampler: Whether to leave the state of the sampler alone (and have the returned
-                state hold another one), because the batch is fetched ahead. Samplers that do not
-                say how to save their state are used as they are.
+            orders: Draws the orders of the epochs that begin within the batch.
 
         Returns:
             The new state and the parts of the batch; None when the iteration is over.
@@ -118,9 +100,9 @@ class IterationState:
             if repeat:
                 raise ValueError("dataset is empty, there is nothing to repeat")
             return None
-        position, epoch, order, sampler = self.position, self.epoch, self.order, self.sampler
+        position, epoch, order = self.position, self.epoch, self.order
         segments: list[Segment] = []
-        left = batch_size
+        start, left = position, batch_size
         while left > 0:
             taken = min(left, epoch_size - position)
             window = slice(position, position + taken)
@@ -128,22 +110,78 @@ class IterationState:
                 segments.append(
                     Segment(epoch, position, window if order is None else order[window])
                 )
+                start = position
             position += taken
             left -= taken
             if position < epoch_size:
                 break
             position, epoch = 0, epoch + 1
+            # The order after the last epoch is drawn, too, as release 7 does: what a program draws
+            # from numpy.random afterwards depends on it.
+            if self.sampler is not None and order is not None:
+                order = orders.order_of(epoch, self.sampler, order, start)
             if not repeat:
                 break
-            if sampler is not None:
-                if keep_sampler and hasattr(sampler, "serialize"):
-                    sampler = copy.deepcopy(sampler)
-                current = numpy.arange(size) if order is None else order
-                order = _sample(sampler, current, segments[-1].start, epoch_size)
-            elif order is not None:
-                order = shuffled(order, self.key, epoch)
-        is_new = epoch != self.epoch
-        return IterationState(position, epoch, is_new, order, self.key, sampler), segments
+        return IterationState(position, epoch, epoch != self.epoch, order, self.sampler), segments
+
+
+class EpochOrders:
+    """Draws the order of each epoch once.
+
+    Iterators that read ahead draw orders before they are needed. An order that was drawn is kept
+    until its epoch begins: it is not drawn again when the batches that were read ahead are given
+    up, and it is saved, because the random generator of a resumed run is already beyond it.
+    """
+
+    def __init__(self) -> None:
+        self._drawn: dict[int, Order] = {}
+
+    def copy(self) -> Self:
+        """Returns a copy, for a copy of the iterator."""
+        other = type(self)()
+        other._drawn = dict(self._drawn)
+        return other
+
+    def order_of(
+        self, epoch: int, sampler: OrderSamplerLike, current_order: Order, position: int
+    ) -> Order:
+        """Returns the order of an epoch.
+
+        Args:
+            epoch: Number of the epoch.
+            sampler: Draws the order where it is not drawn yet.
+            current_order: Order of the epoch before.
+            position: Where the last batch of that epoch starts.
+        """
+        if epoch not in self._drawn:
+            self._drawn[epoch] = _sample(sampler, current_order, position, len(current_order))
+        return self._drawn[epoch]
+
+    def begin(self, epoch: int) -> None:
+        """Forgets the orders up to the one of ``epoch``, which is a part of the state now."""
+        if self._drawn:
+            self._drawn = {number: o for number, o in self._drawn.items() if number > epoch}
+
+    def clear(self) -> None:
+        """Forgets all orders, because the iterator was moved to another place."""
+        self._drawn.clear()
+
+    def serialize(self, serializer: AbstractSerializer, epoch: int) -> None:
+        """Saves or loads the orders that were drawn ahead.
+
+        Args:
+            serializer: Serializer or deserializer.
+            epoch: Epoch of the state, which was loaded if the serializer is a deserializer.
+        """
+        if not isinstance(serializer, Deserializer):
+            if self._drawn:
+                serializer(
+                    "orders_ahead", numpy.stack([self._drawn[n] for n in sorted(self._drawn)])
+                )
+            return
+        loaded = load_optional(serializer, "orders_ahead", None)
+        orders = () if loaded is None else numpy.asarray(loaded)
+        self._drawn = dict(enumerate(orders, epoch + 1))
 
 
 def _sample(
@@ -172,11 +210,11 @@ def _sample(
 
 def check_arguments(
     batch_size: SupportsIndex, shuffle: bool | None, order_sampler: OrderSamplerLike | None
-) -> tuple[int, bool]:
+) -> tuple[int, OrderSamplerLike | None]:
     """Checks the arguments that all iterators have.
 
     Returns:
-        Batch size and whether to shuffle.
+        Batch size and order sampler, which is None for the order of the dataset.
 
     Raises:
         TypeError: If ``batch_size`` is not an integer.
@@ -199,26 +237,27 @@ def check_arguments(
         raise ValueError(f"batch_size must be positive, got {size}")
     if order_sampler is not None and shuffle is not None:
         raise ValueError(f"shuffle must be None if an order_sampler is given, got {shuffle}")
-    return size, shuffle is not False
+    if order_sampler is None and shuffle is not False:
+        order_sampler = ShuffleOrderSampler()
+    return size, order_sampler
 
 
 def serialize_state(
     serializer: AbstractSerializer,
     state: IterationState,
-    previous_epoch_detail: float | None,
+    previous_epoch_detail: float,
     size: int,
     batch_size: int,
     order_name: str = "order",
-) -> tuple[IterationState, float | None]:
+) -> tuple[IterationState, float]:
     """Saves or loads the state of an iterator.
 
-    Entries keep the names and forms of earlier releases, which can load what is saved here. What
-    only this release saves (the seed of the orders to come) may be missing in a file.
+    Entries keep the names and forms of earlier releases, which can load what is saved here.
 
     Args:
         serializer: Serializer or deserializer.
         state: State to be saved, or to be replaced.
-        previous_epoch_detail: The attribute of the iterator.
+        previous_epoch_detail: The attribute of the iterator; -1 before the first batch.
         size: Number of examples of the dataset.
         batch_size: Number of examples of a batch.
         order_name: Name under which the order is saved.
@@ -230,7 +269,7 @@ def serialize_state(
     position = serializer("current_position", int(state.position))
     epoch = serializer("epoch", int(state.epoch))
     is_new_epoch = serializer("is_new_epoch", bool(state.is_new_epoch))
-    order, key, sampler = state.order, state.key, state.sampler
+    order, sampler = state.order, state.sampler
     if order is not None:
         try:
             order = _serialize_order(serializer, order.copy(), order_name)
@@ -240,32 +279,23 @@ def serialize_state(
                 "of the length that it was saved with."
             )
             raise
-        if sampler is None:
+        if sampler is None or type(sampler) is ShuffleOrderSampler:
             _check_indexes(order, size)
         _serialize_sampler(serializer, sampler)
     try:
-        key = serializer("random_key", key.copy())
-    except KeyError:  # saved by an earlier release
-        pass
-    try:
-        # -1 instead of None, since some serializers do not support None.
-        previous = serializer(
-            "previous_epoch_detail",
-            -1.0 if previous_epoch_detail is None else previous_epoch_detail,
-        )
+        previous = serializer("previous_epoch_detail", previous_epoch_detail)
     except KeyError:  # saved by release 2 or earlier
         previous = earlier_epoch_detail(
             epoch, position, batch_size, len(order) if order is not None else size
         )
     if previous is None or previous < 0:
-        previous = None
+        previous = NO_BATCH_YET
     if isinstance(serializer, Deserializer):
         epoch_size = size if order is None else len(order)
         position = check_count("current_position of an iterator", position, epoch_size)
         epoch = check_count("epoch of an iterator", epoch)
-        if previous is not None:
-            check_finite("previous_epoch_detail of an iterator", previous)
-    return IterationState(position, epoch, is_new_epoch, order, key, sampler), previous
+        previous = check_finite("previous_epoch_detail of an iterator", previous)
+    return IterationState(position, epoch, is_new_epoch, order, sampler), previous
 
 
 def earlier_epoch_detail(
@@ -320,15 +350,28 @@ def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) ->
 class EpochAttributes:
     """Attributes of iterators that visit the examples epoch by epoch."""
 
-    _previous_epoch_detail: float | None
+    dataset: DatasetLike
+    order_sampler: OrderSamplerLike | None
+    _previous_epoch_detail: float
     _repeat: bool
+    _orders: EpochOrders
 
     @property
     def previous_epoch_detail(self) -> float | None:
         """The value of :attr:`epoch_detail` at the previous iteration; None before the first."""
-        return self._previous_epoch_detail
+        previous = self._previous_epoch_detail
+        return None if previous is None or previous < 0 else previous
 
     @property
     def repeat(self) -> bool:
         """Whether the iterator loops over the dataset infinitely."""
         return self._repeat
+
+    @property
+    def _epoch_size(self) -> int:
+        """Number of examples of an epoch; a subclass may have another one."""
+        order = self._current_order()
+        return len(self.dataset) if order is None else len(order)
+
+    def _current_order(self) -> Order | None:
+        raise NotImplementedError

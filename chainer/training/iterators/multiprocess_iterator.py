@@ -6,14 +6,18 @@ import multiprocessing
 import os
 import warnings
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import DatasetLike
-from chainer.training.iterators.iteration_state import OrderSamplerLike, Segment
+from chainer.links.loaded_state import load_optional
+from chainer.training.iterators.iteration_state import Segment
 from chainer.training.iterators.multithread_iterator import example_indexes
-from chainer.training.iterators.order_samplers import example_seeds
+from chainer.training.iterators.order_samplers import OrderSamplerLike, example_seeds, random_key
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class TimeoutWarning(RuntimeWarning):
@@ -34,7 +38,7 @@ class MultiprocessIterator(PrefetchIterator):
 
     Arrays come back through shared memory. An exception of the dataset is raised by :meth:`next`,
     with the traceback of the worker. Before each example a worker seeds ``numpy.random`` and
-    ``random`` by the seed of the iterator, the epoch and the position, so that random augmentation
+    ``random`` by a seed of the iterator, the epoch and the position, so that random augmentation
     depends neither on the number of processes nor on chance: a run that is resumed in the middle
     sees the very examples that it would have seen without the interruption.
 
@@ -100,6 +104,8 @@ class MultiprocessIterator(PrefetchIterator):
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self._maxtasksperchild = maxtasksperchild
+        # Seed of the examples: workers cannot draw from the generator of this process.
+        self._random_key = random_key()
         self._finalized = False
         self._pool: WorkerPool | None = None
         self._pool_finalizer: weakref.finalize[Any, Any] | None = None
@@ -111,7 +117,7 @@ class MultiprocessIterator(PrefetchIterator):
         for segment in segments:
             in_segment = example_indexes(segment)
             indexes += in_segment
-            seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
+            seeds += example_seeds(self._random_key, segment.epoch, segment.start, len(in_segment))
         # One piece for each process: fewer would leave some idle, more would cost messages.
         size = self._piece_size()
         return [
@@ -158,6 +164,16 @@ class MultiprocessIterator(PrefetchIterator):
         if self._pool is not None:
             for number in handle:
                 self._pool.cancel(number)
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the internal state of the iterator and the seed of the examples.
+
+        Args:
+            serializer: Serializer or deserializer.
+        """
+        super().serialize(serializer)
+        # Files of earlier releases and of the other iterators do not have the seed.
+        self._random_key = load_optional(serializer, "random_key", self._random_key.copy())
 
     def reset(self) -> None:
         """Goes back to the beginning; shuffles again if the iterator shuffles.

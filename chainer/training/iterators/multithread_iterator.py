@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from chainer.core.typing import DatasetLike
-from chainer.training.iterators.iteration_state import OrderSamplerLike, Segment
+from chainer.training.iterators.iteration_state import Segment
+from chainer.training.iterators.order_samplers import OrderSamplerLike
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 
 #: Names of the threads begin with it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy
 
@@ -15,10 +15,18 @@ Order: TypeAlias = numpy.ndarray[Any, Any]
 """Numbers of examples: an array of integers of shape (n,)."""
 
 Key: TypeAlias = numpy.ndarray[Any, Any]
-"""Seed of the orders of an iterator: four uint32."""
+"""Seed of the examples of an iterator: four uint32."""
 
 RandomSource: TypeAlias = numpy.random.RandomState | numpy.random.Generator
 """A random number generator of NumPy."""
+
+
+class OrderSamplerLike(Protocol):
+    """An order sampler, see :class:`~chainer.iterators.OrderSampler`."""
+
+    def __call__(self, current_order: Order, current_position: int, /) -> Any:
+        """Returns the order of the next epoch."""
+        ...
 
 
 class OrderSampler:
@@ -48,8 +56,8 @@ class OrderSampler:
 class ShuffleOrderSampler(OrderSampler):
     """Sampler that generates random orders.
 
-    The orders are those of release 7: successive calls of ``random_state.permutation``. Iterators
-    with ``shuffle=True`` shuffle as well, but in a way that a resumed run repeats.
+    The orders are those of release 7: successive calls of ``random_state.permutation``. It is the
+    sampler of iterators with ``shuffle=True``.
 
     Args:
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
@@ -103,21 +111,6 @@ def random_key() -> Key:
     _, keys, position, *_ = numpy.random.get_state(legacy=True)
     digest = hashlib.sha256(numpy.asarray(keys).tobytes() + int(position).to_bytes(4, "little"))
     return numpy.frombuffer(digest.digest()[:16], numpy.uint32).copy()
-
-
-def shuffled(order: Order, key: Key, epoch: int) -> Order:
-    """Returns the order of an epoch: a permutation that depends on the arguments only.
-
-    Every later order follows from the current one, the key and the number of the epoch. An iterator
-    that was saved and loaded therefore continues as if nothing had happened, even if the program
-    used ``numpy.random`` in between, and prefetching cannot disturb it.
-
-    Args:
-        order (numpy.ndarray): Order of the epoch before.
-        key (numpy.ndarray): What :func:`random_key` returned.
-        epoch (int): Number of the epoch that begins.
-    """
-    return numpy.random.RandomState([*key.tolist(), epoch & 0xFFFFFFFF]).permutation(order)
 
 
 def example_seeds(key: Key, epoch: int, start: int, count: int) -> list[int]:

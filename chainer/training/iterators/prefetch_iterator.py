@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chainer.core.spans import measured
 from chainer.core.typing import DatasetLike
+from chainer.links.serializer import Deserializer
 from chainer.training.dataset.iterator import Iterator
+from chainer.training.iterators._statemachine import IteratorState
 from chainer.training.iterators.iteration_state import (
+    NO_BATCH_YET,
     EpochAttributes,
+    EpochOrders,
     IterationState,
-    OrderSamplerLike,
     Segment,
     check_arguments,
     serialize_state,
 )
+from chainer.training.iterators.order_samplers import Order, OrderSamplerLike
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -27,9 +31,9 @@ if TYPE_CHECKING:
 class PrefetchIterator(EpochAttributes, Iterator):
     """Iterator that has the next batches read while the current one is used.
 
-    Its state is that of the batches it returned, not of those it has read ahead. Assigning to
-    ``epoch``, ``current_position``, ``is_new_epoch``, ``repeat`` or ``order_sampler`` discards what
-    was read ahead.
+    Its state is the one after the batches it returned, not after the batches it has read ahead.
+    Assigning to ``epoch``, ``current_position``, ``is_new_epoch``, ``repeat`` or ``order_sampler``
+    discards what was read ahead.
 
     Args:
         dataset: Dataset to iterate.
@@ -54,18 +58,20 @@ class PrefetchIterator(EpochAttributes, Iterator):
         order_sampler: OrderSamplerLike | None,
         n_prefetch: int,
     ) -> None:
-        self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
+        self.batch_size, sampler = check_arguments(batch_size, shuffle, order_sampler)
         self.dataset = dataset
         self._repeat = repeat
+        self._shuffle = shuffle is not False
         self._n_prefetch = n_prefetch
-        self._previous_epoch_detail: float | None = None
-        self._state = IterationState.first(len(dataset), self._shuffle, order_sampler)
+        self._previous_epoch_detail = NO_BATCH_YET
+        self._orders = EpochOrders()
+        self._place = IterationState.first(len(dataset), sampler)
         #: Batches being read: what collects each, and the state after it.
         self._ahead: deque[tuple[Any, IterationState]] = deque()
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy is at the same position. It reads ahead by itself, with workers of its own.
-        state = {**self.__dict__, "_ahead": deque()}
+        state = {**self.__dict__, "_ahead": deque(), "_orders": self._orders.copy()}
         state.update(dict.fromkeys(self._worker_attributes))
         return state
 
@@ -113,7 +119,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
             self._discard()
             raise
         self._previous_epoch_detail = self.epoch_detail
-        self._state = state
+        self._place = state
+        self._orders.begin(state.epoch)
         self._fill(self._n_prefetch)
         return batch
 
@@ -121,15 +128,15 @@ class PrefetchIterator(EpochAttributes, Iterator):
 
     def _fill(self, count: int) -> None:
         while len(self._ahead) < count:
-            last = self._ahead[-1][1] if self._ahead else self._state
-            step = last.advance(len(self.dataset), self.batch_size, self._repeat, keep_sampler=True)
+            last = self._ahead[-1][1] if self._ahead else self._place
+            step = last.advance(len(self.dataset), self.batch_size, self._repeat, self._orders)
             if step is None:
                 return
             state, segments = step
             self._ahead.append((self._submit(segments), state))
 
     def _discard(self) -> None:
-        """Forgets what was read ahead."""
+        """Forgets the examples that were read ahead, not the orders that were drawn for them."""
         # An iterator whose constructor failed has no such attribute, but is finalized as well.
         ahead: deque[tuple[Any, IterationState]] = self.__dict__.get("_ahead", deque())
         while ahead:
@@ -137,43 +144,56 @@ class PrefetchIterator(EpochAttributes, Iterator):
 
     def _move_to(self, state: IterationState) -> None:
         self._discard()
-        self._state = state
+        self._orders.clear()
+        self._place = state
+
+    @property
+    def _state(self) -> IteratorState:
+        """The state in the form of release 7, for subclasses of programs."""
+        return self._place.as_tuple()
+
+    @_state.setter
+    def _state(self, state: IteratorState) -> None:
+        self._move_to(self._place.replaced_by(state))
+
+    def _current_order(self) -> Order | None:
+        return self._place.order
 
     @property
     def epoch(self) -> int:  # type: ignore[override]
         """Number of completed epochs."""
-        return self._state.epoch
+        return self._place.epoch
 
     @epoch.setter
     def epoch(self, epoch: int) -> None:
-        self._move_to(replace(self._state, epoch=epoch))
+        self._move_to(replace(self._place, epoch=epoch))
 
     @property
     def current_position(self) -> int:
         """Number of examples of the current epoch that were visited."""
-        return self._state.position
+        return self._place.position
 
     @current_position.setter
     def current_position(self, position: int) -> None:
-        self._move_to(replace(self._state, position=position))
+        self._move_to(replace(self._place, position=position))
 
     @property
     def is_new_epoch(self) -> bool:  # type: ignore[override]
         """Whether the last batch completed an epoch."""
-        return self._state.is_new_epoch
+        return self._place.is_new_epoch
 
     @is_new_epoch.setter
     def is_new_epoch(self, is_new_epoch: bool) -> None:
-        self._move_to(replace(self._state, is_new_epoch=is_new_epoch))
+        self._move_to(replace(self._place, is_new_epoch=is_new_epoch))
 
     @property
     def order_sampler(self) -> OrderSamplerLike | None:
         """Order sampler, or None. Another one takes effect at the next epoch or :meth:`reset`."""
-        return self._state.sampler
+        return self._place.sampler
 
     @order_sampler.setter
     def order_sampler(self, order_sampler: OrderSamplerLike | None) -> None:
-        self._move_to(replace(self._state, sampler=order_sampler))
+        self._move_to(replace(self._place, sampler=order_sampler))
 
     @property
     def repeat(self) -> bool:
@@ -188,7 +208,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
     @property
     def epoch_detail(self) -> float:
         """Number of epochs including the fraction of the current one."""
-        return self._state.epoch_detail(len(self.dataset))
+        size = self._epoch_size
+        return self.epoch + (self.current_position / size if size else 0.0)
 
     @property
     def shuffle(self) -> bool:
@@ -197,38 +218,28 @@ class PrefetchIterator(EpochAttributes, Iterator):
 
     def reset(self) -> None:
         """Goes back to the beginning; shuffles again if the iterator shuffles."""
-        self._move_to(self._state.restarted(len(self.dataset)))
-        self._previous_epoch_detail = None
+        # The batches first: the sampler must not be called while workers use the dataset.
+        self._discard()
+        self._move_to(IterationState.first(len(self.dataset), self.order_sampler))
+        self._previous_epoch_detail = NO_BATCH_YET
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
-        It consists of position, epoch, the current order and the seed of the orders to come. What
-        was read ahead does not count.
+        It consists of position, epoch, the current order, the state of the order sampler, and the
+        orders that it drew for batches that were read ahead. These batches do not count.
 
         Args:
             serializer: Serializer or deserializer.
         """
-        before = self._state
         state, self._previous_epoch_detail = serialize_state(
             serializer,
-            before,
+            self._place,
             self._previous_epoch_detail,
             len(self.dataset),
             self.batch_size,
             self._order_name,
         )
-        if _differs(before, state):
+        if isinstance(serializer, Deserializer):
             self._move_to(state)
-
-
-def _differs(before: IterationState, after: IterationState) -> bool:
-    """Tells whether a state was loaded, rather than saved."""
-    fields = ("position", "epoch", "is_new_epoch")
-    if any(getattr(before, field) != getattr(after, field) for field in fields):
-        return True
-    if (before.key != after.key).any():
-        return True
-    if before.order is None or after.order is None:
-        return before.order is not after.order
-    return len(before.order) != len(after.order) or bool((before.order != after.order).any())
+        self._orders.serialize(serializer, state.epoch)

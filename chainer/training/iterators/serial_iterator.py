@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.spans import measured
 from chainer.core.typing import DatasetLike
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
+from chainer.training.iterators._statemachine import IteratorState
 from chainer.training.iterators.iteration_state import (
+    NO_BATCH_YET,
     EpochAttributes,
+    EpochOrders,
     IterationState,
-    OrderSamplerLike,
     check_arguments,
     serialize_state,
 )
+from chainer.training.iterators.order_samplers import Order, OrderSamplerLike
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -31,9 +34,9 @@ class SerialIterator(EpochAttributes, Iterator):
     supports fast slicing. If the order of examples has an important meaning and the updater depends
     on the original order, this option should be set to ``False``.
 
-    The first order is drawn from ``numpy.random``. Later ones follow from a seed that the iterator
-    draws then and saves with its state: a run that is resumed in the middle sees the very examples
-    that it would have seen without the interruption.
+    Orders are drawn from ``numpy.random``, whose state is part of the snapshot of a trainer: a run
+    that is resumed in the middle sees the very examples that it would have seen without the
+    interruption.
 
     This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not
     support ``None``.
@@ -80,25 +83,44 @@ class SerialIterator(EpochAttributes, Iterator):
         shuffle: bool | None = None,
         order_sampler: OrderSamplerLike | None = None,
     ) -> None:
-        self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
+        self.batch_size, sampler = check_arguments(batch_size, shuffle, order_sampler)
         self.dataset = dataset
         self._repeat = repeat
-        self._previous_epoch_detail: float | None = None
-        self._set_state(IterationState.first(len(dataset), self._shuffle, order_sampler))
+        self._shuffle = shuffle
+        self._previous_epoch_detail = NO_BATCH_YET
+        # Orders of a file that an iterator saved which reads ahead; this one draws none in advance.
+        self._orders = EpochOrders()
+        self._set_state(IterationState.first(len(dataset), sampler))
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, _orders=self._orders.copy())
+        return other
 
     def _set_state(self, state: IterationState) -> None:
         self.current_position = state.position
         self.epoch = state.epoch
         self.is_new_epoch = state.is_new_epoch
         self._order = state.order
-        self._random_key = state.key
         self.order_sampler = state.sampler
 
     def _get_state(self) -> IterationState:
         return IterationState(
             *(self.current_position, self.epoch, self.is_new_epoch),
-            *(self._order, self._random_key, self.order_sampler),
+            *(self._order, self.order_sampler),
         )
+
+    @property
+    def _state(self) -> IteratorState:
+        """The state in the form of release 7, for subclasses of programs."""
+        return self._get_state().as_tuple()
+
+    @_state.setter
+    def _state(self, state: IteratorState) -> None:
+        self._set_state(self._get_state().replaced_by(state))
+
+    def _current_order(self) -> Order | None:
+        return self._order
 
     @measured("data")
     def __next__(self) -> list[Any]:
@@ -108,9 +130,8 @@ class SerialIterator(EpochAttributes, Iterator):
             StopIteration: At the end of the first epoch, if ``repeat`` is False.
             ValueError: If the dataset is empty and ``repeat`` is True.
         """
-        size = len(self.dataset)
         state = self._get_state()
-        step = state.advance(size, self.batch_size, self._repeat)
+        step = state.advance(len(self.dataset), self.batch_size, self.repeat, self._orders)
         if step is None:
             raise StopIteration
         next_state, segments = step
@@ -119,8 +140,9 @@ class SerialIterator(EpochAttributes, Iterator):
         for segment in segments[1:]:
             batch.extend(read_batch(self.dataset, segment.indexes))
         # Set after the examples were read: if that fails, the iterator stays where it is.
-        self._previous_epoch_detail = state.epoch_detail(size)
+        self._previous_epoch_detail = self.epoch_detail
         self._set_state(next_state)
+        self._orders.begin(next_state.epoch)
         return batch
 
     next = __next__
@@ -128,17 +150,19 @@ class SerialIterator(EpochAttributes, Iterator):
     @property
     def epoch_detail(self) -> float:
         """Number of epochs including the fraction of the current one."""
-        return self._get_state().epoch_detail(len(self.dataset))
+        size = self._epoch_size
+        return self.epoch + (self.current_position / size if size else 0.0)
 
     def reset(self) -> None:
         """Goes back to the beginning; shuffles again if the iterator shuffles."""
-        self._set_state(self._get_state().restarted(len(self.dataset)))
-        self._previous_epoch_detail = None
+        self._orders.clear()
+        self._set_state(IterationState.first(len(self.dataset), self.order_sampler))
+        self._previous_epoch_detail = NO_BATCH_YET
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
-        It consists of position, epoch, the current order and the seed of the orders to come.
+        It consists of position, epoch, the current order and the state of the order sampler.
 
         Args:
             serializer: Serializer or deserializer.
@@ -151,3 +175,4 @@ class SerialIterator(EpochAttributes, Iterator):
             self.batch_size,
         )
         self._set_state(state)
+        self._orders.serialize(serializer, state.epoch)

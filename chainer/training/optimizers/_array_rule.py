@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.core.arrays.backend import backend_of
 from chainer.core.typing import Array
-from chainer.training.hyperparameter_rule import HyperparameterRule
+from chainer.training.optimizers.hyperparameter_rule import HyperparameterRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizers._rule_based import R, RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule
 
 
 class VelocityRule(KernelUpdateRule):

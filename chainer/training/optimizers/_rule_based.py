@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, TypeVar
 
-from chainer.training.gradient_method import GradientMethod
-from chainer.training.hyperparameter_rule import HyperparameterRule
+from chainer.training.optimizers.gradient_method import GradientMethod
+from chainer.training.optimizers.hyperparameter_rule import HyperparameterRule
 
 R = TypeVar("R", bound=HyperparameterRule)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import ada_delta_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizers._rule_based import RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule
 
 
 class AdaDeltaRule(KernelUpdateRule):

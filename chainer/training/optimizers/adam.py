@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.state_memory import zeros_for_state
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.kernel_rule import KernelCall, KernelUpdateRule
+from chainer.training.optimizers.state_memory import zeros_for_state
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

@@ -10,9 +10,9 @@ import numpy
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.recorder import VaryingNumber, computed, may_read_values
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
 from chainer.training.optimizers._rule_based import R, RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import HyperparameterProxy
 
 #: Base of the schedule of the momentum in NAdam, a constant of the paper.
 _NADAM_SCHEDULE = 0.96

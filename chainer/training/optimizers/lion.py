@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
 from chainer.training.optimizers._rule_based import RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 
 
 class LionRule(ArrayRule):

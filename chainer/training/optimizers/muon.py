@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import Array
-from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.optimizers._array_rule import ArrayRule, moment
 from chainer.training.optimizers._rule_based import RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import HyperparameterProxy
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

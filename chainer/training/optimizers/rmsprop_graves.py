@@ -8,9 +8,9 @@ from chainer.backends.operations.optimizer_updates import (
     RMSpropGravesHyperparameters,
     rmsprop_graves_update,
 )
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizers._rule_based import RuleBasedMethod
+from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

@@ -6,16 +6,10 @@ import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.reporting.summary import DictSummary
-from chainer.training.accumulator import to_float
-from chainer.training.renamed import renamed_argument
-from chainer.training.trigger import (
-    TriggerLike,
-    get_trigger,
-    load_optional,
-    serialize_unsaved,
-    training_length,
-)
+from chainer.core.reporting.summary import DictSummary, to_float
+from chainer.core.utils.argument import renamed_argument
+from chainer.links.loaded_state import load_optional, serialize_unsaved
+from chainer.training.trigger import TriggerLike, get_trigger, training_length
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

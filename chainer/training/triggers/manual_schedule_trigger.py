@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from chainer.training.trigger import load_or_warn
-from chainer.training.triggers.position import PositionedTrigger
+from chainer.links.loaded_state import load_or_warn
+from chainer.training.trigger import PositionedTrigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

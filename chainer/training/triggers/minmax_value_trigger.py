@@ -6,16 +6,10 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from chainer.core.reporting.summary import DictSummary
-from chainer.training.accumulator import to_float
-from chainer.training.reported_keys import ReportedKeys
-from chainer.training.trigger import (
-    TriggerLike,
-    get_trigger,
-    load_optional,
-    serialize_if_able,
-    serialize_unsaved,
-)
+from chainer.core.reporting.reported_keys import ReportedKeys
+from chainer.core.reporting.summary import DictSummary, to_float
+from chainer.links.loaded_state import load_optional, serialize_if_able, serialize_unsaved
+from chainer.training.trigger import TriggerLike, get_trigger
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

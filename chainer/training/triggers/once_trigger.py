@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.links.loaded_state import load_or_warn
 from chainer.links.serializer import Serializer
-from chainer.training.trigger import load_or_warn
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chainer.training.trigger import load_optional
+from chainer.links.loaded_state import load_optional
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer

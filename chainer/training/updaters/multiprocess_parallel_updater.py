@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from chainer.core.typing import DeviceLike
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.dataset.iterator import Iterator
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
 
 __all__ = [
     "MultiprocessParallelUpdater",

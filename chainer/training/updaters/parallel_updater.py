@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chainer.links.link import Link
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.dataset.iterator import Iterator as DatasetIterator
-    from chainer.training.optimizer import Optimizer
+    from chainer.training.optimizers.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
 

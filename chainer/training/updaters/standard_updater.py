@@ -9,10 +9,11 @@ from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
+from chainer.links.loaded_state import check_count
 from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
-from chainer.training.loaded_state import check_count, check_optimizer
-from chainer.training.optimizer import Optimizer
+from chainer.training.optimizers.loaded_state import check_optimizer
+from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.typing import ArrayTree, DeviceLike
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.capturing.step import CapturedStep
+    from chainer.training.capturing.capture import CapturedStep
     from chainer.training.dataset.iterator import Iterator
 
 T = TypeVar("T")
@@ -315,7 +316,7 @@ class StandardUpdater(Updater):
         found = self._captured
         if found is None or found[0] is not optimizer or found[1] is not loss_func:
             # Imported here: it imports links and optimizers, which most programs do not capture.
-            from chainer.training.capturing.step import capture
+            from chainer.training.capturing.capture import capture
 
             def update(*args: Any, **kwargs: Any) -> None:
                 optimizer.update(loss_func, *args, **kwargs)

@@ -10,6 +10,8 @@ import chainermn
 import pytest
 from chainermn.mpi import MPINotFoundError
 
+from chainer.utils import install_command
+
 #: Name -> parameters, as ``inspect.signature`` shows them without types. Where release 7 has
 #: another signature, a comment says what it was.
 SIGNATURES = {
@@ -200,9 +202,8 @@ def test_import_needs_no_mpi():
         "try: chainermn.create_communicator('naive')\n"
         "except ImportError as error: print(error)"
     )
-    assert done.stdout.strip() == 'chainermn needs mpi4py: pip install "chainermn[mpich]"', (
-        done.stderr
-    )
+    command = install_command("chainermn[mpich]")
+    assert done.stdout.strip() == f"chainermn needs mpi4py: {command}", done.stderr
 
 
 def test_missing_library_is_an_import_error():
@@ -214,7 +215,7 @@ def test_missing_library_is_an_import_error():
         MPI4PY_LIBMPI="/nowhere/libmpi.so.12",
     )
     assert "does not find an MPI library" in done.stdout, done.stderr
-    assert 'pip install "chainermn[mpich]"' in done.stdout
+    assert install_command("chainermn[mpich]") in done.stdout
     assert issubclass(MPINotFoundError, ImportError)
 
 

@@ -37,7 +37,7 @@ def get_digits():
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        sys.exit('this example needs: pip install "onnx-chainer[examples]"')
+        sys.exit(f"this example needs: {chainer.utils.install_command('onnx-chainer[examples]')}")
     data = load_digits()
     images = (data.images[:, None] / 16).astype(np.float32)
     order = np.random.RandomState(0).permutation(len(images))

@@ -580,4 +580,5 @@ def test_import_without_onnx():
         "except ImportError as e: print(e)\n"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout == 'onnx is not installed; install it with: pip install "onnx-chainer"\n'
+    command = chainer.utils.install_command("onnx-chainer")
+    assert out.stdout == f"onnx is not installed; install it with: {command}\n"

@@ -15,6 +15,7 @@ from chainer.links import (
     initializers as initializers,
     link as link,
     link_hook as link_hook,
+    loaded_state as loaded_state,
     loss as loss,
     model as model,
     name_set as name_set,

@@ -7,7 +7,6 @@ from chainer.training import (
     updaters as updaters,
     util as util,
 )
-from chainer.training.accumulator import Accumulator as Accumulator
 from chainer.training.extension import (
     Extension as Extension,
     PRIORITY_EDITOR as PRIORITY_EDITOR,
@@ -15,9 +14,9 @@ from chainer.training.extension import (
     PRIORITY_WRITER as PRIORITY_WRITER,
     make_extension as make_extension,
 )
+from chainer.training.extensions.accumulator import Accumulator as Accumulator
 from chainer.training.trainer import Trainer as Trainer
-from chainer.training.trigger import get_trigger as get_trigger
-from chainer.training.triggers.interval_trigger import IntervalTrigger as IntervalTrigger
+from chainer.training.trigger import IntervalTrigger as IntervalTrigger, get_trigger as get_trigger
 from chainer.training.updater import Updater as Updater
 from chainer.training.updaters.parallel_updater import ParallelUpdater as ParallelUpdater
 from chainer.training.updaters.standard_updater import StandardUpdater as StandardUpdater

@@ -17,7 +17,9 @@ from chainer.core.utils import (
     meta as meta,
     placed_memory as placed_memory,
     precision as precision,
+    repr_texts as repr_texts,
     temporary_names as temporary_names,
+    termination as termination,
     type_check as type_check,
     walker_alias as walker_alias,
 )

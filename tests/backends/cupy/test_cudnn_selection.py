@@ -166,7 +166,7 @@ def test_disabled(module, monkeypatch):
 
 def test_not_installed(module, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "No module named 'cudnn'; install it with pip install" in library.missing()
+    assert "No module named 'cudnn'; install it with" in library.missing()
     with pytest.raises(RuntimeError, match=r"cuDNN is not available.\nReason: No module named"):
         library.require()
 

@@ -11,8 +11,8 @@ import chainer
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels import optimizer_updates as kernels
 from chainer.backends.operations.poolings import PoolingGeometry
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
+from chainer.training.optimizers import hooks as H
 from tests.backends.cupy import emulator
 from tests.backends.cupy.test_kernel_semantics import make_kernel
 from tests.training import test_device_steps as steps

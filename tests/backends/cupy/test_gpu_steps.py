@@ -11,7 +11,7 @@ import chainer
 from chainer.backends import cuda
 from chainer.backends.cupy.kernels import optimizer_updates as kernels
 from chainer.testing import attr
-from chainer.training import optimizer_hooks as H
+from chainer.training.optimizers import hooks as H
 from tests.training import test_device_steps as steps
 
 pytestmark = [

@@ -169,7 +169,7 @@ def test_missing_nccl(module, monkeypatch):
     assert MultiprocessParallelUpdater.available()
     monkeypatch.setitem(sys.modules, "cupy.cuda.nccl", SimpleNamespace(available=False))
     assert not MultiprocessParallelUpdater.available()
-    with pytest.raises(RuntimeError, match="NCCL is not available: .* pip install nvidia-nccl-cu1"):
+    with pytest.raises(RuntimeError, match="NCCL is not available: .*pip install nvidia-nccl-cu1"):
         make_updater([0, 1, 2])
     make_updater([0, 0])  # not needed
     make_updater([-1, -1])

@@ -1,5 +1,7 @@
 """A machine without ideep4py: everything runs on NumPy, and errors say what is missing."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,12 @@ import chainer.links as L
 from chainer.backends import intel64
 from chainer.backends.ideep import library
 from chainer.core.registry import registries
+from chainer.utils import install_command
 
 
 @pytest.fixture(autouse=True)
 def absent(monkeypatch):
-    reason = "No module named 'ideep4py'; install it with pip install \"chainer[ideep]\""
+    reason = f"No module named 'ideep4py'; install it with {install_command('chainer[ideep]')}"
     monkeypatch.setattr(library, "find", lambda: (None, reason))
     forget()
     yield
@@ -29,7 +32,7 @@ def forget():
 
 def test_is_not_available():
     assert not intel64.is_ideep_available()
-    with pytest.raises(RuntimeError, match=r"chainer\[ideep\]"):
+    with pytest.raises(RuntimeError, match=re.escape(install_command("chainer[ideep]"))):
         intel64.check_ideep_available()
     assert not intel64.should_use_ideep(">=auto")
 

@@ -38,7 +38,7 @@ MISSING = "sys.modules['ideep4py'] = None"
 ARM = "platform.machine = lambda: 'aarch64'"
 NO_CFFI = "sys.modules['cffi'] = None"
 CASES = {
-    "not installed": (MISSING, {}, "No module named 'ideep4py'; install it with pip install"),
+    "not installed": (MISSING, {}, "No module named 'ideep4py'; install it with"),
     "other architecture": (ARM, {}, "Linux on x86_64 only; this is linux on aarch64"),
     "no AVX2": ("", {"ONEDNN_MAX_CPU_ISA": "SSE41"}, "the CPU lacks AVX2"),
     "no library": ("", {"IDEEP4PY_LIBRARY": "/no/such/libdnnl.so.3"}, "which does not exist"),

@@ -36,6 +36,18 @@ def test_gradient_of_the_determinant_of_a_singular_matrix():
         F.det(x).backward()
 
 
+def test_determinant_of_the_weights_of_a_pointwise_convolution():
+    x = chainer.Variable(np.arange(9, dtype=np.float64).reshape(3, 3, 1, 1) ** 2)
+    y = F.det(x)
+    y.backward()
+    # Computed with release 7.8.1, which reshapes by the first two axes.
+    assert y.shape == ()
+    np.testing.assert_allclose(y.array, -216)
+    np.testing.assert_allclose(
+        x.grad[..., 0, 0], [[-201, 324, -135], [132, -144, 36], [-39, 36, -9]]
+    )
+
+
 @pytest.mark.parametrize(("axes", "name"), [((2, 0), "axis1"), ((0, -3), "axis2")])
 def test_swapaxes_names_the_axis(axes, name):
     with pytest.raises(np.exceptions.AxisError, match=f"{name}: axis {max(axes, key=abs)} is out"):

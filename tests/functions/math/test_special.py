@@ -1,6 +1,7 @@
 """Special functions at exceptional points, without SciPy, and what nodes tell of themselves."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import chainer
 import chainer.functions as F
 from chainer import Variable
 from chainer.backends.numpy.kernels import special
+from chainer.utils import install_command
 
 inf, nan = math.inf, math.nan
 
@@ -130,7 +132,9 @@ def _ndtr(x):
 
 @pytest.mark.parametrize("name", [n for n in EXCEPTIONAL if n != "ndtr"])
 def test_functions_that_need_scipy(name, no_scipy):
-    match = rf"SciPy is not available; {name} needs it: pip install \"chainer\[scipy\]\""
+    match = re.escape(
+        f"SciPy is not available; {name} needs it: {install_command('chainer[scipy]')}"
+    )
     with pytest.raises(ImportError, match=match):
         getattr(F, name)(np.ones(2))
 

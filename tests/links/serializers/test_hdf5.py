@@ -1,3 +1,4 @@
+import re
 import sys
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 import chainer
 from chainer import serializers
 from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.utils import install_command
 
 h5py = pytest.importorskip("h5py")
 
@@ -224,7 +226,7 @@ def test_compound_of_objects_is_refused(path):
 
 def test_without_h5py(monkeypatch, path):
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ImportError, match=r'pip install "chainer\[hdf5\]"'):
+    with pytest.raises(ImportError, match=re.escape(install_command("chainer[hdf5]"))):
         serializers.save_hdf5(path, Values())
     with pytest.raises(ImportError, match="hdf5"):
         serializers.load_hdf5(path, Values())

@@ -12,7 +12,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizers, training
-from chainer.training.capturing.step import CaptureError
+from chainer.training.capturing.capture import CaptureError
 from chainer.training.optimizers.sgd import SGDRule
 
 STEPS = 10
@@ -619,13 +619,17 @@ class TestRefused:
             step(np.ones((4, 5), "f"))
 
     def test_python_values_are_found_by_audit(self):
-        scale = [1.0]
+        class Options:
+            scale = 1.0
+
+        # The code does not name the attribute.
+        name = "".join(["sc", "ale"])
         link = L.Linear(6, 2)
-        step = chainer.capture(lambda x: link(x) * scale[0], link, audit=4)
+        step = chainer.capture(lambda x: link(x) * getattr(Options, name), link, audit=4)
         x = np.ones((4, 6), "f")
         for _ in range(3):
             step(x)
-        scale[0] = 2.0
+        Options.scale = 2.0
         with pytest.warns(UserWarning, match="differs from that of the step as written"):
             y = step(x)
         np.testing.assert_array_equal(y.array, (link(x) * 2.0).array)

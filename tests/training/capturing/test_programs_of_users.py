@@ -13,7 +13,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizer_hooks, optimizers, serializers
-from chainer.training.capturing.step import CapturedStep
+from chainer.training.capturing.capture import CapturedStep
 
 STEPS = 12
 

@@ -5,6 +5,7 @@ import http.server
 import multiprocessing
 import os
 import pathlib
+import re
 import signal
 import stat
 import sys
@@ -17,6 +18,7 @@ from chainer import dataset
 from chainer.dataset import cache_or_load_file
 from chainer.training.dataset import download
 from chainer.training.dataset.file_lock import file_lock
+from chainer.utils import install_command
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -112,7 +114,9 @@ def test_cache_needs_neither_network_nor_pooch(root, monkeypatch):
     cache.write_bytes(b"x")
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert dataset.cached_download(url) == str(cache)
-    with pytest.raises(ImportError, match=r'pip install "chainer\[datasets\]"\nadvice'):
+    with pytest.raises(
+        ImportError, match=re.escape(install_command("chainer[datasets]")) + r"\nadvice"
+    ):
         download.download(["http://nowhere.invalid/other"], advice="advice")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 
 import numpy as np
@@ -10,8 +11,9 @@ import chainer
 from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
-from chainer.training import plotting
+from chainer.training.extensions import plotting
 from chainer.training.extensions.variable_statistics_plot import Reservoir, Statistician
+from chainer.utils import install_command
 from tests.training.small_training import make_trainer
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -98,7 +100,7 @@ def test_without_matplotlib(tmp_path, monkeypatch):
         lambda: E.PlotReport(["main/loss"]),
         lambda: E.VariableStatisticsPlot(model_of(trainer)),
     ):
-        with pytest.warns(UserWarning, match=r'pip install "chainer\[plot\]"'):
+        with pytest.warns(UserWarning, match=re.escape(install_command("chainer[plot]"))):
             extension = make()
         with pytest.warns(UserWarning, match="nothing will be plotted"):
             assert not type(extension).available()

@@ -108,26 +108,36 @@ def test_each_epoch_is_a_permutation(make):
     assert len(set(map(tuple, epochs))) == 6
 
 
-def test_first_order_is_that_of_earlier_releases(make):
+# Computed with release 7.8.1: five epochs after numpy.random.seed(0), and the next random number.
+ORDERS_OF_7 = {
+    (10, 3): (
+        [2, 8, 4, 9, 1, 6, 7, 3, 0, 5, 3, 5, 1, 2, 9, 8, 0, 6, 7, 4, 2, 3, 8, 4, 5, 1, 0, 6, 9, 7]
+        + [6, 1, 9, 2, 7, 5, 8, 0, 3, 4, 5, 2, 7, 4, 1, 0, 6, 8, 9, 3, 1],
+        0.13521817340545206,
+    ),
+    (4, 6): (
+        [2, 3, 1, 0, 0, 2, 1, 3, 3, 0, 2, 1, 1, 0, 2, 3, 1, 2, 3, 0, 0, 3, 2, 1],
+        0.3927847961008297,
+    ),
+}
+
+
+@pytest.mark.parametrize("sizes", ORDERS_OF_7)
+@pytest.mark.parametrize("sampler", [None, iterators.ShuffleOrderSampler])
+def test_orders_are_those_of_release_7_for_five_epochs(make, sizes, sampler):
+    orders, then = ORDERS_OF_7[sizes]
     np.random.seed(0)
-    iterator = make(list(range(10)), 3)
-    assert take(iterator, 3) == [[2, 8, 4], [9, 1, 6], [7, 3, 0]]
+    iterator = make(list(range(sizes[0])), sizes[1], order_sampler=sampler and sampler())
+    assert take_examples(iterator, len(orders) // sizes[1]) == orders
+    if isinstance(iterator, iterators.SerialIterator):  # the others have drawn more orders
+        assert np.random.rand() == pytest.approx(then, rel=1e-12)
 
 
-def test_seeded_orders_are_reproducible_whatever_else_uses_numpy(make):
-    runs = []
-    for i in range(2):
-        np.random.seed(5)
-        iterator = make(list(range(10)), 4)
-        np.random.rand(i)
-        runs.append(take(iterator, 12))
-    assert runs[0] == runs[1]
-    np.random.seed(5)
-    for other in make.other:
-        np.random.seed(5)
-        iterator = other(list(range(10)), 4)
-        assert take(iterator, 12) == runs[0]
-        iterator.finalize()
+def test_an_order_is_drawn_at_the_end_without_repeat_as_in_release_7(make):
+    for _ in range(2):
+        np.random.seed(0)
+        assert len(list(make(list(range(10)), 3, repeat=False))) == 4
+        assert np.random.rand() == 0.8121687287754932
 
 
 def test_making_an_iterator_draws_the_first_order_only(make):
@@ -140,12 +150,13 @@ def test_making_an_iterator_draws_the_first_order_only(make):
 
 
 @pytest.mark.parametrize("at", [0, 1, 3, 4, 5, 11])
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_resumed_iterator_goes_on_as_an_uninterrupted_one(make, at, shuffle):
-    dataset = list(range(10))
+@pytest.mark.parametrize(("size", "shuffle"), [(10, True), (10, False), (3, True)])
+def test_resumed_iterator_goes_on_as_an_uninterrupted_one(make, at, size, shuffle):
+    dataset = list(range(size))
     iterator = make(dataset, 4, shuffle=shuffle)
     take(iterator, at)
     state = saved(iterator)
+    generator = np.random.get_state()  # a part of the snapshot of a trainer
     expected = [
         (iterator.next(), iterator.epoch, iterator.is_new_epoch, iterator.epoch_detail)
         for _ in range(12)
@@ -153,10 +164,13 @@ def test_resumed_iterator_goes_on_as_an_uninterrupted_one(make, at, shuffle):
     for maker in (make, *make.other):
         other = maker(dataset, 4, shuffle=shuffle)
         take(other, 2)
-        np.random.rand(3)
         load(other, state)
-        assert saved(other).keys() ^ state.keys() <= {"order", "_order"}
-        assert other.previous_epoch_detail == (None if at == 0 else pytest.approx((at - 1) * 0.4))
+        np.random.set_state(generator)
+        names = saved(other).keys() ^ state.keys()
+        assert names <= {"order", "_order", "random_key"}
+        assert other.previous_epoch_detail == (
+            None if at == 0 else pytest.approx((at - 1) * 4 / size)
+        )
         actual = [
             (other.next(), other.epoch, other.is_new_epoch, other.epoch_detail) for _ in range(12)
         ]
@@ -164,12 +178,44 @@ def test_resumed_iterator_goes_on_as_an_uninterrupted_one(make, at, shuffle):
         other.finalize()
 
 
+def test_an_order_that_was_drawn_ahead_is_kept_when_its_batch_is_given_up(make):
+    np.random.seed(0)
+    iterator = make(list(range(4)), 2)
+    take(iterator, 1)
+    iterator.finalize()  # the second batch was read ahead, with the order after it
+    assert take_examples(iterator, 7) == ORDERS_OF_7[4, 6][0][2:16]
+
+
+class EpochOfThree(iterators.SerialIterator):
+    """An iterator of a program that looks at the state under the names of release 7."""
+
+    _epoch_size = 3
+
+    def skip(self):
+        self._state = self._state._replace(current_position=2, epoch=1)
+        return self._state.order
+
+
+def test_state_of_release_7_in_a_subclass():
+    iterator = EpochOfThree(list(range(10)), 2, shuffle=False)
+    iterator.next()
+    assert iterator.epoch_detail == pytest.approx(2 / 3)
+    assert iterator.skip() is None
+    assert (iterator.epoch, iterator.current_position) == (1, 2)
+    iterator = iterators.SerialIterator(list(range(10)), 2)
+    assert iterator._epoch_size == 10
+    assert sorted(iterator._state.order) == list(range(10))
+    assert isinstance(iterator.order_sampler, iterators.ShuffleOrderSampler)
+    assert iterator._previous_epoch_detail == -1.0
+
+
 def test_saved_entries(make):
-    state = saved(make(list(range(10)), 4))
+    iterator = make(list(range(10)), 4)
+    state = saved(iterator)
     order = "_order" if "_order" in state else "order"
     assert set(state) == {
-        *("current_position", "epoch", "is_new_epoch", "previous_epoch_detail"),
-        *(order, "random_key"),
+        *("current_position", "epoch", "is_new_epoch", "previous_epoch_detail", order),
+        *(["random_key"] if isinstance(iterator, iterators.MultiprocessIterator) else ()),
     }
     # None is saved as -1, as in 4.3.1 and 7.8.1
     assert state["previous_epoch_detail"] == -1
@@ -407,8 +453,11 @@ def test_pickle(make, shuffle, batches):
     try:
         assert copied.epoch_detail == iterator.epoch_detail
         assert copied.previous_epoch_detail == iterator.previous_epoch_detail
-        # Pickling does not disturb the original.
-        assert take(copied, 6) == take(iterator, 6)
+        # Pickling does not disturb the original. Both draw later orders from the global generator.
+        generator = np.random.get_state()
+        expected = take(iterator, 6)
+        np.random.set_state(generator)
+        assert take(copied, 6) == expected
     finally:
         copied.finalize()
 

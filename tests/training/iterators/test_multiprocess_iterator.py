@@ -112,10 +112,12 @@ def test_random_augmentation_is_resumed(shuffle):
     with MultiprocessIterator(Examples(), 6, shuffle=shuffle, n_processes=2) as iterator:
         summary(iterator, 5)
         serializers.DictionarySerializer(target).save(iterator)
+        generator = np.random.get_state()
         expected = summary(iterator, 5)
     with MultiprocessIterator(Examples(), 6, shuffle=shuffle, n_processes=3) as iterator:
         summary(iterator, 2)
         serializers.NpzDeserializer(target).load(iterator)
+        np.random.set_state(generator)
         assert summary(iterator, 5) == expected
 
 

@@ -12,8 +12,8 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.core.autograd.parameter import Parameter
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
+from chainer.training.optimizers import hooks as H
 from tests.training.small_models import Pair, save
 
 

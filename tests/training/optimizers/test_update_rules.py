@@ -11,10 +11,10 @@ import pytest
 import chainer
 from chainer import MisuseWarning
 from chainer.core.autograd.parameter import Parameter
-from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
-from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import Optimizer, UpdateRule
+from chainer.training.optimizers import hooks as H
+from chainer.training.optimizers.kernel_rule import KernelUpdateRule
+from chainer.training.optimizers.optimizer import Optimizer, UpdateRule
 from tests.training.small_models import Pair, Scale, ScaleMethod, set_grads
 
 #: Module, class and defaults of each optimizer with a module of its own.

@@ -8,7 +8,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from chainer.backends.cupy.library import cuda_commands
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.installation import install_command
 from chainer.core.utils import installed
 
 #: Oldest cuDNN whose graphs our tests try.
@@ -25,7 +27,6 @@ _NEEDED = (
     "pygraph",
     "set_stream",
 )
-_INSTALL = 'pip install "chainer[cuda12]" or pip install "chainer[cuda13]"'
 
 
 @cache
@@ -38,7 +39,7 @@ def find() -> Found:
     if os.environ.get("CHAINER_CUDNN", "1") == "0":
         return None, "the environment variable CHAINER_CUDNN is 0"
     if not installed.is_installed("cudnn"):
-        return None, f"No module named 'cudnn'; install it with {_INSTALL}"
+        return None, f"No module named 'cudnn'; install it with {cuda_commands()}"
     try:
         cudnn = importlib.import_module("cudnn")
         version = cudnn.backend_version()
@@ -50,7 +51,7 @@ def find() -> Found:
     if lacking:
         return None, (
             f"the module cudnn has no {', '.join(lacking)}; "
-            "upgrade it with pip install --upgrade nvidia-cudnn-frontend"
+            f"upgrade it with {install_command('--upgrade', 'nvidia-cudnn-frontend')}"
         )
     if version < _MINIMUM:
         return None, f"cuDNN {version} is too old; version {_MINIMUM} or later is needed"

@@ -13,6 +13,7 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.installation import install_command
 from chainer.core.typing import Array, ArrayLike
 from chainer.core.utils import installed
 from chainer.core.warnings import PerformanceWarning
@@ -44,10 +45,12 @@ def host_function(name: str, scipy_name: str) -> Callable[..., Array]:
         return getattr(importlib.import_module("scipy.special"), scipy_name)
     function = _BY_ELEMENT.get(name)
     if function is None:
-        raise ImportError(f'SciPy is not available; {name} needs it: pip install "chainer[scipy]"')
+        raise ImportError(
+            f"SciPy is not available; {name} needs it: {install_command('chainer[scipy]')}"
+        )
     warnings.warn(
         f"SciPy is not available: {name} is computed one element at a time, which is slow. "
-        'pip install "chainer[scipy]"',
+        + install_command("chainer[scipy]"),
         PerformanceWarning,
     )
     return numpy.vectorize(function, otypes=[float])

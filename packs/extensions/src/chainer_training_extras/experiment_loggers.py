@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer.training.accumulator import Accumulator, to_float
-from chainer.training.run_description import hyperparameters_of
+from chainer.core.reporting.summary import to_float
+from chainer.training.extensions.accumulator import Accumulator
+from chainer.training.extensions.logs.run_description import hyperparameters_of
 
 if TYPE_CHECKING:
     from chainer.training import Trainer

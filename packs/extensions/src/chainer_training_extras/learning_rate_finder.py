@@ -68,7 +68,7 @@ class LearningRateRange:
         figure.savefig(path)
 
     def _repr_html_(self) -> str:
-        from chainer.training.inline_plot import svg
+        from chainer.training.extensions.logs.inline_plot import svg
 
         points = [(math.log10(r), loss) for r, loss in zip(self.rates, self.losses, strict=True)]
         return f"{svg(points)}<p>suggestion: {self.suggestion:.3g}</p>"

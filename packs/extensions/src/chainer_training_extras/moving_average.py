@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import chainer
 from chainer import training
 from chainer.dataset import concat_examples
-from chainer.training.accumulator import serialize_json
+from chainer.links.loaded_state import serialize_json
 from chainer.training.extensions import Evaluator
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer.training.accumulator import Accumulator
+from chainer.training.extensions.accumulator import Accumulator
 from chainer.utils.atomic_file import replacing
 from chainer_training_extras.files import append
 

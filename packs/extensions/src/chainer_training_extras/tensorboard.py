@@ -12,8 +12,9 @@ import numpy as np
 import chainer
 from chainer import training
 from chainer.computational_graph import build_computational_graph
-from chainer.training.accumulator import Accumulator, to_float
+from chainer.core.reporting.summary import to_float
 from chainer.training.extensions import LogReport
+from chainer.training.extensions.accumulator import Accumulator
 from chainer_training_extras.triggers import serialize_optional
 
 if TYPE_CHECKING:

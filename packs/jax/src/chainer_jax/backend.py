@@ -34,7 +34,7 @@ class JaxBackend(ArrayAPIBackend):
     name = "jax"
     namespace = "jax.numpy"
     native_types = ("jaxlib._jax:ArrayImpl",)
-    install = 'pip install "chainer-jax"'
+    install = "pip install jax"
     array_base = JaxArrayBase
     slices_as_numpy = True
 

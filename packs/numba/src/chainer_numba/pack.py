@@ -84,7 +84,11 @@ def missing() -> str | None:
     """Returns what is missing on this machine, or None."""
     from importlib.util import find_spec
 
-    return None if find_spec("numba") else "Numba is not installed: pip install numba"
+    if find_spec("numba"):
+        return None
+    from chainer.utils import install_command
+
+    return f"Numba is not installed: {install_command('numba')}"
 
 
 def chainer_kernels(registry: Any) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onnx_chainer.tensors import convert_parameter
     from onnx_chainer.testcases import export_testcase
 
-__version__ = "8.0.0a1"
+__version__ = "8.0.0"
 
 __all__ = [
     "MAXIMUM_OPSET_VERSION",

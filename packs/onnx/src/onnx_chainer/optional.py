@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from chainer.utils import install_command
+
 
 def require(module: str, extra: str | None = None) -> Any:
     """Imports a package that some of the functions need.
@@ -25,5 +27,5 @@ def require(module: str, extra: str | None = None) -> Any:
         name = "onnx-chainer" if extra is None else f"onnx-chainer[{extra}]"
         package = module.partition(".")[0]
         raise ImportError(
-            f'{package} is not installed; install it with: pip install "{name}"'
+            f"{package} is not installed; install it with: {install_command(name)}"
         ) from error

@@ -6,6 +6,7 @@ from chainer.core.autograd.sparse import (
     get_order as get_order,
     to_coo as to_coo,
 )
+from chainer.core.installation import install_command as install_command
 from chainer.core.utils import (
     argument as argument,
     array as array,

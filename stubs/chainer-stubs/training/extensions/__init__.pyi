@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.extensions import (
+    accumulator as accumulator,
     computational_graph as computational_graph,
     evaluator as evaluator,
     exponential_shift as exponential_shift,
@@ -10,10 +11,12 @@ from chainer.training.extensions import (
     inverse_shift as inverse_shift,
     linear_shift as linear_shift,
     log_report as log_report,
+    logs as logs,
     micro_average as micro_average,
     multistep_shift as multistep_shift,
     parameter_statistics as parameter_statistics,
     plot_report as plot_report,
+    plotting as plotting,
     polynomial_shift as polynomial_shift,
     print_report as print_report,
     progress_bar as progress_bar,
@@ -23,6 +26,7 @@ from chainer.training.extensions import (
     snapshot_workers as snapshot_workers,
     snapshot_writers as snapshot_writers,
     step_shift as step_shift,
+    terminal as terminal,
     util as util,
     value_observation as value_observation,
     variable_statistics_plot as variable_statistics_plot,

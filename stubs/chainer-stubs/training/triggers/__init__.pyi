@@ -4,11 +4,9 @@ from typing import Any
 
 from chainer.training.triggers import (
     early_stopping_trigger as early_stopping_trigger,
-    interval_trigger as interval_trigger,
     manual_schedule_trigger as manual_schedule_trigger,
     minmax_value_trigger as minmax_value_trigger,
     once_trigger as once_trigger,
-    position as position,
     time_trigger as time_trigger,
 )
 from chainer.training.triggers.early_stopping_trigger import (

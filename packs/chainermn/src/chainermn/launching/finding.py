@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from chainer.utils import install_command
 from chainermn.mpi import file_of_wheel
 
 #: Prints the version of the library that this interpreter uses.
@@ -56,8 +57,8 @@ def find_launcher(given: str | None = None) -> Launcher:
     found = ", ".join(seen) or "none"
     raise LaunchError(
         f"mpi4py uses {library.splitlines()[0]}, and no mpiexec of that MPI was found; launchers "
-        f'found: {found}. Install the wheel with both, pip install "chainermn[mpich]", or name the '
-        "launcher by --mpiexec"
+        f"found: {found}. Install the wheel with both, {install_command('chainermn[mpich]')}, or "
+        "name the launcher by --mpiexec"
     )
 
 

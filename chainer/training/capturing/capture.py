@@ -1,0 +1,351 @@
+"""``chainer.capture``: a step that is recorded once and repeated at the speed of compiled code."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.protocol import Backend
+from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import Reporter
+from chainer.core.typing import VariableLike
+from chainer.training.capturing.circumstances import (
+    configuration,
+    current_reporter,
+    runs_as_written,
+)
+from chainer.training.capturing.comparison import Found, difference, values_of
+from chainer.training.capturing.machine import Call, Machine
+from chainer.training.capturing.snapshot import Snapshot
+from chainer.training.capturing.state import Key, StateTree
+from chainer.training.capturing.step_record import (
+    ReplacedArrayError,
+    StepRecord,
+    StepRecording,
+    kept_array,
+)
+from chainer.training.capturing.structure import (
+    NotSupportedError,
+    Structure,
+    flatten,
+    leaves_of,
+)
+from chainer.training.capturing.surroundings import surroundings_of
+from chainer.training.optimizers.update_rule import UpdateRule
+
+#: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
+LARGEST_NUMBER_OF_PROGRAMS = 8
+
+_ADVICE = "programs, for as many shapes of arguments or settings. Pad batches to a few shapes"
+
+#: What :func:`flatten` returns for a call without keyword arguments.
+_NO_OPTIONS: Structure = (dict, ())
+
+#: Attempts to record a step; each finds more arrays that the step replaces.
+_ATTEMPTS = 3
+
+
+class CaptureError(RuntimeError):
+    """A step cannot be captured, and ``on_failure='error'`` asks for an error."""
+
+
+class CapturedStep:
+    """A function whose calls are recorded and repeated; made by :func:`capture`.
+
+    See :mod:`chainer.training.capturing.machine` for the life of a record.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        targets: Sequence[object],
+        keep_grads: bool,
+        audit: int,
+        on_failure: Literal["eager", "error"],
+    ) -> None:
+        StateTree.of(targets)  # raises an error for a wrong target now
+        self._function, self._targets = function, targets
+        self._keep_grads, self._audit, self._on_failure = keep_grads, audit, on_failure
+        self._replaced: set[Key] = set()
+        self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
+        self._machine: Machine[StepRecord] = Machine(
+            self._refused, LARGEST_NUMBER_OF_PROGRAMS, audit=audit, advice=_ADVICE
+        )
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function, or what was recorded of it."""
+        machine = self._machine
+        if machine.reason is not None or runs_as_written():
+            return self._function(*args, **kwargs)
+        reporter = current_reporter()
+        found: list[VariableLike] = []
+        try:
+            arguments = flatten(args, found)
+            structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
+        except NotSupportedError as error:
+            machine.refuse(f"an argument: {error}")
+            return self._function(*args, **kwargs)
+        key = structure, configuration(), reporter is None
+        return machine.run(key, _StepCall(self, args, kwargs, structure, found, reporter))
+
+    def is_prepared(self) -> bool:
+        """See :meth:`Call.is_prepared`."""
+        # The first update of a new parameter makes its states.
+        rules = StateTree.of(self._targets).rules
+        is_known = all([rule in self._seen for rule in rules])
+        self._seen.update(rules)
+        return is_known and not self.has_hooks()
+
+    def _refused(self, reason: str) -> None:
+        if self._on_failure == "error":
+            raise CaptureError(f"{_name_of(self._function)} cannot be captured: {reason}")
+        # The program cannot help it if a backend has no recorder.
+        if not reason.endswith("cannot record"):
+            warnings.warn(
+                f"{_name_of(self._function)} cannot be captured, and runs as it is written: "
+                f"{reason}",
+                UserWarning,
+                stacklevel=_level_of_caller(),
+            )
+
+    def has_hooks(self) -> bool:
+        """Returns whether a link has hooks of its own, which have to see each call."""
+        return any([link._local_link_hooks for link in StateTree.of(self._targets).links])
+
+    # -- what users ask ---------------------------------------------------------------------------
+
+    def explain(self) -> str:
+        """Returns what is recorded: programs, what they carry, or why there are none."""
+        machine = self._machine
+        lines = [f"captured step {_name_of(self._function)}"]
+        if machine.reason is not None:
+            return "\n".join([*lines, f"  runs as it is written: {machine.reason}"])
+        if self.has_hooks():
+            lines.append("  runs as it is written while links have hooks of their own")
+        for number, (key, entry) in enumerate(machine.entries.items(), 1):
+            structure, *_ = cast("tuple[Structure, ...]", key)
+            shapes = [f"{dtype}{list(shape)}" for _, _, dtype, shape in leaves_of(structure)]
+            lines.append(f"  signature {number}: {', '.join(shapes) or 'no arrays'}")
+            if not entry.records:
+                lines.append(f"    not recorded yet ({entry.calls} calls)")
+            for record in entry.records:
+                state = "in use" if record.is_verified else "to be compared at the next call"
+                lines.append(f"    program: {record.program.description}, {state}")
+                lines += [f"    carried from call to call: {slot}" for slot in record.carried]
+                if record.counters:
+                    names = sorted({name for _, name, _ in record.counters})
+                    lines.append(f"    numbers that grow: {', '.join(names)}")
+                if record.reports:
+                    lines.append(f"    reports: {', '.join([k for k, _ in record.reports])}")
+        if machine.last_change is not None:
+            lines.append(f"  last recorded anew because {machine.last_change}")
+        return "\n".join(lines)
+
+    # -- what a call needs ------------------------------------------------------------------------
+
+    def _tree(self) -> StateTree:
+        """Returns the slots of the step as they are now."""
+        tree = StateTree.of(self._targets)
+        return StateTree.of(self._targets, surroundings_of(self._function, tree))
+
+    def written(self, call: _StepCall) -> Any:
+        """Runs the function."""
+        return self._function(*call.args, **call.kwargs)
+
+    def record(self, call: _StepCall) -> tuple[Any, StepRecord | str]:
+        """Runs the function with a recorder; see :meth:`Call.record`."""
+        tree = self._tree()
+        backend = _common_backend(call.found, tree)
+        # Before the snapshot, which refers to all arrays.
+        owned = tree.unshared_states()
+        before = Snapshot(tree, call.reporter)
+        for _ in range(_ATTEMPTS):
+            recorder = _recorder_of(backend)
+            for state in owned:
+                recorder.own(state)
+            attempt = StepRecording(tree, recorder, self._keep_grads, self._replaced)
+            try:
+                result = attempt.run(self._function, call.structure, call.found, call.reporter)
+                break
+            except ReplacedArrayError as error:
+                before.restore()
+                self._replaced |= error.keys
+            except BaseException:
+                before.restore()
+                raise
+        else:
+            raise NotRecordableError("it replaces other arrays at each call")
+        # Only until the step has run: the program then needs the memory.
+        del before, owned
+        # The step has run, so that its result is returned even if it cannot be recorded.
+        try:
+            record = attempt.record()
+        except NotRecordableError as error:
+            return result, str(error)
+        except Exception as error:
+            return result, f"{type(error).__name__}: {error}"
+        # Nothing but places that repetitions do not change may refer to the recording now.
+        del attempt, tree
+        kept = recorder.kept()
+        return result, record if kept is None else kept_array(kept)
+
+    def compare(self, call: _StepCall, record: StepRecord) -> tuple[str | None, Any]:
+        """Compares a record with the function; see :meth:`Call.compare`."""
+        results: list[Any] = []
+        is_exact = record.is_exact
+
+        def found(result: Any) -> Found:
+            arrays: list[VariableLike] = []
+            flatten(result, arrays)
+            gradients = [p._gradient for p in record.gradients]
+            values = values_of("result", arrays, is_exact)
+            return values | values_of("gradient", gradients, is_exact)
+
+        def write() -> Found:
+            results.append(self.written(call))
+            return found(results[-1])
+
+        before = Snapshot(self._tree(), call.reporter)
+        failure = difference(
+            before, lambda: found(record(call.found, call.reporter)), write, is_exact
+        )
+        if failure is not None:
+            failure += (
+                "; something besides the arguments and the state of the targets enters the step, "
+                "such as random numbers or arrays made in the step without chainer"
+            )
+        elif not self._keep_grads:
+            for parameter in record.cleared:
+                parameter._gradient = None
+        return failure, results[0]
+
+
+class _StepCall(Call[StepRecord]):
+    """One call of a captured step."""
+
+    def __init__(
+        self,
+        step: CapturedStep,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        found: list[VariableLike],
+        reporter: Reporter | None,
+    ) -> None:
+        self.step, self.args, self.kwargs = step, args, kwargs
+        self.structure, self.found, self.reporter = structure, found, reporter
+
+    def written(self) -> Any:
+        return self.step.written(self)
+
+    def is_prepared(self) -> bool:
+        return self.step.is_prepared()
+
+    def record(self) -> tuple[Any, StepRecord | str]:
+        return self.step.record(self)
+
+    def compare(self, record: StepRecord) -> tuple[str | None, Any]:
+        return self.step.compare(self, record)
+
+    def repeat(self, record: StepRecord) -> Any:
+        return record(self.found, self.reporter)
+
+
+def capture(
+    function: Callable[..., Any],
+    *targets: Any,
+    keep_grads: bool = False,
+    audit: int = 0,
+    on_failure: Literal["eager", "error"] = "eager",
+) -> CapturedStep:
+    """Makes a function one that is recorded, and repeated without its Python code.
+
+    The function may be a whole training step: forward, backward and update. It stays ordinary code.
+    Each new signature of arguments is run once as written and once for the record; then the record
+    is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
+    operations (JAX). Where a step cannot be recorded, it runs as it is
+    written, and one warning says why.
+
+    Args:
+        function (callable): Function of arrays and Variables, also in tuples, lists and dicts.
+        targets: Links and optimizers whose state the function reads or changes.
+        keep_grads (bool): Whether the gradients of parameters are there after a call. Otherwise
+            ``grad`` of parameters is None.
+        audit (int): If positive, every ``audit``-th call compares the record with a run as written.
+            That finds values that enter the step in ways that cannot be seen.
+        on_failure (str): ``'eager'``: a step that cannot be recorded runs as it is written, with a
+            warning. ``'error'``: an error is raised.
+
+    Returns:
+        CapturedStep: Object to call in place of the function. :func:`chainer.explain` tells what it
+        has recorded. Variables that it returns have no graph.
+
+    Raises:
+        TypeError: If a target is neither a link nor an optimizer, or ``function`` cannot be called.
+        ValueError: If ``audit`` is negative or ``on_failure`` is unknown.
+        CaptureError: By calls, with ``on_failure='error'``.
+
+    Example:
+        >>> model = L.Classifier(L.Linear(3, 2))
+        >>> optimizer = chainer.optimizers.SGD(0.1).setup(model)
+        >>> def train_step(x, t):
+        ...     loss = model(x, t)
+        ...     model.cleargrads()
+        ...     loss.backward()
+        ...     optimizer.update()
+        ...     return loss
+        >>> step = chainer.capture(train_step, model, optimizer)
+        >>> x, t = np.ones((4, 3), np.float32), np.array([0, 1, 1, 0], np.int32)
+        >>> losses = [float(step(x, t).array) for _ in range(5)]
+        >>> losses[4] < losses[0]
+        True
+    """
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {type(function).__name__}")
+    if audit < 0:
+        raise ValueError(f"audit must not be negative, got {audit}")
+    if on_failure not in ("eager", "error"):
+        raise ValueError(f"on_failure must be 'eager' or 'error', got {on_failure!r}")
+    return CapturedStep(function, targets, keep_grads, audit, on_failure)
+
+
+def _level_of_caller() -> int:
+    """Returns the ``stacklevel`` of the code that called the step, for warnings of this module."""
+    # Steps are refused at several depths of this package.
+    here = os.path.dirname(__file__)
+    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _common_backend(found: Sequence[VariableLike], tree: StateTree) -> Backend:
+    """Returns the backend of arguments and parameters; refuses steps of several backends."""
+    for x in found:
+        if isinstance(x, Variable) and x.creator_node is not None:
+            raise NotRecordableError("an argument is part of a graph that begins outside of it")
+    arrays = [x.array if isinstance(x, Variable) else x for x in (*found, *tree.parameters)]
+    backends = {backend_of(array) for array in arrays if array is not None}
+    if len(backends) != 1:
+        names = sorted([backend.name for backend in backends])
+        raise NotRecordableError(f"its arrays belong to {len(backends)} backends: {names}")
+    return backends.pop()
+
+
+def _recorder_of(backend: Backend) -> Recorder:
+    recorder = backend.recorder(backend.device())
+    if recorder is None:
+        raise NotRecordableError(f"backend {backend.name!r} cannot record")
+    return recorder
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__name__

@@ -1,0 +1,265 @@
+"""Guards: the conditions under which a record may take the place of the step.
+
+A record depends on the contents of slots that no argument gives: arrays, settings, functions. They
+are compared before each call, which has to be quick, because models may have hundreds of links.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Sequence
+from operator import attrgetter, itemgetter
+from typing import Any, cast
+
+from chainer.core.arrays.backend import is_array
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
+from chainer.training.capturing.state import (
+    OF_OPTIMIZERS,
+    PLAIN,
+    Fields,
+    Key,
+    Kind,
+    Owner,
+    Role,
+    Slot,
+    StateTree,
+    copied_container,
+    is_same,
+)
+from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS
+from chainer.training.optimizers.changes import optimizer_changes
+from chainer.training.optimizers.update_rule import UpdateRule
+
+_get_facts = attrgetter("_array", "_requires_grad", "update_rule")
+_get_count = attrgetter("t")
+
+
+class Places:
+    """Slots that must hold what they held when the step was recorded.
+
+    Args:
+        slots: The slots, with the expected contents as their values.
+        sizes: Owners that must keep their number of attributes.
+    """
+
+    def __init__(self, slots: list[Slot], sizes: list[Owner]) -> None:
+        self._slots = slots
+        self._sizes = [(owner.members, len(owner.members)) for owner in sizes]
+        self._fields = [s for s in slots if isinstance(s.owner, Fields)]
+        told = [s for s in slots if _is_told(s)]
+        others = {*slots} - {*told, *self._fields}
+        self._identical = [(s.owner.members, s.name, s.value) for s in others]
+        # Equal numbers of other types are other numbers: 2 and 2.0 make other dtypes. The links of
+        # Chainer itself never change the type of a number.
+        numbers = [s for s in told if isinstance(s.value, (int, float))]
+        self._typed = [s for s in numbers if not s.owner.is_of_library]
+        compared = self._compare(told)
+        counted = [(c, size) for c, size in self._sizes if id(c) not in compared]
+        self._containers = [container for container, _ in counted]
+        self._lengths = [size for _, size in counted]
+
+    def _compare(self, slots: list[Slot]) -> set[int]:
+        """Prepares the comparison of entries of dictionaries.
+
+        Returns:
+            set of int: Identities of the dictionaries that are compared as a whole.
+        """
+        by_owner: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
+        for slot in slots:
+            members = slot.owner.members
+            by_owner.setdefault(id(members), (members, {}))[1][slot.name] = slot.value
+        # Usually all entries are watched. Comparing two dictionaries takes half as long as getting
+        # the entries and comparing these.
+        whole = [pair for pair in by_owner.values() if pair[0].keys() == pair[1].keys()]
+        parts = [pair for pair in by_owner.values() if pair[0].keys() != pair[1].keys()]
+        self._whole = [members for members, _ in whole]
+        self._expected_whole = [found for _, found in whole]
+        # An itemgetter of several entries returns a tuple; one of a single entry returns its value.
+        self._getters = [(itemgetter(*found), members) for members, found in parts]
+        self._expected_parts = [
+            tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
+            for _, found in parts
+        ]
+        return set(map(id, self._whole))
+
+    def hold(self) -> bool:
+        """Returns whether nothing has changed. If something has, :meth:`changed` returns what.
+
+        Raises:
+            KeyError: If something was deleted.
+            TypeError, ValueError, NotImplementedError: If a number is an array or a Variable now.
+        """
+        return (
+            self._whole == self._expected_whole
+            and list(map(len, self._containers)) == self._lengths
+            and all([members[name] is value for members, name, value in self._identical])
+            and [getter(members) for getter, members in self._getters] == self._expected_parts
+            and (not self._typed or all([_has_type(slot) for slot in self._typed]))
+            and (not self._fields or all([_is_as_expected(slot) for slot in self._fields]))
+        )
+
+    def changed(self) -> str | None:
+        """Returns what has changed; None if nothing has."""
+        for container, size in self._sizes:
+            if len(container) != size:
+                return "attributes or parameters were added or removed"
+        for slot in self._slots:
+            if not _is_as_expected(slot):
+                if slot.kind in (Kind.ARRAY, Kind.FIXED):
+                    return f"{slot} was replaced"
+                return f"{slot} was {reprlib.repr(slot.value)} and is {reprlib.repr(slot.get())}"
+        return None
+
+
+def _is_told(slot: Slot) -> bool:
+    # Another dictionary is another state of a rule, even if it is equal.
+    is_state = slot.kind is Kind.FIXED and isinstance(slot.value, dict)
+    return is_told_by_comparison(slot.value) and not (is_state or isinstance(slot.owner, Fields))
+
+
+def _has_type(slot: Slot) -> bool:
+    now = slot.owner.members[slot.name]
+    return now is slot.value or is_same(now, slot.value)
+
+
+def _is_as_expected(slot: Slot) -> bool:
+    now = slot.get()
+    return now is slot.value or is_same(copied_container(now), slot.value)
+
+
+def is_told_by_comparison(value: object) -> bool:
+    """Returns whether ``==`` distinguishes an object from every other object.
+
+    Python compares lists of such objects several times as fast as a loop with ``is`` does. Arrays
+    of more than one element qualify too: comparing them with another object gives an array, whose
+    truth value is an error, which callers take for a change.
+    """
+    if isinstance(value, (*PLAIN, list, dict, set, tuple)):
+        return True
+    if is_array(value):
+        return cast(Any, value).size > 1
+    # A comparison of a Variable with another object raises NotImplementedError.
+    return isinstance(value, Parameter) or type(value).__eq__ is object.__eq__
+
+
+class Guards:
+    """Conditions under which a record may be repeated.
+
+    Args:
+        tree: The slots, with the contents that they must have.
+        changed: Keys of slots that the step itself changes.
+        carried: Slots of arrays and Variables that pass from call to call.
+        groups: Update rules that share numbers, while they have made the same number of updates.
+    """
+
+    def __init__(
+        self,
+        tree: StateTree,
+        changed: Collection[Key] = (),
+        carried: Sequence[Slot] = (),
+        groups: Sequence[Sequence[UpdateRule]] = (),
+    ) -> None:
+        free = {*changed, *[slot.key for slot in carried]}
+        watched = [
+            slot
+            for slot in tree.of_kind(Kind.PLAIN, Kind.ARRAY, Kind.FIXED, Kind.OBJECT)
+            if slot.key not in free and slot.owner.role is not Role.PARAMETER
+        ]
+        settings = [slot for slot in watched if slot.owner.role in OF_OPTIMIZERS]
+        links = [owner for owner in tree.owners if owner.role is Role.LINK]
+        # A rule that gets hyperparameters of its own shares no numbers with others.
+        sized = (Role.HYPERPARAMETERS, Role.HOOKS)
+        own = [owner for owner in tree.owners if owner.role in sized]
+        self._places = Places([s for s in watched if s.owner.role not in OF_OPTIMIZERS], links)
+        # Comparing settings of optimizers takes a tenth of the time of a small step. So they are
+        # compared only after optimizer_changes was renewed.
+        self._settings = Places([slot for slot in settings if not _varies(slot)], own)
+        self._groups = groups
+        self._change: int | None = None
+        self._carried = [
+            (slot, _signature_of(slot.value), isinstance(slot.value, Variable)) for slot in carried
+        ]
+        # Lists for hold(), which has to be quick.
+        self._parameters = tree.parameters
+        self._facts = list(map(_get_facts, tree.parameters))
+        self._enabled = [_is_enabled(p.update_rule) for p in tree.parameters]
+        small = [p for p in tree.parameters if not is_told_by_comparison(p._array)]
+        self._small = [(p, p._array) for p in small]
+
+    def hold(self) -> bool:
+        """Returns whether nothing has changed. If something has, :meth:`changed` returns what."""
+        try:
+            return (
+                list(map(_get_facts, self._parameters)) == self._facts
+                and all([p._array is array for p, array in self._small])
+                and self._places.hold()
+                and all([_agrees(*carried) for carried in self._carried])
+                and (self._change == optimizer_changes.value or self._settings_hold())
+            )
+        except (KeyError, TypeError, ValueError, NotImplementedError):
+            return False  # something was deleted, or a number is an array or a Variable now
+
+    def _settings_hold(self) -> bool:
+        # Read before the settings are compared: another thread may change them meanwhile.
+        change = optimizer_changes.value
+        if not self._settings.hold() or any(map(_differ, self._groups)):
+            return False
+        self._change = change
+        return True
+
+    def expect_counts(self) -> None:
+        """Accepts that the program itself has raised the counts of updates."""
+        # Other programs have to compare the settings again. This one knows what has changed: all
+        # counts are higher by one.
+        before = optimizer_changes.value
+        after = optimizer_changes.renew()
+        if before == self._change and after == before + 1:
+            self._change = after
+
+    def changed(self) -> str | None:
+        """Returns what has changed; None if the program may run."""
+        for p, (array, requires_grad, rule), enabled in zip(
+            self._parameters, self._facts, self._enabled, strict=True
+        ):
+            if p._array is not array:
+                return f"the array of parameter {p.name!r} was replaced"
+            if p._requires_grad is not requires_grad:
+                return f"requires_grad of parameter {p.name!r} has changed"
+            if p.update_rule is not rule or _is_enabled(rule) != enabled:
+                return f"the update rule of parameter {p.name!r} has changed"
+        for slot, *expected in self._carried:
+            if not _agrees(slot, *expected):
+                return f"{slot} is of another kind, shape or dtype"
+        if any(map(_differ, self._groups)):
+            return "parameters have been updated at different steps"
+        return self._places.changed() or self._settings.changed()
+
+
+def _varies(slot: Slot) -> bool:
+    """Returns whether the program reads a hyperparameter anew at each call."""
+    # One that is None is not a number, so that the program does without.
+    is_number = slot.name in VARYING_HYPERPARAMETERS and slot.value is not None
+    return is_number and slot.owner.role is Role.HYPERPARAMETERS
+
+
+def _differ(rules: Sequence[UpdateRule]) -> bool:
+    return len(set(map(_get_count, rules))) > 1
+
+
+def _is_enabled(rule: UpdateRule | None) -> bool:
+    return rule is not None and rule.enabled
+
+
+def _signature_of(value: object) -> object:
+    array: Any = value.array if isinstance(value, Variable) else value
+    return array.shape, array.dtype
+
+
+def _agrees(slot: Slot, signature: object, is_variable: object) -> bool:
+    """Returns whether a slot holds a Variable or an array as expected, of the same signature."""
+    now = slot.get()
+    if isinstance(now, Variable) is not is_variable:
+        return False
+    array = now.array if isinstance(now, Variable) else now
+    return is_array(array) and _signature_of(array) == signature

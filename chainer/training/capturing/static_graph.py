@@ -1,0 +1,576 @@
+"""Static chains: the decorator :func:`static_graph` and the schedules of a chain.
+
+A method with the decorator promises that it always applies the same functions, apart from training
+or test mode and the shapes of its inputs. On backends with a recorder the functions are recorded
+(:mod:`chainer.training.capturing.machine`); on others the Python code runs at each call. Schedules
+and iterations are as Chainer 5 to 7 document them.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar, cast, overload
+
+import numpy
+
+from chainer import functions
+from chainer.core.arrays.backend import find_backend
+from chainer.core.arrays.recorder import NotRecordableError
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config, threads, using_config
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.functions.math.identity import Identity
+from chainer.functions.rules import Ops, Value, Values
+from chainer.links.link import Link
+from chainer.training.capturing.circumstances import (
+    configuration,
+    current_reporter,
+    runs_as_written,
+)
+from chainer.training.capturing.machine import Call, Machine
+from chainer.training.capturing.nested_arguments import (
+    input_variable,
+    map_leaves,
+    with_leaves,
+    with_variables,
+)
+from chainer.training.capturing.static_record import ChainRecord, Run
+
+__all__ = [
+    "ArrayInfo",
+    "ScheduleInfo",
+    "ScheduleManager",
+    "StaticScheduleFunction",
+    "static_graph",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+#: Calls of one signature whose graphs are alive at the same time, and that are repeated; each needs
+#: memory of its own. The unrolled calls of a long loop run as written beyond that.
+MOST_AT_ONCE = 8
+
+#: Records of one chain, for as many shapes, modes and settings. Beyond that, it runs as written.
+MOST_RECORDS = 24
+
+
+class ArrayInfo:
+    """What is known of an array that functions of a static chain share.
+
+    Args:
+        array: The array.
+
+    Attributes:
+        shape (tuple of ints): Shape of the array.
+        dtype (numpy.dtype): Data type of the array.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self.shape = array.shape
+        self.dtype = array.dtype
+        backend = find_backend(type(array))
+        self._module = numpy if backend is None else backend.xp
+        try:
+            self._reference: Callable[[], Array | None] = weakref.ref(array)
+        except TypeError:
+            # Some array types do not support weak references; such an array counts as deleted.
+            self._reference = lambda: None
+
+    def refers_to(self, array: Array) -> bool:
+        """Tells whether this describes a given array."""
+        return self._reference() is array
+
+    def was_deleted(self) -> bool:
+        """Tells whether the array does not exist any more."""
+        return self._reference() is None
+
+    def get_new_empty_array(self) -> Array:
+        """Returns a new array of the same shape, data type and kind, with arbitrary values."""
+        return self._module.empty(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        state = "deleted" if self.was_deleted() else "alive"
+        return f"ArrayInfo(shape={self.shape}, dtype={self.dtype}, {state})"
+
+
+class ScheduleInfo:
+    """One call of a function marked with :func:`chainer.static_code`.
+
+    Calling the object calls the function once more, with the same arguments.
+
+    Args:
+        func (callable): The function.
+        args (tuple): Positional arguments.
+        kwargs (dict): Keyword arguments.
+        func_name (str): Name for messages; that of the function by default.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        func_name: str | None = None,
+    ) -> None:
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+        self.func_name = func_name or getattr(func, "__qualname__", repr(func))
+
+    def __call__(self) -> Any:
+        """Calls the function with the arguments."""
+        return self.func(*self.args, **self.kwargs)
+
+    def __repr__(self) -> str:
+        return f"ScheduleInfo({self.func_name})"
+
+
+class StaticScheduleFunction(Identity):
+    """One call of a static chain: the creator of its results.
+
+    It is the last node of the graph that the chain's functions make, and passes their results and
+    gradients on. When the gradients arrive, the iteration of the chain ends.
+
+    Args:
+        schedule_manager (ScheduleManager): The manager of the chain.
+        verbosity_level (int): See :func:`static_graph`.
+        enable_double_backprop (bool): See :func:`static_graph`.
+
+    Attributes:
+        chain (~chainer.Chain): The chain, once it is called.
+        schedule_info_list (list of ScheduleInfo): Calls of functions marked with ``static_code``.
+        unique_arrays (list of ArrayInfo): The arrays of these calls.
+    """
+
+    # It does not look at the arrays, so a conversion of their memory layout would be lost time.
+    accepts_opaque_arrays = True
+
+    def __init__(
+        self,
+        schedule_manager: ScheduleManager,
+        verbosity_level: int = 0,
+        enable_double_backprop: bool = False,
+    ) -> None:
+        self.schedule_manager = schedule_manager
+        self.verbosity_level = verbosity_level
+        self.enable_double_backprop = enable_double_backprop
+        self.chain: Link | None = None
+        self.schedule_info_list: list[ScheduleInfo] = []
+        self.unique_arrays: list[ArrayInfo] = []
+        self.record: ChainRecord | None = None
+        self._count = 0
+        self._intermediates: Any = None
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Computes the results from the arguments if they are recorded; else passes them on."""
+        record = self.record
+        if record is None:
+            return inputs
+        outputs, self._intermediates = record.forward(inputs[: self._count])
+        return outputs
+
+    def gradients(self, ops: Ops, targets: Indexes, *gys: Value) -> Values:
+        """Computes gradients or passes them on, and ends the iteration of the chain."""
+        self.schedule_manager.end_forward()
+        record = self.record
+        if record is None:
+            if ops is functions and config.enable_backprop:
+                self.schedule_manager.refuse("gradients are differentiated in turn")
+            return super().gradients(ops, targets, *gys)
+        if ops is not functions:
+            found = record.gradients(gys, self._intermediates)
+        elif config.enable_backprop:
+            raise RuntimeError(
+                "gradients of gradients through a static chain that is recorded: use "
+                "static_graph(enable_double_backprop=True)"
+            )
+        else:
+            arrays = [None if gy is None else gy.array for gy in gys]
+            found = record.gradients(arrays, self._intermediates)
+            found = [None if g is None else Variable(g) for g in found]
+        of_inputs = dict(zip(record.inputs, found))
+        of_parameters = found[len(record.inputs) :]
+        count = self._count
+        return tuple([of_inputs.get(i) if i < count else of_parameters[i - count] for i in targets])
+
+    def replay(self, record: ChainRecord, in_vars: Sequence[Variable]) -> Any:
+        """Applies a record; returns the results as the method returned them."""
+        self.record = record
+        self._count = len(in_vars)
+        # What the results do not depend on takes no part in the graph.
+        given = [x if i in record.inputs else x.array for i, x in enumerate(in_vars)]
+        outputs = self.apply((*given, *record.parameters))
+        if isinstance(record.result, Variable):
+            return outputs[0]
+        return with_leaves(record.result, outputs)
+
+    def is_empty(self) -> bool:
+        """Tells whether no call of a function marked with ``static_code`` is recorded."""
+        return not self.schedule_info_list
+
+    def append_function(
+        self,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        func_name: str | None = None,
+    ) -> Any:
+        """Calls a function marked with ``static_code`` and records the call.
+
+        Args:
+            func (callable): The function.
+            args (tuple): Positional arguments.
+            kwargs (dict): Keyword arguments; the arrays in ``inputs`` and ``outputs`` are known
+                from now on.
+            func_name (str): Name for messages.
+
+        Returns:
+            What the function returns.
+
+        Raises:
+            TypeError: If it does not return None, a tuple or a list.
+            RuntimeError: If it returns an array that is known already.
+        """
+        if threads.state.recorder is not None:
+            raise NotRecordableError("a function marked with static_code has to run in each call")
+        info = ScheduleInfo(func, args, kwargs, func_name)
+        for name in ("inputs", "outputs"):
+            for array in kwargs.get(name) or ():
+                self._add_array(array)
+        results = info()
+        if results is not None and not isinstance(results, (tuple, list)):
+            raise TypeError(
+                f"{info.func_name}, which is marked with static_code, must return None or a tuple "
+                f"or list of arrays, got {type(results).__name__}"
+            )
+        for array in cast("Sequence[Array]", results or ()):
+            # Memory that two functions write would be overwritten when the calls are replayed.
+            if self._knows(array):
+                raise RuntimeError(
+                    f"{info.func_name}, which is marked with static_code, returned an array that "
+                    "other functions use; return a copy, or pass the array as outputs=[array]"
+                )
+            self._add_array(array)
+        self.schedule_info_list.append(info)
+        return results
+
+    def _knows(self, array: Array) -> bool:
+        return any(info.refers_to(array) for info in self.unique_arrays)
+
+    def _add_array(self, array: Array) -> None:
+        if find_backend(type(array)) is not None and not self._knows(array):
+            self.unique_arrays.append(ArrayInfo(array))
+
+    def __reduce__(self) -> Any:
+        # Copies and pickles of a chain contain the schedule of its last call as an attribute. They
+        # start without the graph, the arrays and the functions of that call.
+        return (
+            StaticScheduleFunction,
+            (self.schedule_manager, self.verbosity_level, self.enable_double_backprop),
+        )
+
+    def __repr__(self) -> str:
+        calls = ", ".join(info.func_name for info in self.schedule_info_list)
+        return f"StaticScheduleFunction({type(self.chain).__name__}, static_code: [{calls}])"
+
+
+class ScheduleManager:
+    """The schedules of one chain.
+
+    Args:
+        minimize_cache_size (bool): Whether the schedules are deleted when ``config.train`` changes.
+        verbosity_level (int): See :func:`static_graph`.
+
+    Attributes:
+        schedules (dict): Key -> list of :class:`StaticScheduleFunction`. The key tells the mode,
+            and shape and data type of each input, such as ``'train:(5, 3)float32'``.
+    """
+
+    def __init__(self, minimize_cache_size: bool = True, verbosity_level: int = 0) -> None:
+        self.minimize_cache_size = minimize_cache_size
+        self.verbosity_level = verbosity_level
+        self.schedules: dict[str, list[StaticScheduleFunction]] = {}
+        #: Number of schedules of a key that are in use in this iteration.
+        self.in_use_count: dict[str, int] = {}
+        # The chain and its records; None for a chain that always runs as it is written.
+        self._machine: tuple[weakref.ref[Link], Machine[ChainRecord]] | None = None
+        self._train: bool | None = None
+        # The text of a data type takes longer to make than the rest of a call.
+        self._keys: dict[tuple[object, ...], str] = {}
+
+    def get_schedule(
+        self, in_vars: Sequence[Variable], enable_double_backprop: bool = False
+    ) -> StaticScheduleFunction:
+        """Returns the schedule for a call.
+
+        In training mode each call of an iteration gets another one. In test mode there is one for
+        each key.
+
+        Args:
+            in_vars (list of ~chainer.Variable): Inputs of the chain.
+            enable_double_backprop (bool): See :class:`StaticScheduleFunction`.
+        """
+        if self.minimize_cache_size and config.train != self._train:
+            self.schedules.clear()
+            self.in_use_count.clear()
+            if self._machine is not None:
+                self._machine[1].clear()
+        self._train = config.train
+        trains = config.train and config.enable_backprop
+        key = self._key(trains, in_vars)
+        schedules = self.schedules.setdefault(key, [])
+        index = 0
+        if trains:
+            index = self.in_use_count.get(key, 0)
+            self.in_use_count[key] = index + 1
+        # A node serves one call. Replacing that of an earlier iteration releases its graph before
+        # the graph of this call is made.
+        schedule = StaticScheduleFunction(self, self.verbosity_level, enable_double_backprop)
+        if index < len(schedules):
+            schedules[index] = schedule
+        else:
+            schedules.append(schedule)
+            if self.verbosity_level >= 1:
+                print(f"static_graph: new schedule {index} for {key}")
+        return schedule
+
+    def machine_of(self, chain: Link) -> Machine[ChainRecord]:
+        """Returns what is recorded of a chain.
+
+        Args:
+            chain (~chainer.Chain): The chain. A copy has the manager of the original, and gets
+                records of its own.
+        """
+        if self._machine is None or self._machine[0]() is not chain:
+            machine = Machine[ChainRecord](
+                self._refused, MOST_RECORDS, MOST_AT_ONCE, advice="records"
+            )
+            self._machine = weakref.ref(chain), machine
+        return self._machine[1]
+
+    def _refused(self, reason: str) -> None:
+        if self.verbosity_level >= 1:
+            print(f"static_graph: runs as it is written: {reason}")
+
+    def _key(self, trains: bool, in_vars: Sequence[Variable]) -> str:
+        parts = (trains, *[(x.shape, x.dtype) for x in in_vars])
+        key = self._keys.get(parts)
+        if key is None:
+            texts = [f"{x.shape}{numpy.dtype(x.dtype)}" for x in in_vars]
+            key = self._keys[parts] = "".join(["train:" if trains else "test:", *texts])
+        return key
+
+    def end_forward(self) -> None:
+        """Ends the iteration: the next calls use the schedules from the first one on.
+
+        The backward computation calls it. A program calls it where no backward computation follows
+        calls in training mode.
+        """
+        if self.verbosity_level >= 2 and self.in_use_count:
+            print(f"static_graph: end of iteration, schedules in use: {self.in_use_count}")
+        self.in_use_count.clear()
+
+    def refuse(self, reason: str) -> None:
+        """Lets the chain run as it is written from now on.
+
+        Args:
+            reason (str): Why.
+        """
+        if self._machine is not None:
+            self._machine[1].refuse(reason)
+
+    def explain(self) -> str:
+        """Returns what is recorded of the chain, or why it runs as it is written."""
+        if self._machine is None:
+            return "runs as it is written: it asks for gradients of gradients"
+        machine = self._machine[1]
+        if machine.reason is not None:
+            return f"runs as it is written: {machine.reason}"
+        records = [r for entry in machine.entries.values() for r in entry.records]
+        ready = [r for r in records if r.is_verified]
+        return f"{len(ready)} records in use, {len(records) - len(ready)} to be compared"
+
+    def __reduce__(self) -> Any:
+        # A copy of a chain makes its own schedules.
+        return ScheduleManager, (self.minimize_cache_size, self.verbosity_level)
+
+    def __repr__(self) -> str:
+        lengths = {key: len(schedules) for key, schedules in self.schedules.items()}
+        return f"ScheduleManager({lengths})"
+
+
+@overload
+def static_graph(method: _F, /, **options: object) -> _F: ...
+
+
+@overload
+def static_graph(**options: object) -> Callable[[_F], _F]: ...
+
+
+def static_graph(*args: Any, **kwargs: Any) -> Any:
+    """Decorator for a method of a :class:`~chainer.Chain` that always applies the same functions.
+
+    The method has to apply the same functions at each call with inputs of the same shapes, apart
+    from the mode (``config.train``). Code with other effects belongs in functions marked with
+    :func:`chainer.static_code`. The arguments of the method are Variables or arrays, or tuples or
+    lists of them, nested at will; it gets them as Variables and tuples. It returns a Variable, or
+    a tuple or list of Variables, nested at will; the caller gets tuples.
+
+    Calls that belong to one graph make up an *iteration*, which ends with the backward computation
+    or with ``chain.schedule_manager.end_forward()``.
+
+    The results are those of the undecorated method. On NumPy and JAX the second call of a signature
+    (shapes, dtypes, settings) is recorded, as a program for the forward computation and one for the
+    backward computation. The third call compares them with the method. Later calls run the
+    programs, and not the Python code. A method that a program cannot repeat (it reads values, keeps
+    arrays, counts, reports, draws numbers of its own) runs as it is written, and so does each call
+    in debug mode, with hooks, or in a captured step. ``chainer.explain(chain.schedule_manager)``
+    tells what is recorded, or why nothing is.
+
+    Used without arguments or with options as keywords; unknown options are ignored.
+
+    Args:
+        force_test_define_by_run (bool): Whether the decorator has no effect in test mode, that is
+            if ``config.train`` is False. False by default.
+        minimize_cache_size (bool): Whether the schedules are deleted when ``config.train`` changes.
+            False by default.
+        verbosity_level (int): 1 to print a line for each new schedule, 2 to print one for each
+            iteration, too. 0 by default.
+        enable_double_backprop (bool): Whether gradients can be differentiated in turn. The method
+            then runs as it is written. False by default: once the chain is recorded,
+            differentiating its gradients raises RuntimeError.
+
+    Returns:
+        callable: The method. It raises TypeError for other arguments and results, and RuntimeError
+        if it is called within a call of another static chain. If ``config.use_static_graph`` is
+        False, it is the undecorated method.
+
+    Example:
+        >>> class MLP(chainer.Chain):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         with self.init_scope():
+        ...             self.l1 = L.Linear(4, 3)
+        ...             self.l2 = L.Linear(3, 2)
+        ...     @chainer.static_graph
+        ...     def forward(self, x):
+        ...         return self.l2(F.relu(self.l1(x)))
+        >>> model = MLP()
+        >>> y = model(np.zeros((5, 4), np.float32))
+        >>> F.sum(y).backward()
+        >>> model.schedule_manager
+        ScheduleManager({'train:(5, 4)float32': 1})
+    """
+    if args:
+        return _decorate(args[0], **kwargs)
+    return functools.partial(_decorate, **kwargs)
+
+
+def _decorate(
+    method: Callable[..., Any],
+    *,
+    force_test_define_by_run: bool = False,
+    minimize_cache_size: bool = False,
+    verbosity_level: int = 0,
+    enable_double_backprop: bool = False,
+    **unknown: object,
+) -> Callable[..., Any]:
+    # Options are keywords: static_graph(2) would otherwise fail at the first call of the chain.
+    if not callable(method):
+        raise TypeError(f"static_graph decorates a method, got {method!r}")
+
+    @functools.wraps(method)
+    def wrapper(chain: Link, *args: VariableLike, **kwargs: Any) -> Any:
+        if not config.use_static_graph or (force_test_define_by_run and not config.train):
+            return method(chain, *args, **kwargs)
+        if not isinstance(chain, Link):
+            raise TypeError(f"static_graph decorates methods of chains, got {type(chain).__name__}")
+        if config.schedule_func is not None:
+            raise RuntimeError("Not allowed to nest static chains: ", chain)
+        in_vars: list[Variable] = []
+        made: set[int] = set()
+        structure = map_leaves(args, lambda x: in_vars.append(input_variable(x, made)))
+        arrays_given = [i for i, x in enumerate(in_vars) if id(x) in made]
+        manager = _manager_of(chain, minimize_cache_size, verbosity_level)
+        # A captured step, which this call is a part of, must keep nothing of it.
+        is_inside = threads.state.recorder is not None
+        if is_inside:
+            schedule = StaticScheduleFunction(manager, verbosity_level, enable_double_backprop)
+        else:
+            schedule = manager.get_schedule(in_vars, enable_double_backprop)
+            vars(chain)["static_schedule"] = schedule
+        schedule.chain = chain
+
+        def run(variables: Sequence[Variable]) -> tuple[Any, list[Variable]]:
+            with using_config("schedule_func", schedule):
+                results = method(chain, *with_leaves(structure, variables), **kwargs)
+            return with_variables(results, method)
+
+        call = _ChainCall(method, schedule, in_vars, frozenset(arrays_given), run)
+        if enable_double_backprop or is_inside:
+            return call.written()
+        machine = manager.machine_of(chain)
+        is_repeated = len({id(x.node) for x in in_vars}) < len(in_vars)
+        if kwargs or is_repeated or runs_as_written():
+            return call.written()
+        return machine.run(call.key(structure), call)
+
+    return wrapper
+
+
+class _ChainCall(Call[ChainRecord]):
+    """One call of a static chain."""
+
+    def __init__(
+        self,
+        method: Callable[..., Any],
+        schedule: StaticScheduleFunction,
+        in_vars: Sequence[Variable],
+        arrays_given: frozenset[int],
+        run: Run,
+    ) -> None:
+        self._method, self._schedule, self._run = method, schedule, run
+        self._in_vars, self._arrays_given = in_vars, arrays_given
+
+    def key(self, structure: Hashable) -> Hashable:
+        """Returns the signature of the call.
+
+        Args:
+            structure: How the arguments are nested.
+        """
+        signatures = [(type(x.array), x.dtype, x.shape, x.requires_grad) for x in self._in_vars]
+        has_reporter = current_reporter() is not None
+        given = self._arrays_given
+        return self._method, structure, given, tuple(signatures), configuration(), has_reporter
+
+    def written(self) -> Any:
+        results, out_vars = self._run(self._in_vars)
+        outputs = self._schedule.apply(out_vars) if out_vars else []
+        return outputs[0] if isinstance(results, Variable) else with_leaves(results, outputs)
+
+    def record(self) -> tuple[Any, ChainRecord | str]:
+        # The record is made beside the call, whose graph the caller needs.
+        chain, given = self._schedule.chain, self._arrays_given
+        assert chain is not None
+        record = ChainRecord(chain, self._method, self._run, self._in_vars, given)
+        return self.written(), record
+
+    def compare(self, record: ChainRecord) -> tuple[str | None, Any]:
+        return record.compare(self._run, self._in_vars), self.written()
+
+    def repeat(self, record: ChainRecord) -> Any:
+        record.belongs_to(self._schedule)
+        return self._schedule.replay(record, self._in_vars)
+
+
+def _manager_of(chain: Link, minimize_cache_size: bool, verbosity_level: int) -> ScheduleManager:
+    """Returns the manager of a chain, which is made at its first call."""
+    # Not through __setattr__ of the chain, which may refuse or register what is assigned.
+    members = vars(chain)
+    manager = members.get("schedule_manager")
+    if manager is None:
+        manager = ScheduleManager(minimize_cache_size, verbosity_level)
+        members["schedule_manager"] = manager
+    return manager

@@ -1,0 +1,160 @@
+"""What the code of a step reads besides its arguments and targets: closures, globals, objects.
+
+A program repeats what the recorded run has read. So the values that the code names are slots like
+those of links: a change makes a new recording, and a step that changes them runs as it is written.
+Values that code reaches without naming them (``getattr`` with a computed name, files, the clock)
+stay invisible; ``capture(audit=n)`` finds these.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Callable, Iterator
+
+from chainer.core.arrays.backend import is_array
+from chainer.core.autograd.variable import Variable
+from chainer.links.link import Link
+from chainer.training.capturing.circumstances import is_of_user
+from chainer.training.capturing.state import PLAIN, Fields, Owner, Role, StateTree
+from chainer.training.optimizers.optimizer import Optimizer
+
+#: Objects that are looked at. A step whose code reaches more is watched in part.
+_MOST_OBJECTS = 1000
+
+_READS_GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL"))
+_READS_ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"))
+
+
+class _Walk:
+    """Follows code to the objects that it names.
+
+    Args:
+        tree: The targets, which are told by the tree.
+    """
+
+    def __init__(self, tree: StateTree) -> None:
+        self._told = {id(x) for x in (*tree.links, *tree.optimizers, *tree.rules)}
+        self._told |= {id(p) for p in tree.parameters}
+        self._seen: dict[int, object] = {}
+        self._attributes: set[str] = set()
+        #: Objects whose attributes are read, if code names them, and where they are found.
+        self._holders: list[tuple[str, object]] = []
+        self._globals: dict[int, tuple[dict[str, object], set[str]]] = {}
+        self._fields: list[Owner] = []
+        for target in (*tree.links, *tree.optimizers):
+            self.visit(type(target), "")
+            if isinstance(target, Optimizer) and target._hooks is not None:
+                self.visit([*target._hooks.pre.values(), *target._hooks.post.values()], "a hook")
+
+    def owners(self) -> list[Owner]:
+        """Returns the owners of all slots that the code names."""
+        # An attribute may lead to code that names more attributes.
+        count = -1
+        while count != len(self._seen):
+            count = len(self._seen)
+            for label, holder in list(self._holders):
+                for name in self._named(vars(holder)):
+                    self.visit(vars(holder)[name], f"{label}.{name}")
+        found = list(self._fields)
+        for members, names in self._globals.values():
+            module = members.get("__name__", "a module")
+            found.append(Owner(Role.SURROUNDINGS, f"module {module}", members, sorted(names)))
+        for label, holder in self._holders:
+            members = vars(holder)
+            if not isinstance(members, dict):
+                continue  # of a class: its attributes are functions
+            names = None if isinstance(holder, Link) else self._named(members)
+            found.append(Owner(Role.SURROUNDINGS, label, members, names))
+        return found
+
+    def _named(self, members: object) -> list[str]:
+        return [n for n in members if n in self._attributes] if isinstance(members, dict) else []
+
+    def visit(self, value: object, label: str) -> None:
+        """Follows a value that code names.
+
+        Args:
+            value: The value.
+            label: How code reaches it.
+        """
+        if isinstance(value, PLAIN) or is_array(value) or id(value) in self._seen:
+            return
+        if len(self._seen) >= _MOST_OBJECTS:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, functools.partial):
+            self.visit([value.func, *value.args, *value.keywords.values()], label)
+        elif isinstance(value, types.MethodType):
+            self.visit(value.__func__, label)
+            self.visit(value.__self__, type(value.__self__).__name__)
+        elif isinstance(value, types.FunctionType):
+            if is_of_user(value.__module__):
+                self._visit_function(value)
+        elif isinstance(value, (list, tuple, set)):
+            for part in value:
+                self.visit(part, label)
+        elif isinstance(value, dict):
+            self.visit([*value.values()], label)
+        elif isinstance(value, type):
+            for base in value.__mro__:
+                if is_of_user(base.__module__):
+                    self.visit([m for m in vars(base).values() if callable(m)], label)
+                    self.visit([m.fget for m in vars(base).values() if type(m) is property], label)
+        elif isinstance(value, types.ModuleType):
+            if is_of_user(value.__name__):
+                self._holders.append((f"module {value.__name__}", value))
+        elif id(value) not in self._told:
+            self._visit_object(value, label)
+
+    def _visit_object(self, value: object, label: str) -> None:
+        if isinstance(value, Variable):
+            owner = Fields(Role.SURROUNDINGS, label, value, ("_array", "_requires_grad"))
+            self._fields.append(owner)
+        elif isinstance(value, Link):
+            self._holders.append((label, value))
+            self.visit([*vars(value).values(), type(value)], label)
+        elif hasattr(value, "__dict__") and is_of_user(type(value).__module__):
+            self._holders.append((type(value).__name__, value))
+            self.visit(type(value), label)
+
+    def _visit_function(self, function: types.FunctionType) -> None:
+        name = function.__qualname__
+        for cell, variable in zip(function.__closure__ or (), function.__code__.co_freevars):
+            owner = Fields(Role.SURROUNDINGS, f"{variable!r} in {name}", cell, ("cell_contents",))
+            self._fields.append(owner)
+            self.visit(owner.get("cell_contents"), variable)
+        if function.__defaults__ or function.__kwdefaults__:
+            names = ("__defaults__", "__kwdefaults__")
+            self._fields.append(Fields(Role.SURROUNDINGS, name, function, names))
+            self.visit([function.__defaults__, function.__kwdefaults__], name)
+        members = function.__globals__
+        for kind, read in _names_in(function.__code__):
+            if kind in _READS_ATTRIBUTE:
+                self._attributes.add(read)
+            elif read in members:
+                self._globals.setdefault(id(members), (members, set()))[1].add(read)
+                self.visit(members[read], read)
+
+
+def _names_in(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    """Yields the operations of code that read names, also of functions within."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _READS_GLOBAL or instruction.opname in _READS_ATTRIBUTE:
+            yield instruction.opname, str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_in(constant)
+
+
+def surroundings_of(function: Callable[..., object], tree: StateTree) -> list[Owner]:
+    """Returns the owners of the slots that the code of a step reads besides its targets.
+
+    Args:
+        function: The step.
+        tree: The targets.
+    """
+    walk = _Walk(tree)
+    walk.visit(function, getattr(function, "__qualname__", type(function).__name__))
+    return walk.owners()

@@ -1,0 +1,1 @@
+"""The log of a training: its file, its entries in snapshots, curves and pictures."""

@@ -1,0 +1,138 @@
+"""Clipping of the norm of all gradients together."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.backends.operations.gradient_hooks import gradient_hooks
+from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.config.configuration import threads
+from chainer.core.typing import Array
+from chainer.training.optimizers.hooks._norms import sum_of_squares
+from chainer.training.optimizers.updates import dense_gradients
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.optimizers.optimizer import Optimizer
+
+
+def _sum_of_squares(param: Parameter) -> Array:
+    """Returns the squared L2 norm of the true gradient of a parameter, an array."""
+    with param.device:
+        total = sum_of_squares(param.grad)
+        if param.loss_scale is not None:
+            total /= param.loss_scale**2
+        return total
+
+
+class GradientClipping:
+    """Optimizer hook function for gradient clipping.
+
+    If the L2 norm of all gradients together exceeds a threshold, they are all scaled by the same
+    factor, so that their norm is the threshold.
+
+    Args:
+        threshold (float): L2 norm threshold.
+
+    Attributes:
+        threshold (float): L2 norm threshold of gradient norm.
+        timing (str): When the hook is called: ``'pre'``, before the update.
+
+    Raises:
+        ValueError: If ``threshold`` is negative, which would reverse the gradients.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(1.0))
+    """
+
+    name = "GradientClipping"
+    timing = "pre"
+
+    def __init__(self, threshold: float) -> None:
+        if not threshold >= 0:
+            raise ValueError(f"threshold must not be negative, got {threshold!r}")
+        self.threshold = threshold
+
+    def __call__(self, opt: Optimizer) -> None:
+        """Changes the gradients of the target link's parameters."""
+        target = opt.target
+        if target is None:
+            return
+        params = [p for p in target.params(include_uninit=False) if p.grad is not None]
+        if not params:
+            return
+        on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]
+        if not on_device and threads.state.recorder is not None:
+            self._clip_in_recording(params)
+        elif on_device:
+            self._clip_on_devices(params, on_device)
+        else:
+            self._clip_on_host(params)
+
+    def _clip_on_host(self, params: list[Parameter]) -> None:
+        grads = dense_gradients(params)
+        if grads is not None:
+            kernel = gradient_hooks.select(grads[0])
+            norm = math.sqrt(float(kernel.sum_of_squares(grads)))
+            if norm > self.threshold:
+                with numpy.errstate(invalid="ignore"):  # as below
+                    kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
+            return
+        # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
+        squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
+        norm = math.sqrt(squares)
+        if norm == 0:
+            return
+        rate = self.threshold / norm
+        if rate < 1:
+            # An infinite gradient, which dynamic loss scaling finds, becomes NaN without a warning.
+            with numpy.errstate(invalid="ignore"):
+                for param in params:
+                    grad = param.grad
+                    grad *= rate
+
+    def _clip_in_recording(self, params: list[Parameter]) -> None:
+        """Does what :meth:`_clip_on_host` does, in every bit, without looking at the norm."""
+        xp = backend_of(params[0].grad).xp
+        totals = [_sum_of_squares(param).astype(numpy.float64) for param in params]
+        norm = xp.sqrt(functools.reduce(operator.add, totals))
+        rate = self.threshold / xp.where(norm == 0, 1.0, norm)
+        rate = xp.where(rate < 1, rate, 1.0)
+        for param in params:
+            grad = param.grad
+            grad *= rate.astype(grad.dtype)
+
+    def _clip_on_devices(self, params: list[Parameter], on_device: list[Parameter]) -> None:
+        # The rate stays an array, so that the host does not wait for it. Where nothing is to be
+        # clipped, gradients are multiplied by one.
+        groups: dict[Any, list[Array]] = {}
+        for param in on_device:
+            key = (param.device, param.grad.dtype, param.loss_scale)
+            groups.setdefault(key, []).append(param.grad)
+        on_host = [param for param in params if backend_of(param.grad).family == HOST_FAMILY]
+        totals = [_sum_of_squares(param) for param in on_host]
+        for (device, _, scale), grads in groups.items():
+            with device:
+                total = gradient_hooks.select(grads[0]).sum_of_squares(grads)
+                totals.append(total if scale is None else total / scale**2)
+        first = on_device[0].device
+        with first:
+            xp = first.xp
+            # Added one by one: to join many arrays, CuPy copies a table from the host.
+            squares = functools.reduce(operator.add, first.send(totals))
+            rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
+            rate = xp.where(rate < 1, rate, 1)
+        for (device, dtype, _), grads in groups.items():
+            with device:
+                wide = numpy.float32 if dtype.itemsize == 2 else dtype
+                factor = device.send(rate).astype(wide, copy=False)
+                gradient_hooks.select(grads[0]).scale(grads, factor)
+        for param in on_host:
+            grad = param.grad
+            grad *= param.device.send(rate)

@@ -1,0 +1,48 @@
+"""Lasso regularization."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer.backends.operations.gradient_hooks import gradient_hooks
+from chainer.core.arrays.backend import backend_of
+from chainer.training.optimizers.hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.updates import Entry
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.optimizers.update_rule import UpdateRule
+
+
+class Lasso(GradientHook):
+    """Optimizer/UpdateRule hook function for Lasso regularization.
+
+    Adds the scaled sign of each weight to its gradient: ``grad += rate * sign(param)``.
+
+    Args:
+        rate (float): Coefficient for the regularization.
+
+    Attributes:
+        rate (float): Coefficient for the regularization.
+        timing (str): When the hook is called: ``'pre'``, before the update.
+        call_for_each_param (bool): True: the hook is called for each parameter.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.Lasso(0.0005))
+    """
+
+    name = "Lasso"
+    can_group = True
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
+        """Adds a multiple of the sign of the parameter to its gradient."""
+        array, grad = param.array, param.grad
+        grad += self.rate * backend_of(array).xp.sign(array)
+
+    def call_for_params(self, entries: list[Entry]) -> None:
+        """Changes the gradients of parameters of one device and dtype by few calls of a kernel."""
+        gradient_hooks.select(entries[0][1]).lasso(entries, self.rate)

@@ -1,0 +1,47 @@
+"""Weight decay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer.backends.operations.gradient_hooks import gradient_hooks
+from chainer.training.optimizers.hooks._gradient_hook import GradientHook
+from chainer.training.optimizers.updates import Entry
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.optimizers.update_rule import UpdateRule
+
+
+class WeightDecay(GradientHook):
+    """Optimizer/UpdateRule hook function for weight decay regularization.
+
+    Adds a scaled parameter to the corresponding gradient: ``grad += rate * param``.
+
+    Args:
+        rate (float): Coefficient for the weight decay.
+
+    Attributes:
+        rate (float): Coefficient for the weight decay.
+        timing (str): When the hook is called: ``'pre'``, before the update.
+        call_for_each_param (bool): True: the hook is called for each parameter.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.0005))
+    """
+
+    name = "WeightDecay"
+    can_group = True
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
+        """Adds a multiple of the parameter to its gradient."""
+        grad = param.grad
+        grad += self.rate * param.array
+
+    def call_for_params(self, entries: list[Entry]) -> None:
+        """Changes the gradients of parameters of one device and dtype by few calls of a kernel."""
+        gradient_hooks.select(entries[0][1]).weight_decay(entries, self.rate)

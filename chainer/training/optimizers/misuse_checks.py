@@ -1,0 +1,198 @@
+"""Warnings of optimizers about gradients that are missing or were not cleared, and about names."""
+
+# The gradients of parameters belong to the core.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from chainer.core.autograd.lazy_gradient import UNDEFINED
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.misuse import MisuseWarning, similar, warn_once
+from chainer.links.link import Link
+
+if TYPE_CHECKING:
+    from chainer.training.optimizers.gradient_method import GradientMethod
+
+_ORDER = "the order is: model.cleargrads(); loss.backward(); optimizer.update()"
+
+
+class UpdateChecks:
+    """What an optimizer remembers of its updates, to find gradients that are not new."""
+
+    def __init__(self) -> None:
+        #: Whether all gradients were missing at the update before.
+        self._had_none = False
+        self._searched = False
+        #: Number of attributes of the optimizer whose names were looked at.
+        self._attributes = 0
+
+    def check(
+        self, optimizer: GradientMethod, params: list[Parameter], differentiated: bool
+    ) -> None:
+        """Looks at the gradients before an update.
+
+        Args:
+            optimizer: The optimizer.
+            params: Parameters of its target.
+            differentiated: Whether the optimizer itself has run the backward pass just now.
+        """
+        fresh = False
+        none = True
+        for param in params:
+            gradient = param._gradient
+            if gradient is None:
+                continue
+            none = False
+            is_new, complaint = _inspect(param, gradient)
+            fresh = fresh or is_new
+            if complaint:
+                _warn_param(optimizer, param, complaint)
+        if (none and differentiated and params) or (self._had_none and not fresh):
+            name = type(optimizer).__name__
+            self._had_none = False
+            _warn(
+                f"{name}.update() has found no gradient in any parameter of its model: the loss "
+                "does not depend on them (was it computed from .array, or in "
+                f"no_backprop_mode?), or backward() was not called; {_ORDER}"
+            )
+        else:
+            self._had_none = none and bool(params)
+        # A model without parameters is usually one whose links were assigned outside init_scope().
+        if (fresh or not params) and not self._searched:
+            self._searched = True
+            _find_unregistered(cast("Link", optimizer.target))
+        if len(optimizer.__dict__) != self._attributes:
+            self._attributes = len(optimizer.__dict__)
+            _find_misspelled(optimizer)
+
+    def done(self, params: list[Parameter]) -> None:
+        """Remembers which gradients an update has used.
+
+        Args:
+            params: Parameters of the target.
+        """
+        for param in params:
+            gradient = param._gradient
+            if gradient is not None and gradient is not UNDEFINED:
+                try:
+                    param.__dict__["_used_gradient"] = weakref.ref(gradient)
+                except TypeError:  # arrays of this library have no weak references
+                    return
+
+
+def _warn(message: str) -> None:
+    # Three frames up is the caller of optimizer.update().
+    warnings.warn(message, MisuseWarning, stacklevel=5)
+
+
+def _inspect(param: Parameter, gradient: object) -> tuple[bool, str]:
+    """Looks at the gradient of one parameter before an update.
+
+    Args:
+        param: The parameter.
+        gradient: Its gradient, as it is stored.
+
+    Returns:
+        Whether the gradient was computed after the last update, and what is wrong with it (an empty
+        text if nothing is).
+    """
+    rule = param.update_rule
+    if gradient is UNDEFINED:
+        updated = rule is not None and rule.enabled
+        return False, f"is updated without a gradient: it is NaN; {_ORDER}" if updated else ""
+    members = param.__dict__
+    used = members.get("_used_gradient")
+    is_new = used is None or used() is not gradient
+    stale = members.get("_stale_gradient")
+    if stale is not None and stale() is gradient:
+        return is_new, (
+            "is updated with a gradient that was added to the one of an earlier update, or to NaN, "
+            f"because it was not cleared; {_ORDER}"
+        )
+    if is_new and rule is None:
+        return is_new, (
+            "has a gradient but is not updated, because it was added to the model after setup(): "
+            "call optimizer.setup(model) again"
+        )
+    return is_new, ""
+
+
+def _warn_param(optimizer: GradientMethod, param: Parameter, message: str) -> None:
+    if "_misuse_reported" in param.__dict__:
+        return
+    param.__dict__["_misuse_reported"] = True
+    target = cast("Link", optimizer.target)
+    name = next((name for name, other in target.namedparams() if other is param), param.name)
+    _warn(f"parameter {name!r} {message}")
+
+
+def _find_unregistered(target: Link) -> None:
+    """Warns of links and parameters that have gradients, but that the model does not contain."""
+    links = list(target.links())
+    known = {id(link) for link in links} | {id(param) for param in target.params()}
+    for link in links:
+        # A class may hide what is registered, by a params() of its own.
+        registered = {*link._params, *getattr(link, "_children", ())}
+        for name, value in vars(link).items():
+            if name.startswith("_") or name in registered:
+                continue
+            for part in _parts(value):
+                if id(part) in known:
+                    continue
+                params = list(part.params()) if isinstance(part, Link) else [part]
+                if any([id(p) not in known and _has_gradient(p) for p in params]):
+                    _warn_attribute(link, name, value)
+
+
+def _has_gradient(param: Parameter) -> bool:
+    return param._gradient is not None and param._gradient is not UNDEFINED
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yields the links and parameters in an attribute."""
+    if isinstance(value, (Link, Parameter)):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        yield from [part for part in value if isinstance(part, (Link, Parameter))]
+    elif isinstance(value, dict):
+        yield from [part for part in value.values() if isinstance(part, (Link, Parameter))]
+
+
+def _warn_attribute(link: Link, name: str, value: object) -> None:
+    if isinstance(value, (list, tuple, dict)):
+        kind = type(value).__name__
+        remedy = f"a {kind} hides them: use a ChainList or a Sequential within init_scope()"
+    else:
+        remedy = "assign it within init_scope()"
+    warn_once(
+        "unregistered",
+        f"{type(link).__qualname__}.{name}",
+        f"attribute {name!r} of {type(link).__name__} has parameters with gradients that are "
+        f"neither updated, saved nor cleared: {remedy}",
+        stacklevel=5,
+    )
+
+
+def _find_misspelled(optimizer: GradientMethod) -> None:
+    """Warns of attributes of an optimizer that look like hyperparameters, but are not."""
+    # Optimizers of programs may have attributes of any name.
+    if not type(optimizer).__module__.startswith("chainer."):
+        return
+    known = set(optimizer.hyperparam.get_dict())
+    for name in vars(optimizer):
+        if name.startswith("_") or name in known or hasattr(type(optimizer), name):
+            continue
+        meant = similar(name, known)
+        if meant is not None:
+            warn_once(
+                "hyperparameter",
+                f"{type(optimizer).__name__}.{name}",
+                f"{type(optimizer).__name__} has no hyperparameter {name!r}; did you mean "
+                f"{meant!r}?",
+                stacklevel=4,
+            )

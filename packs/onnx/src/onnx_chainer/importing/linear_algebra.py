@@ -1,0 +1,58 @@
+"""Products of matrices, and determinants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import chainer.functions as F
+from chainer.backend import get_array_module
+from onnx_chainer.importing.attributes import Attributes
+from onnx_chainer.importing.values import Tensor, array_of, is_float, ndim_of
+
+
+def _gemm(attributes: Attributes, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
+    alpha, beta = attributes.get("alpha", 1.0), attributes.get("beta", 1.0)
+    transa, transb = bool(attributes.get("transA", 0)), bool(attributes.get("transB", 0))
+    if not is_float(a):
+        x, y = array_of(a), array_of(b)
+        result = (x.T if transa else x) @ (y.T if transb else y)
+        result = (alpha * result).astype(x.dtype) if alpha != 1 else result
+        if c is None:
+            return result
+        return result + (beta * array_of(c)).astype(x.dtype)
+    if transb and not transa and alpha == beta == 1 and (c is None or ndim_of(c) == 1):
+        return F.linear(a, b, c)
+    y = F.matmul(a, b, transa, transb)
+    y = y if alpha == 1 else y * alpha
+    return y if c is None else y + (c if beta == 1 else c * beta)
+
+
+def _matmul(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
+    if is_float(a):
+        return F.matmul(a, b)
+    return get_array_module(array_of(a)).matmul(array_of(a), array_of(b))
+
+
+def _einsum(attributes: Attributes, *xs: Tensor) -> Tensor:
+    equation = attributes["equation"].replace(" ", "")
+    if is_float(xs[0]):
+        return F.einsum(equation, *xs)
+    arrays = [array_of(x) for x in xs]
+    return get_array_module(arrays[0]).einsum(equation, *arrays)
+
+
+def _det(attributes: Attributes, x: Tensor) -> Tensor:
+    shape = array_of(x).shape
+    if len(shape) == 2:
+        return F.det(x)
+    y = F.batch_det(F.reshape(x, (-1, *shape[-2:])))
+    return F.reshape(y, shape[:-2])
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "Det": _det,
+    "Einsum": _einsum,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+}

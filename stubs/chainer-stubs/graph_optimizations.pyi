@@ -1,0 +1,21 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from chainer.training.capturing import *
+from chainer.training.capturing import (
+    capture as capture,
+    circumstances as circumstances,
+    comparison as comparison,
+    guards as guards,
+    machine as machine,
+    nested_arguments as nested_arguments,
+    snapshot as snapshot,
+    state as state,
+    static_graph as static_graph,
+    static_graph_utilities as static_graph_utilities,
+    static_record as static_record,
+    step_record as step_record,
+    structure as structure,
+    substitution as substitution,
+    surroundings as surroundings,
+    varying_numbers as varying_numbers,
+)

@@ -1,0 +1,142 @@
+"""Makes random calls in release 7.8.1 and in this one, and prints the differences.
+
+    python -m tests.comparison --peer .peers/chainer7/bin/python
+    python -m tests.comparison --peer .peers/chainer7/bin/python --dtypes
+    python -m tests.comparison --peer .peers/chainer7/bin/python --special
+    python -m tests.comparison --peer .peers/chainer7/bin/python --store
+
+``--dtypes`` calls every function with mixtures of dtypes instead. ``--special`` makes some elements
+of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store``
+writes the answers of release 7.8.1 that the tests compare with, when the calls change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import chainer
+from tests.comparison.calls import names
+from tests.comparison.compare import Difference, compare_answers
+from tests.comparison.dtypes import compare_outcomes
+from tests.comparison.intended import intended_name
+from tests.comparison.stored import store, store_dtypes
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+#: Program of a worker. The root is on the path only while this package is imported from it, and
+#: chainer is imported first: it must be that of the interpreter, not the one beside this package.
+_START = """
+import sys
+if sys.version_info < (3, 11):
+    import chainer
+sys.path.insert(0, sys.argv[1])
+import importlib
+importlib.import_module(sys.argv[2]).main(sys.argv[3:])
+"""
+
+#: Calls of each function whose answers are stored.
+STORED_ROUNDS = 4
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the comparison.
+
+    Returns:
+        int: Exit status: 1 if there are differences that are not intended.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.comparison", description="Comparison with release 7.8.1."
+    )
+    parser.add_argument(
+        "--peer",
+        default=str(ROOT / ".peers" / "chainer7" / "bin" / "python"),
+        help="interpreter that imports release 7.8.1",
+    )
+    parser.add_argument("--first", type=int, default=0, help="number of the first call")
+    parser.add_argument("--calls", type=int, default=4000, help="number of calls")
+    parser.add_argument("--store", action="store_true", help="store answers for the tests")
+    parser.add_argument("--dtypes", action="store_true", help="mixtures of dtypes")
+    parser.add_argument("--special", action="store_true", help="with NaN and infinities")
+    options = parser.parse_args(arguments)
+    if options.dtypes:
+        return _compare_dtypes(options.peer, options.store)
+    if options.store:
+        store(answers_of(options.peer, 0, STORED_ROUNDS * len(names())))
+        return 0
+    last = options.first + options.calls
+    theirs = answers_of(options.peer, options.first, last, options.special)
+    ours = answers_of(sys.executable, options.first, last, options.special)
+    return _report(
+        len(theirs),
+        (
+            difference
+            for number, (a, b) in enumerate(zip(theirs, ours, strict=True), options.first)
+            for difference in compare_answers(number, a, b, options.special)
+        ),
+        options.special,
+    )
+
+
+def _compare_dtypes(peer: str, storing: bool) -> int:
+    theirs = json.loads(_output_of(peer, "tests.comparison.dtypes"))
+    if storing:
+        store_dtypes(theirs)
+        return 0
+    found = [
+        difference
+        for name, calls in theirs.items()
+        for difference in compare_outcomes(chainer, name, calls)
+    ]
+    return _report(sum(len(mixed) for calls in theirs.values() for mixed in calls.values()), found)
+
+
+def _report(calls: int, differences: Iterable[Difference], special: bool = False) -> int:
+    """Prints the differences that are not intended and the numbers of all; returns the status."""
+    counts: Counter[str | None] = Counter()
+    for difference in differences:
+        name = intended_name(difference, special)
+        counts[name] += 1
+        if name is None:
+            print(difference)
+    print(f"{calls} calls")
+    for name, count in counts.most_common():
+        print(f"{count:6} {name or 'NOT INTENDED'}")
+    return 1 if counts[None] else 0
+
+
+def answers_of(python: str, first: int, last: int, special: bool = False) -> list[dict[str, Any]]:
+    """Returns the answers of the release that an interpreter imports.
+
+    Args:
+        python: Interpreter.
+        first: Number of the first call.
+        last: Number after that of the last call.
+        special: Whether some elements of inputs and gradients are NaN or infinite.
+    """
+    arguments = [str(first), str(last), *(["special"] if special else [])]
+    output = _output_of(python, "tests.comparison.worker", *arguments)
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def _output_of(python: str, module: str, *arguments: str) -> str:
+    environment = dict(os.environ, PYTHONPATH="", OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
+    return subprocess.run(
+        [python, "-c", _START, str(ROOT), module, *arguments],
+        env=environment,
+        cwd="/",
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
