@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
+import chainer
 from chainer import MisuseWarning
 from chainer import functions as F
 from chainer.core.autograd.function import force_backprop_mode, no_backprop_mode
