@@ -5,9 +5,10 @@
 Without an active environment it makes ``.venv`` and installs there. The packs come from ``packs/``;
 all is installed in one command, because pip would look for a pack in an index otherwise.
 
-``--packs`` installs every pack with its extra ``--pack-extra``, each by a command of its own: one
-whose requirements cannot be installed here (an MPI, oneDNN) is installed without them, and its
-tests are skipped.
+``--packs`` installs every pack with its extra ``--pack-extra``, each by a command of its own. Some
+packs need libraries that not every machine has (an MPI, oneDNN). Their pyproject.toml says so,
+``[tool.chainer] may-lack-requirements = true``: they are then installed without them, and their
+tests are skipped. For any other pack a failure is an error.
 """
 
 from __future__ import annotations
@@ -59,6 +60,10 @@ def install_packs(pip: list[str], extra: str) -> bool:
         path = f"{folder}[{extra}]" if has else str(folder)
         if subprocess.run([*pip, "-e", path], check=False).returncode == 0:
             continue
+        tools = packs.settings(folder).get("tool", {})
+        if not tools.get("chainer", {}).get("may-lack-requirements", False):
+            print(f"{name} cannot be installed", file=sys.stderr)
+            return False
         print(f"{name}: its requirements are not available here; it is installed without them")
         if subprocess.run([*pip, "--no-deps", "-e", str(folder)], check=False).returncode != 0:
             return False

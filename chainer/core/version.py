@@ -1,3 +1,3 @@
 """Version of the distribution (pyproject.toml reads it from here)."""
 
-__version__ = "8.0.0a1"
+__version__ = "8.0.0"

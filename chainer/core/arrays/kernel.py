@@ -188,7 +188,8 @@ class Operation:
                     f"kernel of {provider_description} for operation {self.name!r} "
                     f"lacks {', '.join(missing)}"
                 )
-            self._loaded[key] = implementation
+            # Of several threads that came here at once, all use the object of the first.
+            implementation = self._loaded.setdefault(key, implementation)
         return implementation
 
     def _reference_on_xp_arrays(self, backend: Backend) -> Any:
@@ -196,8 +197,9 @@ class Operation:
         implementation = self._on_xp_arrays.get(backend)
         if implementation is None:
             reference = self._load(None, backend)
-            implementation = ReferenceOnXpArrays(reference, self.methods, self.in_place)
-            self._on_xp_arrays[backend] = implementation
+            implementation = self._on_xp_arrays.setdefault(
+                backend, ReferenceOnXpArrays(reference, self.methods, self.in_place)
+            )
         return implementation
 
     def _load_for_selector(self, backend: Backend, kernel: KernelDeclaration | None) -> Any:
@@ -215,6 +217,8 @@ class Operation:
         if policy.kernels:  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
             _warn_of_unknown_providers(policy)
+        # If another thread registers a kernel now, the result goes to tables that are dropped.
+        tables = self._tables
         enabled = [
             kernel
             for kernel in by_preference(self.kernels_for(cls), policy)
@@ -228,7 +232,7 @@ class Operation:
             entry = self._load(None, backend)
         else:
             entry = self._reference_on_xp_arrays(backend)
-        self._tables.setdefault(policy, {})[cls] = entry
+        tables.setdefault(policy, {})[cls] = entry
         return entry
 
     def __repr__(self) -> str:

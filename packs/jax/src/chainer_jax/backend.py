@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import math
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from chainer_array_api import Array, ArrayAPIBackend, dtypes
 from chainer_jax import boxes, indexing
 from chainer_jax.boxes import JaxArrayBase, View
 from chainer_jax.random import RandomNumbers
-from chainer_jax.recorder import JaxRecorder
 
 
 class HostReadError(TypeError):
@@ -97,7 +95,6 @@ class JaxBackend(ArrayAPIBackend):
 
     def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
         self.native_dtype(host.dtype)
-        self._enters(host)
         if boxes.state.observer is not None:
             return self.array_class(self.nx.asarray(host, device=device))
         # JAX's own copy is a program of XLA for each shape. This one has no other reference, so
@@ -114,16 +111,7 @@ class JaxBackend(ArrayAPIBackend):
         return super().create(kind, shape, dtype, device)
 
     def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
-        host = numpy.asarray(value, dtype)
-        self._enters(host)
-        return self.nx.asarray(host, device=device)
-
-    def _enters(self, host: numpy.ndarray[Any, Any]) -> None:
-        """Tells a recording which data of the host became a constant of the program."""
-        observer: Any = boxes.state.observer
-        if observer is not None:
-            digest = hashlib.blake2b(host.tobytes(), digest_size=16).hexdigest()
-            observer.host_data.append((host.shape, host.dtype.str, digest))
+        return self.nx.asarray(numpy.asarray(value, dtype), device=device)
 
     def copy(self, array: Any, device: Device) -> Array:
         native = self.wrap(array).native
@@ -222,17 +210,9 @@ class JaxBackend(ArrayAPIBackend):
         Args:
             device: Device of this backend.
         """
-        from chainer_jax.capturing import CaptureRecorder
+        from chainer_jax.recorder import JaxRecorder
 
-        return CaptureRecorder(self)
-
-    def step_recorder(self, device: Device) -> JaxRecorder:
-        """Returns what records a step on a device.
-
-        Args:
-            device: Device of this backend.
-        """
-        return JaxRecorder(self, device)
+        return JaxRecorder(self)
 
 
 backend = JaxBackend()

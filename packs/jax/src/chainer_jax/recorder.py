@@ -1,279 +1,261 @@
-"""Recording of a step: ordinary define-by-run code becomes one program of XLA.
-
-The step runs twice on tracers. The first run only collects which boxes are read and written. So
-no list of the state is needed: parameters, running statistics, moments of optimizers and the key of
-the random numbers are found in the same way. The second run is the one that XLA compiles: boxes
-that are read become inputs, and boxes that are written become outputs.
-"""
+"""The recorder of JAX arrays: one trace of the step, one program of XLA."""
 
 from __future__ import annotations
 
 import gc
-import sys
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax import boxes
-from chainer_jax.boxes import Box, Holder, Observer, Stale
+from chainer_jax.boxes import Box, View
+from chainer_jax.loops import with_loops
+from chainer_jax.program import JaxProgram, pack_numbers
+from chainer_jax.tracing import StepTrace
+
+if TYPE_CHECKING:
+    from chainer_jax.backend import JaxBackend
+
+#: Length of the vector of numbers while a step is traced. XLA removes unused elements.
+_MOST_NUMBERS = 4096
 
 
-class RecordError(RuntimeError):
-    """A step cannot be recorded; it has to run eagerly."""
+class TracedNumber(VaryingNumber):
+    """A number that is an input of the program."""
+
+    recorder: JaxRecorder
+
+    def array(self, dtype: Any) -> Any:
+        """Returns the array of a dtype that has the value of the number in each call."""
+        return self.recorder.array_of(self, dtype)
 
 
-class _Trace(Observer):
-    """What one run of a step reads, writes and makes.
-
-    Args:
-        known: The boxes that may be read, as the first run found them; None in the first run.
-
-    Attributes:
-        inputs: Boxes that existed before and are read, in order.
-        written: Boxes that existed before and are written, in order.
-        host_data: Shape, dtype and digest of all data of the host that entered.
-    """
-
-    def __init__(self, known: Sequence[Box] | None = None) -> None:
-        self.inputs: dict[Box, None] = {}
-        self.written: dict[Box, None] = {}
-        self.host_data: list[tuple[Any, ...]] = []
-        self._known = None if known is None else frozenset(known)
-        self._made: weakref.WeakSet[Box] = weakref.WeakSet()
-        self._before: dict[Box, Any] = {}
-
-    def __enter__(self) -> _Trace:
-        if boxes.state.observer is not None:
-            raise RecordError("a step is being recorded already")
-        boxes.state.observer = self
-        return self
-
-    def __exit__(self, *args: Any) -> None:
-        boxes.state.observer = None
-        for box, value in self._before.items():
-            box.value = value
-        # Tracers that outlive their trace would raise an error of JAX about leaked tracers.
-        for box in self._made:
-            box.value = Stale()
-
-    def put(self, box: Box, value: Any) -> None:
-        """Gives a box another value until the end of the trace.
-
-        Args:
-            box: The box.
-            value: Tracer.
-        """
-        self._before.setdefault(box, box.value)
-        box.value = value
-
-    def created(self, box: Box) -> None:
-        self._made.add(box)
-
-    def read(self, box: Box) -> None:
-        if box in self.inputs or box in self._made or box in self.written:
-            return
-        if isinstance(box.value, Stale):
-            return  # reading it raises
-        if self._known is not None and box not in self._known:
-            raise RecordError(
-                "two runs of the step read different arrays: it makes an array outside of chainer, "
-                "or depends on something that changes"
-            )
-        self.inputs[box] = None
-
-    def wrote(self, box: Box) -> None:
-        if box not in self._made:
-            self._before.setdefault(box, box.value)
-            self.written[box] = None
-
-
-class JaxRecorder:
-    """Records steps on JAX.
+class JaxRecorder(Recorder):
+    """Traces a step once. :meth:`program` compiles it, and computes the values of the trace.
 
     Args:
         backend: The backend.
-        device: The device that the step runs on.
-
-    Attributes:
-        state: Arrays that existed before and are written.
-        foreign: Arrays that existed before and are only read.
-        host_data: Data of the host that entered, as shapes, dtypes and digests.
     """
 
-    def __init__(self, backend: Any, device: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         self._backend = backend
-        self._device = device
-        self.state: Sequence[Array] = ()
-        self.foreign: Sequence[Array] = ()
-        self.host_data: tuple[Any, ...] = ()
+        self._arguments: list[Any] = []
+        self._state: dict[Box, None] = {}
+        self._views: list[Any] = []
+        self._numbers: list[VaryingNumber] = []
+        self._vector: Any = None
+        self._pending: list[tuple[Any, Any]] = []
+        self._values: dict[int, Any] | None = None
+        #: Boxes that the trace made; these with the ones that it wrote, and their places among the
+        #: results of the trace.
+        self._made: list[Any] = []
+        self._finals: list[Any] = []
+        self._indexes: list[int] = []
+        #: Boxes that an earlier program computes and this one reads, and the reverse.
+        self._given: list[Box] = []
+        self._passed_on: list[Box] | None = None
+        self._jaxpr: Any = None
+        self._state[backend.xp.random.box()] = None
 
-    def record(
-        self,
-        run: Callable[[tuple[Array, ...], tuple[Array, ...]], Sequence[Array]],
-        arguments: Sequence[Array],
-        numbers: Sequence[float] = (),
-    ) -> JaxProgram:
-        """Records a step. Nothing is computed, and no array is changed.
+    def argument(self, array: Any) -> Any:
+        """See :meth:`Recorder.argument`."""
+        mine = self._backend.array_class(self._backend.wrap(array).native)
+        self._arguments.append(mine)
+        return mine
+
+    def state(self, array: Any) -> Any:
+        """See :meth:`Recorder.state`."""
+        view = self._backend.same(array)
+        self._state[view.node.root] = None
+        self._views.append(view.node)
+        return view
+
+    def number(self, evaluate: Callable[[], float]) -> float:
+        """See :meth:`Recorder.number`."""
+        recorder = self
+        # A class for this recording: numbers computed from a number are of its class.
+        kind = type("TracedNumber", (TracedNumber,), {"recorder": recorder})
+        return kind.of(evaluate)
+
+    def array_of(self, number: VaryingNumber, dtype: Any) -> Any:
+        """Returns the traced array of a number."""
+        places = [i for i, known in enumerate(self._numbers) if known is number]
+        if not places:
+            if len(self._numbers) == _MOST_NUMBERS:
+                raise NotRecordableError(f"it has more than {_MOST_NUMBERS} varying numbers")
+            places = [len(self._numbers)]
+            self._numbers.append(number)
+        return self._backend.array_class(self._vector[places[0]].astype(dtype))
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """See :meth:`Recorder.run`."""
+        jax = self._backend.jax
+        self._boxes = [*self._state, *self._given, *[x.node for x in self._arguments]]
+        trace = self._trace = StepTrace()
+        result: Any = None
+
+        def traced(values: Any, vector: Any) -> Any:
+            nonlocal result
+            self._vector = vector
+            with trace:
+                for box, value in zip(self._boxes, values, strict=True):
+                    trace.put(box, value)
+                result = function()
+                self._made = list(trace.made)
+                self._finals = [*self._made, *trace.written]
+                self._indexes = list(range(len(self._finals)))
+                return [box.value for box in self._finals]
+
+        try:
+            self._jaxpr = jax.make_jaxpr(traced)(
+                [box.value for box in self._boxes], numpy.zeros(_MOST_NUMBERS)
+            )
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
+            raise NotRecordableError(
+                f"the value of an array is read: {str(error).splitlines()[0]}"
+            ) from error
+        finally:
+            self._vector = None
+        # Shapes and dtypes are asked for before the values are there.
+        for box, aval in zip(self._made, self._jaxpr.out_avals):
+            box.value = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+        if any([box in trace.written for box in self._given]):
+            raise NotRecordableError("the backward computation changes an array of the forward one")
+        # JAX may keep the function, and that would keep the graph.
+        found, result = result, None
+        return found
+
+    def continued(self) -> Recorder:
+        """See :meth:`Recorder.continued`. All arrays that the graph keeps are results."""
+        self._release()
+        self._passed_on = [*self._made, *[x.node for x in self._arguments]]
+        second = JaxRecorder(self._backend)
+        second._state, second._views = dict(self._state), list(self._views)
+        second._given = self._passed_on
+        return second
+
+    def kept(self) -> str | None:
+        """See :meth:`Recorder.kept`. After :meth:`program`, reading a kept array raises."""
+        if self._values is not None:
+            return None
+        self._release()
+        values = [box.value for box in self._made]
+        return f"{values[0].dtype}{list(values[0].shape)}" if values else None
+
+    def _release(self) -> None:
+        """Forgets the boxes that nothing but this recorder refers to."""
+        found = [(i, weakref.ref(box)) for i, box in zip(self._indexes, self._finals)]
+        self._made, self._finals = [], []
+        gc.collect()  # graphs are cycles
+        alive = [(i, box) for i, reference in found if (box := reference()) is not None]
+        self._indexes = [i for i, _ in alive]
+        self._finals = [box for _, box in alive]
+        self._made = [box for box in self._finals if box not in self._trace.written]
+
+    def program(self, outputs: Sequence[Array]) -> Program:
+        """See :meth:`Recorder.program`."""
+        b, trace = self._backend, self._trace
+        arguments = [x.node for x in self._arguments]
+        used = [box for box in (*self._state, *self._given) if box in trace.inputs]
+        donated = [box for box in used if box in trace.written]
+        kept = [box for box in used if box not in trace.written]
+        only_written = [x for x in self._state if x in trace.written and x not in trace.inputs]
+        passed_on = [b.array_class.on(box) for box in self._passed_on or ()]
+        wanted = [*outputs, *passed_on, *[array for array, _ in self._pending]]
+        written = [*donated, *only_written]
+        # Compiled for these arguments: a jitted function would look at each of them at each call.
+        given = [[box.value for box in places] for places in (donated, kept, arguments)]
+        step = self._step([*donated, *kept, *arguments], written, wanted)
+        jitted = b.jax.jit(step, donate_argnums=0)
+        compiled = jitted.lower(*given, pack_numbers(self._numbers)).compile()
+        program = JaxProgram(
+            *(b, compiled, donated, kept, written),
+            *(self._numbers, len(outputs), self._passed_on),
+        )
+        self._compute(program, wanted, len(outputs), passed_on)
+        return program
+
+    def _step(
+        self, inputs: list[Box], written: list[Box], wanted: list[Array]
+    ) -> Callable[..., tuple[list[Any], list[Any]]]:
+        """Returns the function that XLA compiles.
 
         Args:
-            run: The step. It gets arrays for ``arguments``, and arrays without axes in float64 for
-                ``numbers``, and returns the arrays that the program is to return.
-            arguments: Arrays that differ from call to call.
-            numbers: Numbers that differ from call to call.
-
-        Raises:
-            RecordError: If two runs differ: if they read other arrays, or data of the host that is
-                not the same.
-            HostReadError: If Python needs the value of an array. JAX's own errors are of the
-                classes in ``jax.errors``.
+            inputs: The boxes whose values the function gets.
+            written: The boxes whose new values it returns.
+            wanted: The arrays whose values it returns.
         """
-        b = self._backend
-        jax = b.jax
-        arrays = [b.wrap(x).native for x in arguments]
-        count = len(numbers)
-        packed = pack_numbers(numbers)
-        first = _Trace()
-
-        def wrapped(natives: Any, values: Any) -> Sequence[Array]:
-            given = tuple(b.array_class(value) for value in natives)
-            vector = b.nx.asarray(values, float)
-            return run(given, tuple(b.array_class(vector[i]) for i in range(count)))
-
-        def discover(natives: Any, values: Any) -> Any:
-            with first:
-                return [y.native for y in wrapped(natives, values)]
-
-        jax.eval_shape(discover, arrays, packed)
-        gc.collect()  # graphs of the run before: their boxes hold tracers
-        donated = [box for box in first.written if box in first.inputs]
-        written = [*donated, *[box for box in first.written if box not in first.inputs]]
-        kept = [box for box in first.inputs if box not in first.written]
-        data = tuple(first.host_data)
+        nx, finals, all_boxes, indexes = self._backend.nx, self._finals, self._boxes, self._indexes
+        # A loop of Python becomes a loop of the program, which XLA compiles once.
+        evaluate = with_loops(self._jaxpr.jaxpr, self._jaxpr.consts)
+        shapes = {box: (box.value.shape, box.value.dtype) for box in all_boxes}
 
         def step(gives: Any, keeps: Any, natives: Any, values: Any) -> Any:
-            trace = _Trace([*donated, *kept])
-            with trace:
-                for box, value in zip([*donated, *kept], [*gives, *keeps], strict=True):
-                    trace.put(box, value)
-                outputs = [y.native for y in wrapped(natives, values)]
-                if set(trace.written) != set(written):
-                    raise RecordError("two runs of the step write different arrays")
-                if tuple(trace.host_data) != data:
-                    raise RecordError(
-                        "the step sends other data of the host at each run (numpy.random, a "
-                        "counter): make them an argument"
-                    )
-                return outputs, [box.value for box in written]
+            given = dict(zip(inputs, [*gives, *keeps, *natives], strict=True))
+            for box in all_boxes:
+                if box not in given:  # not read
+                    given[box] = nx.zeros(*shapes[box])
+            vector = nx.pad(nx.asarray(values, float), (0, _MOST_NUMBERS - len(values)))
+            results = evaluate(*[given[box] for box in all_boxes], vector)
+            given.update(zip(finals, [results[i] for i in indexes], strict=True))
+            before = {box: box.value for box in given}
+            try:
+                for box, value in given.items():
+                    box.value = value
+                return [y.native for y in wanted], [given[box] for box in written]
+            finally:
+                for box, value in before.items():
+                    box.value = value
 
-        compiled = jax.jit(step, donate_argnums=0)
-        values = ([box.value for box in donated], [box.value for box in kept])
-        compiled.trace(*values, arrays, packed)
-        self.host_data = data
-        on = b.array_class.on
-        self.state = [on(box) for box in written]
-        self.foreign = [on(box) for box in kept]
-        return JaxProgram(b, compiled, (donated, kept, written))
+        return step
 
+    def _compute(
+        self, program: JaxProgram, wanted: list[Array], count: int, passed_on: list[Array]
+    ) -> None:
+        """Computes the values of the recorded run, by the first call of the program."""
+        made = program.all_results(
+            [self._backend.array_class(x.node.value) for x in self._arguments]
+        )
+        self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
+        self._wanted = wanted
+        for (_, target), value in zip(self._pending, made[count + len(passed_on) :], strict=True):
+            target.node.value = value.native
+        for box in self._made:
+            box.value = boxes.Stale()
+        for array, value in zip(passed_on, made[count:]):
+            array.node.value = value.native
 
-#: References to a value that only its box holds: the box, a list, the argument of ``getrefcount``.
-_OWN_REFERENCES = 3
+    def is_recorded(self, array: object) -> bool:
+        """See :meth:`Recorder.is_recorded`."""
+        node = getattr(array, "node", None)
+        while isinstance(node, View):
+            if any([node is view for view in self._views]):
+                return True
+            node = node.parent
+        known = [*self._made, *[x.node for x in self._arguments]]
+        return any([node is box for box in known])
 
+    def reads(self, array: Any) -> bool:
+        """See :meth:`Recorder.reads`."""
+        return array.node.root in self._trace.inputs or array.node.root in self._trace.written
 
-#: Up to this many numbers are passed to a program one by one; more of them as one array. Converting
-#: an array takes as long as converting three numbers: 5 % of a small step on a single core.
-_MOST_SCALARS = 2
+    def forget(self, argument: Any) -> bool:
+        """See :meth:`Recorder.forget`."""
+        if self.reads(argument):
+            return False
+        self._arguments = [x for x in self._arguments if x is not argument]
+        return True
 
-
-def pack_numbers(numbers: Sequence[float]) -> Any:
-    """Returns numbers in the form that programs expect: a list of a few, or else one array."""
-    if len(numbers) <= _MOST_SCALARS:
-        # JAX knows no classes derived from float.
-        return [float(number) for number in numbers]
-    return numpy.array(numbers, numpy.float64)
-
-
-class JaxProgram:
-    """A recorded step, as a program of XLA, which is compiled at the first call.
-
-    Args:
-        backend: The backend.
-        compiled: The jitted function.
-        places: Boxes that are read and written, only read, and written. The first ones are the
-            beginning of the last ones.
-    """
-
-    def __init__(self, backend: Any, compiled: Any, places: tuple[list[Box], ...]) -> None:
-        self._backend = backend
-        self._compiled = compiled
-        self._donated, self._kept, self._written = places
-        self._holder = Holder(self._written)
-        self.parts = (self,)
-
-    def bind(self, state: Sequence[Any], foreign: Sequence[Any]) -> None:
-        """Makes the program work on other arrays than those it was recorded with.
-
-        Args:
-            state: Arrays in the order of the recorder's ``state``, none of them a view.
-            foreign: Arrays in the order of the recorder's ``foreign``.
-
-        Raises:
-            ValueError: If their number, shapes or dtypes differ, or an array is a view.
-        """
-        places = []
-        for name, old, new in (
-            ("state", self._written, state),
-            ("foreign", self._kept, foreign),
-        ):
-            if len(old) != len(new):
-                raise ValueError(f"{name} must have {len(old)} arrays, got {len(new)}")
-            for box, array in zip(old, new, strict=True):
-                value, other = box.value, array.node
-                if not isinstance(other, Box):
-                    raise ValueError(f"{name} must not contain views")
-                if (value.shape, value.dtype) != (other.value.shape, other.value.dtype):
-                    raise ValueError(
-                        f"{name}: expected an array of shape {value.shape} and dtype "
-                        f"{value.dtype}, got {other.value.shape} and {other.value.dtype}"
-                    )
-            places.append({box: array.node for box, array in zip(old, new, strict=True)})
-        self._donated = [places[0][box] for box in self._donated]
-        self._kept = list(places[1].values())
-        self._written = list(places[0].values())
-        self._holder.release()
-        self._holder = Holder(self._written)
-
-    def __call__(self, arguments: Sequence[Array], numbers: Sequence[float] = ()) -> list[Array]:
-        """Runs the program: state is changed in place, outputs are new arrays.
-
-        Args:
-            arguments: Arrays of the shapes and dtypes that were recorded.
-            numbers: Numbers, as many as were recorded.
-        """
-        wrap, holder = self._backend.wrap, self._holder
-        # XLA computes while Python runs the code after the call. Code before the call adds to the
-        # time of a step.
-        natives = [wrap(x).native for x in arguments]
-        keeps = [box.value for box in self._kept]
-        # After these, as an argument may be an array of the state.
-        results = holder.values
-        gives = self._collect() if results is None else results[: len(self._donated)]
-        outputs, values = self._compiled(gives, keeps, natives, pack_numbers(numbers))
-        holder.hold(values)
-        return [*map(self._backend.array_class, outputs)]
-
-    def _collect(self) -> list[Any]:
-        """Returns the values of the donated boxes, whose memory the program may reuse.
-
-        A value that something besides its box refers to must survive (copies share values), so it
-        is copied. All others are passed as they are.
-        """
-        gives = [box.value for box in self._donated]
-        counts = [*map(sys.getrefcount, gives)]
-        copy = self._backend.nx.copy
-        return [
-            copy(value) if count > _OWN_REFERENCES else value
-            for value, count in zip(gives, counts, strict=True)
-        ]
+    def plain(self, array: Any) -> Any:
+        """See :meth:`Recorder.plain`. Before :meth:`program`, the values come later."""
+        if self._values is not None:
+            return self._backend.duplicate(self._values.get(id(array), array))
+        if self._jaxpr is None:
+            return self._backend.duplicate(array)
+        target = self._backend.array_class(None)
+        self._pending.append((array, target))
+        return target

@@ -16,7 +16,7 @@ from chainer_array_api import Array
 
 from chainer_jax import boxes
 from chainer_jax.backend import HostReadError
-from chainer_jax.recorder import _Trace
+from chainer_jax.tracing import Trace
 
 #: For how many different settings (arguments other than arrays) a method is compiled. More settings
 #: are a sign that they differ from call to call, as a number of a schedule does. Calls with further
@@ -121,7 +121,7 @@ class _Program:
         self._structure: Any = None
 
         def traced(values: list[Any]) -> list[Any]:
-            with _Trace():
+            with Trace():
                 given = [backend.array_class(value) for value in values]
                 following = iter(given)
                 filled = [next(following) if isinstance(x, Array) else x for x in leaves]

@@ -10,13 +10,13 @@ import numpy
 from chainer.backends.numpy.kernels import optimizer_updates as reference
 
 from chainer_jax import boxes
-from chainer_jax.recorder import _Trace
+from chainer_jax.tracing import Trace
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4))
 def _compute(update: Any, natives: Any, vector: Any, structure: Any, fixed: Any) -> Any:
     wrap = update.__self__.backend.array_class
-    with _Trace():
+    with Trace():
         arrays = [None if native is None else wrap(native) for native in natives]
         found = iter([wrap(vector[i]) for i in range(len(vector))])
         leaves = [next(found) if value is _VARIES else value for value in fixed]

@@ -116,7 +116,7 @@ def _variable(value: Tensor) -> Variable:
     return value if isinstance(value, Variable) else Variable(value, requires_grad=False)
 
 
-def _computed_in(attributes: Attributes, x: Tensor) -> Any:
+def _computed_in(attributes: Attributes) -> Any:
     """Returns the dtype in which a normalization computes its statistics: float32 by default."""
     return require("onnx").helper.tensor_dtype_to_np_dtype(attributes.get("stash_type", 1))
 
@@ -124,23 +124,39 @@ def _computed_in(attributes: Attributes, x: Tensor) -> Any:
 def _layer_normalization(
     attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    ndim = ndim_of(x)
-    axes = tuple(range(attributes.get("axis", -1) % ndim, ndim))
+    shape = array_of(x).shape
+    ndim = len(shape)
+    first = attributes.get("axis", -1) % ndim
+    eps = attributes.get("epsilon", 1e-5)
     dtype = array_of(x).dtype
-    wide = x if dtype.itemsize >= 4 else F.cast(x, _computed_in(attributes, x))
+    if attributes.outputs < 2 and dtype.itemsize >= 4 and array_of(gamma).shape == shape[first:]:
+        # One function for rows. The mean and the deviation are not wanted, as in most models.
+        size = array_of(gamma).size
+        flat = [
+            F.reshape(v, (size,)) for v in (gamma, _zeros_like(gamma) if beta is None else beta)
+        ]
+        y = F.layer_normalization(F.reshape(x, (-1, size)), *flat, eps=eps)
+        return (F.reshape(y, shape),)
+    axes = tuple(range(first, ndim))
+    wide = x if dtype.itemsize >= 4 else F.cast(x, _computed_in(attributes))
     mean = F.average(wide, axis=axes, keepdims=True)
     centered = wide - mean
     var = F.average(centered * centered, axis=axes, keepdims=True)
-    inverse = 1 / F.sqrt(var + attributes.get("epsilon", 1e-5))
+    inverse = 1 / F.sqrt(var + eps)
     y = F.cast(centered * inverse, dtype) * gamma
     return (y if beta is None else y + beta, mean, inverse)[: max(attributes.outputs, 1)]
+
+
+def _zeros_like(value: Tensor) -> Tensor:
+    array = array_of(value)
+    return get_array_module(array).zeros_like(array)
 
 
 def _rms_normalization(attributes: Attributes, x: Tensor, gamma: Tensor) -> Tensor:
     ndim = ndim_of(x)
     axes = tuple(range(attributes.get("axis", -1) % ndim, ndim))
     dtype = array_of(x).dtype
-    wide = x if dtype.itemsize >= 4 else F.cast(x, _computed_in(attributes, x))
+    wide = x if dtype.itemsize >= 4 else F.cast(x, _computed_in(attributes))
     mean = F.average(wide * wide, axis=axes, keepdims=True)
     return F.cast(wide / F.sqrt(mean + attributes.get("epsilon", 1e-5)), dtype) * gamma
 

@@ -1,8 +1,8 @@
-"""Evaluates programs, with copies of equations all at once."""
+"""Evaluates copies of equations all at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from jax import lax
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from chainer_jax.rolling.copies import Copies, Inner, Same, Varying, find_copies
-from chainer_jax.rolling.simplify import Equation, is_literal, simplified
+from chainer_jax.loops.copies import Copies, Inner, Same, Varying
+from chainer_jax.loops.simplify import Equation, is_literal
 
 
 class _Stacked(NamedTuple):
@@ -36,7 +36,7 @@ class _Value(NamedTuple):
     is_stack: bool
 
 
-class _Values:
+class Values:
     """Values of the variables of a program."""
 
     def __init__(self) -> None:
@@ -92,17 +92,25 @@ def _part(stack: Any, start: int, count: int, direction: int) -> Any:
     return lax.rev(part, (0,))
 
 
-class _Evaluation:
+class Evaluation:
     """Evaluates copies.
 
     Args:
         copies: The copies.
-        values: Values of the variables so far. Those of the outputs are added.
+        values: Values of the variables so far. The values of the outputs are added.
         definitions: The equation that computes each variable.
+        used_outside: Variables that other equations than the copies use.
     """
 
-    def __init__(self, copies: Copies, values: _Values, definitions: dict[Any, Equation]) -> None:
+    def __init__(
+        self,
+        copies: Copies,
+        values: Values,
+        definitions: dict[Any, Equation],
+        used_outside: frozenset[Any],
+    ) -> None:
         self._copies = copies
+        self._used_outside = used_outside
         self._values = values
         self._definitions = definitions
         self._first = copies.equations[0]
@@ -219,10 +227,7 @@ class _Evaluation:
             for x in row
             if q != number
         )
-        return inside or not outputs.isdisjoint(self.used_outside)
-
-    #: Variables that other equations than those of the copies use.
-    used_outside: frozenset[Any] = frozenset()
+        return inside or not outputs.isdisjoint(self._used_outside)
 
     def _total(self, term: Inner) -> Any:
         """Returns the sum of terms over the copies without computing them; None if unknown."""
@@ -283,14 +288,8 @@ class _Evaluation:
         """Evaluates equations that depend on those of the copy before: ``lax.scan``."""
         copies, inside = self._copies, set(group)
         if any(self._differ(number) for number in group):
-            raise _DifferError
-        lags: dict[tuple[int, int], tuple[int, list[Any]]] = {}
-        for number in group:
-            for x in copies.inputs[number]:
-                if isinstance(x, Inner) and x.number in inside and x.lag:
-                    key = x.number, x.output
-                    if key not in lags or lags[key][0] < x.lag:
-                        lags[key] = x.lag, x.first
+            raise DifferError
+        lags = self._lags(inside)
         outside = {
             (number, place): self._input(x)
             for number in group
@@ -303,19 +302,19 @@ class _Evaluation:
             key: tuple([self._initial(key, x) for x in first]) for key, (_, first) in lags.items()
         }
 
+        def argument(x: Any, place: tuple[int, int], carry: Any, given: Any, now: Any) -> Any:
+            if isinstance(x, Inner) and x.number in inside:
+                key = x.number, x.output
+                return carry[key][-x.lag] if x.lag else now[key]
+            return given[place] if place in given else outside[place].array
+
         def step(carry: Any, given: Any) -> Any:
             now: dict[tuple[int, int], Any] = {}
             for number in group:
-                arguments = []
-                for place, x in enumerate(copies.inputs[number]):
-                    if isinstance(x, Inner) and x.number in inside:
-                        key = x.number, x.output
-                        value = carry[key][-x.lag] if x.lag else now[key]
-                    elif (number, place) in given:
-                        value = given[number, place]
-                    else:
-                        value = outside[number, place].array
-                    arguments.append(value)
+                arguments = [
+                    argument(x, (number, place), carry, given, now)
+                    for place, x in enumerate(copies.inputs[number])
+                ]
                 for output, value in enumerate(self._first[number].bind(*arguments)):
                     now[number, output] = value
             following = {key: (*old[1:], now[key]) for key, old in carry.items()}
@@ -325,6 +324,17 @@ class _Evaluation:
         _, found = lax.scan(step, carry, stacks, length=copies.count)
         for key, stack in found.items():
             self._found[key] = _Value(stack, True)
+
+    def _lags(self, inside: set[int]) -> dict[tuple[int, int], tuple[int, list[Any]]]:
+        """Returns how many copies before each output of a loop is needed, and its first values."""
+        lags: dict[tuple[int, int], tuple[int, list[Any]]] = {}
+        for number in inside:
+            for x in self._copies.inputs[number]:
+                if isinstance(x, Inner) and x.number in inside and x.lag:
+                    key = x.number, x.output
+                    if key not in lags or lags[key][0] < x.lag:
+                        lags[key] = x.lag, x.first
+        return lags
 
     def _initial(self, key: tuple[int, int], x: Any) -> Any:
         return jnp.asarray(self._values[x], self._first[key[0]].outputs[key[1]].aval.dtype)
@@ -344,12 +354,12 @@ class _Evaluation:
             for place in range(len(self._first[number].outputs))
             if (number, place) in used
             or any(
-                copy[number].outputs[place] in self.used_outside for copy in self._copies.equations
+                copy[number].outputs[place] in self._used_outside for copy in self._copies.equations
             )
         ]
 
 
-class _DifferError(Exception):
+class DifferError(Exception):
     """Copies of a loop take different slices."""
 
 
@@ -378,63 +388,8 @@ def _in_order(copies: Copies) -> list[list[int]]:
     return [groups[label] for label in TopologicalSorter(before).static_order()]
 
 
-def rolled(program: Any, constants: Sequence[Any]) -> Callable[..., list[Any]]:
-    """Returns a function that evaluates a program, with loops in place of copies of equations.
-
-    Args:
-        program: The ``jaxpr``.
-        constants: Values of its constants.
-
-    Returns:
-        callable: Function of the inputs that returns the outputs. Sums over copies are added in
-        another order than one after the other.
-    """
-    equations, results = simplified(program, constants)
-    regions = find_copies(equations)
-    definitions = {y: e for e in equations for y in e.outputs}
-    inside = {id(e): n for n, r in enumerate(regions) for copy in r.equations for e in copy}
-    users: dict[Any, set[Any]] = {}
-    for equation in equations:
-        for x in equation.inputs:
-            if not is_literal(x):
-                users.setdefault(x, set()).add(inside.get(id(equation)))
-    for x in results:
-        if not is_literal(x):
-            users.setdefault(x, set()).add(None)
-    used_outside = [
-        frozenset(
-            y
-            for copy in region.equations
-            for e in copy
-            for y in e.outputs
-            if users.get(y, set()) - {number}
-        )
-        for number, region in enumerate(regions)
-    ]
-
-    def evaluate(*inputs: Any) -> list[Any]:
-        values = _Values()
-        for variable, value in zip(program.constvars, constants, strict=True):
-            values[variable] = value
-        for variable, value in zip(program.invars, inputs, strict=True):
-            values[variable] = value
-        at = 0
-        for region, used in zip(regions, used_outside, strict=True):
-            _run(equations[at : region.start], values)
-            evaluation = _Evaluation(region, values, definitions)
-            evaluation.used_outside = used
-            try:
-                evaluation.run()
-            except _DifferError:
-                _run(equations[region.start : region.stop], values)
-            at = region.stop
-        _run(equations[at:], values)
-        return [values[x] for x in results]
-
-    return evaluate
-
-
-def _run(equations: Sequence[Equation], values: _Values) -> None:
+def run(equations: Sequence[Equation], values: Values) -> None:
+    """Evaluates equations one after the other."""
     for equation in equations:
         outputs = equation.bind(*[values[x] for x in equation.inputs])
         for variable, value in zip(equation.outputs, outputs, strict=True):

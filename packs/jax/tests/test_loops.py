@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from chainer_jax.rolling.program import rolled
+from chainer_jax.loops import with_loops
 
 STEPS, SIZE = 12, 5
 
@@ -21,7 +21,7 @@ def values(*shape):
 def evaluate(function, *arrays):
     """Compares a program with what it becomes, and returns the text of that."""
     program = jax.make_jaxpr(function)(*arrays)
-    evaluation = rolled(program.jaxpr, program.consts)
+    evaluation = with_loops(program.jaxpr, program.consts)
     expected = jax.jit(function)(*arrays)
     for actual, y in zip(jax.jit(evaluation)(*arrays), jax.tree.leaves(expected), strict=True):
         assert actual.dtype == y.dtype

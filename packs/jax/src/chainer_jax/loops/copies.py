@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer_jax.rolling.simplify import Equation, is_literal
+from chainer_jax.loops.simplify import Equation, is_literal
 
 #: Fewer copies than this stay as they are: they compile quickly.
 _FEWEST_COPIES = 4
