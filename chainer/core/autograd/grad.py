@@ -258,9 +258,9 @@ def _paths_between(
 ) -> dict[FunctionNode, Indexes]:
     """Returns the functions to visit, with the indexes of the inputs that get gradients.
 
-    These inputs are targets, or are computed from targets. As in earlier releases, a target without
-    ``requires_grad`` is no reason to visit a function, but it gets gradients of those that are
-    visited. The creators of outputs and targets are visited in any case: gradients of all their
+    These inputs are targets, or are computed from targets. As in earlier releases, functions are
+    not visited because of a target without ``requires_grad``, but it gets gradients of those that
+    are visited. The creators of outputs and targets are visited in any case: gradients of all their
     outputs may have to be retained.
     """
     roots = [node.creator_node for node in outputs]
