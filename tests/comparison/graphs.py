@@ -473,7 +473,7 @@ class Run:
 
 
 def label_of(function):
-    """Returns the label of a function; an array is no constant in release 7.8.1."""
+    """Returns the label of a function; release 7.8.1 does not call arrays constants."""
     return function.label.replace("constant array", "_")
 
 
