@@ -53,7 +53,7 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
     """Description of a call that has run.
 
     Attributes:
-        out: What the call returns. Its arrays may be replaced by assignment to ``out.array``.
+        out: Result of the call. Its arrays may be replaced by assignment to ``out.array``.
     """
 
     def __init__(

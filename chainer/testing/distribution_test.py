@@ -223,7 +223,7 @@ class distribution_unittest(unittest.TestCase):
         assert self._dist(is_gpu).support == self.support
 
     def check_sample(self, is_gpu: bool) -> None:
-        """Compares mean and standard deviation of samples with those of SciPy's samples."""
+        """Compares mean and standard deviation of samples with SciPy's samples."""
         found = to_host(self._dist(is_gpu).sample(sample_shape=(_SAMPLES, *self.sample_shape)))
         size = (_SAMPLES, *self.sample_shape, *self.shape)
         if self.scipy_onebyone:

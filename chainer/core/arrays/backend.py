@@ -215,12 +215,12 @@ def copyto(dst: Array, src: ArrayLike) -> None:
 
     Args:
         dst: Destination array.
-        src: Source array, on any device. Its shape can be broadcast to that of ``dst``. For a
+        src: Source array, on any device. Its shape can be broadcast to the shape of ``dst``. For a
             destination in host memory also a number, or a list or tuple of numbers.
 
     Raises:
         TypeError: If ``dst`` is not an array or ``src`` has no values, or if the data type of
-            ``src`` cannot be cast to that of ``dst`` by the rule ``'same_kind'``.
+            ``src`` cannot be cast to the data type of ``dst`` by the rule ``'same_kind'``.
         ValueError: If the shapes do not fit.
     """
     target, source = backend_of(dst), find_backend(src.__class__)

@@ -291,7 +291,7 @@ class BackwardPass:
                 if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
                     check_input_gradient(function, i, array, self._any_dtype)
                 if x not in reached:
-                    # What add() does with the first gradient of a node, without the call.
+                    # The same as add() of the first gradient of a node, without the call.
                     reached[x] = [gx] if on_variables else gx
                 else:
                     self.sums.add(x, gx)

@@ -64,9 +64,9 @@ class _TreeLSTM(Chain):
 class ChildSumTreeLSTM(_TreeLSTM):
     """Child-Sum TreeLSTM unit: a node of a tree, with any number of children in any order.
 
-    The unit computes the cell state and the output of a node from those of its children and an
-    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if there are two
-    children, as ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
+    The unit computes the cell state and the output of a node from its children's and an input. It
+    keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if there are two children, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_.
@@ -136,9 +136,9 @@ class ChildSumTreeLSTM(_TreeLSTM):
 class NaryTreeLSTM(_TreeLSTM):
     """N-ary TreeLSTM unit: a node of a tree, with a fixed number of children in a given order.
 
-    The unit computes the cell state and the output of a node from those of its children and an
-    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2,
-    as ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
+    The unit computes the cell state and the output of a node from its children's and an input. It
+    keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_ and `A Fast Unified Model for Parsing and Sentence

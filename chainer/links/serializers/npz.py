@@ -93,7 +93,7 @@ class NpzDeserializer(serializer_module.Deserializer):
     :func:`save_npz`, by this release or another one.
 
     Args:
-        npz: What :func:`numpy.load` returns for an NPZ file, or any mapping of keys to arrays.
+        npz: Result of :func:`numpy.load` for an NPZ file, or any mapping of keys to arrays.
         path (str): The base path that the deserialization starts from.
         strict (bool): If True, the deserializer raises an error when an expected value is not
             found. Otherwise, it ignores the value and skips deserialization.

@@ -21,7 +21,7 @@ BinaryFile: TypeAlias = IO[bytes]
 
 
 class BinaryWriter(Protocol):
-    """What :class:`PickleDatasetWriter` needs of a file object."""
+    """The methods of a file object that :class:`PickleDatasetWriter` calls."""
 
     def write(self, data: bytes, /) -> Any:
         """Writes bytes."""
@@ -143,7 +143,7 @@ class PickleDataset(DatasetMixin):
             index (int): The index of the example; a negative one counts from the end.
 
         Returns:
-            What was written.
+            The example that was written.
 
         Raises:
             IndexError: If the index is out of range.

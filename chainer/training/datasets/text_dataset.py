@@ -35,8 +35,8 @@ class TextDataset(DatasetMixin):
             one for each file.
         errors (str or list of strs): How errors of the encoding are handled, as for :func:`open`,
             or a list with one for each file.
-        newline (str or list of strs): What ends a line, as for :func:`open`, or a list with one
-            for each file.
+        newline (str or list of strs): End of a line, as for :func:`open`, or a list with one for
+            each file.
         filter_func (callable): Takes the line of each file as positional arguments. Rows for which
             it returns a false value are left out.
 

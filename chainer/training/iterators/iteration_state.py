@@ -263,7 +263,7 @@ def serialize_state(
         order_name: Name under which the order is saved.
 
     Returns:
-        The state and the previous epoch detail, which are those of the file if the serializer is a
+        The state and the previous epoch detail; both are read from the file if the serializer is a
         deserializer.
     """
     position = serializer("current_position", int(state.position))

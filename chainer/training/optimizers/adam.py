@@ -223,7 +223,7 @@ class AdaBound(Adam):
 class AMSBound(AdaBound):
     """AMSBound optimizer: :class:`AdaBound` with ``amsgrad=True``.
 
-    Its arguments are those of :class:`AdaBound`.
+    It takes the arguments of :class:`AdaBound`.
     """
 
     amsgrad: bool = hyperparameter(default=True, init=False)

@@ -389,10 +389,10 @@ class GradientMethod(Optimizer):
     def mixed_precision(self, dtype: DTypeLike = "float16") -> Self:
         """Makes the target compute in 16 bits, and updates it in float32.
 
-        Parameters become float16, except for those of normalizations; links that have such
-        parameters convert their inputs. Updates are made on float32 copies
-        (:meth:`use_fp32_update`), and the loss is scaled (:meth:`loss_scaling`; bfloat16 does not
-        need it). Call it after :meth:`setup` and before the first update.
+        Parameters become float16, except in normalizations; links that have such parameters convert
+        their inputs. Updates are made on float32 copies (:meth:`use_fp32_update`), and the loss is
+        scaled (:meth:`loss_scaling`; bfloat16 does not need it). Call it after :meth:`setup` and
+        before the first update.
 
         Args:
             dtype: ``'float16'`` or ``'bfloat16'``.
@@ -418,9 +418,8 @@ class GradientMethod(Optimizer):
     def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
         """Gives some of the parameters hyperparameters of their own.
 
-        Hyperparameters that are not named are those of the optimizer, now and later. A parameter
-        belongs to the last group that it was put into. :meth:`setup` forgets the groups; call it
-        before.
+        Hyperparameters that are not named follow the optimizer, now and later. A parameter belongs
+        to the last group that it was put into. :meth:`setup` forgets the groups; call it before.
 
         Args:
             selection: A parameter, a link, a list of parameters and links, or a function of the
@@ -539,7 +538,7 @@ class GradientMethod(Optimizer):
     ) -> bool:
         """Computes the loss and the gradients; returns whether the loss is a variable."""
         loss = lossfun(*args, **kwds)
-        # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
+        # Anything with backward() is accepted: programs hand in mocks and wrapped variables.
         if not hasattr(loss, "backward"):
             raise TypeError(f"lossfun must return a chainer.Variable, got {type(loss).__name__}")
         if self._use_cleargrads:

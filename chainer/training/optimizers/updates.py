@@ -40,7 +40,7 @@ STEPS = ("update", "update_core", "update_core_cpu", "update_core_gpu")
 
 
 class Plan:
-    """What rules with the same hyperparameters and the same count have in common.
+    """Kernel and scalars of the rules with the same hyperparameters and the same count.
 
     Args:
         rule: One of the rules.
@@ -172,7 +172,7 @@ class Updates:
             plan = self._known.get(key)
         if plan is None:
             plan = self._plan(rule, array, device)
-            # A recording has to see each rule, to find that its count is no longer that of others.
+            # A recording has to see each rule, to find that its count differs from the others'.
             if key is not None and plan.is_shared and active.recording is None:
                 self._known[key] = plan
         row, kernel = plan.row(rule, array, grad)
@@ -293,7 +293,7 @@ def begin(rule: UpdateRule, param: Parameter) -> None:
 
     Args:
         rule: The rule.
-        param: What it updates, the parameter or its float32 copy. The device is current.
+        param: The parameter to update, or its float32 copy. The device is current.
     """
     # Not as an attribute that is watched: that would take as long as a small update. Who calls this
     # tells of the change.

@@ -218,7 +218,7 @@ class StandardUpdater(Updater):
 
     @property
     def previous_epoch_detail(self) -> float | None:
-        """What :attr:`epoch_detail` was before the last update."""
+        """Value of :attr:`epoch_detail` before the last update."""
         return self.get_iterator("main").previous_epoch_detail
 
     @property

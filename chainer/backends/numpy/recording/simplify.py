@@ -54,13 +54,13 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
 
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
-    - What does not depend on anything, such as ``arange``, is computed once.
-    - What was computed already, and is still there, is not computed again.
-    - What is not used is not computed.
+    - A call without array arguments, such as ``arange``, is made once.
+    - A value that was computed already, and is still there, is not computed again.
+    - A value that is not used is not computed.
 
     Args:
         calls: Recorded calls.
-        outputs: What the program returns.
+        outputs: Results of the program.
         kept: Buffers that are parts of others, and have to be written.
     """
     calls = [_as_ufunc(call) for call in calls]

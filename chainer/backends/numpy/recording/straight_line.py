@@ -77,7 +77,7 @@ class StraightLine:
         if len(parts) == 1:
             self.run = self._compiled("run", parts[0])
             return
-        # What kernels keep passes from part to part.
+        # Values that kernels keep pass from part to part.
         shared = [f"global {', '.join(self._held.values())}"] if self._held else []
         names = [f"part{i}" for i in range(len(parts))]
         for name, lines in zip(names, parts, strict=True):
@@ -237,7 +237,7 @@ def direct_arguments(calls: list[Call], arguments: list[Ref], others: set[Buffer
         for ref in references((call.args, call.kwargs)):
             if places.get(ref.buffer) not in (None, ref.place()):
                 del places[ref.buffer]
-        # A call that may write to the array must not get that of the user.
+        # A call that may write to the array must not get the user's array.
         for ref in written(call):
             places.pop(ref.buffer, None)
     return [i for i, ref in enumerate(arguments) if ref.buffer in places]

@@ -63,7 +63,7 @@ class Call:
 
     Attributes:
         kind: How it gives its result.
-        function: What is called.
+        function: Function that is called.
         args: Arguments, with references in place of arrays.
         kwargs: Keyword arguments, without ``out``.
         out: References to what it writes, in a tuple or nested tuples; None if it writes to its
@@ -109,10 +109,10 @@ class Tape:
 
         Args:
             kind: How the call gives its result.
-            function: What is called.
+            function: Function that is called.
             args: Arguments.
             kwargs: Keyword arguments.
-            out: What is written; None if it is among the arguments.
+            out: Array that is written; None if it is among the arguments.
         """
         refer = self.buffers.symbols
         self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out)))
@@ -131,7 +131,7 @@ current = _Current()
 
 
 def bare(value: Any) -> Any:
-    """Returns plain arrays for those of the recording, also within lists, tuples and dicts."""
+    """Replaces arrays of the recording by plain arrays, also within lists, tuples and dicts."""
     if isinstance(value, TapeArray):
         return value.view(_ndarray)
     if type(value) is tuple:
@@ -207,7 +207,7 @@ def record(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         kwargs: Its keyword arguments.
 
     Returns:
-        What it returns, with arrays of the recording.
+        The results of the function, as arrays of the recording.
     """
     tape = current.tape
     args, kwargs = bare(args), bare(kwargs)
@@ -281,7 +281,7 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         kwargs: Its keyword arguments.
 
     Returns:
-        What it returns, with arrays of the recording.
+        The results of the function, as arrays of the recording.
     """
     args, kwargs = bare(args), bare(kwargs)
     # The whole kernel runs again in each repetition, so that it may read values, as without a tape.
