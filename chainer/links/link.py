@@ -277,8 +277,8 @@ class Link(DeviceResident):
         """
         if not self.__init_done:
             raise RuntimeError(
-                f"{type(self).__name__}: Link.__init__() has not been called; call "
-                "super().__init__() before init_scope()"
+                "Link.__init__() has not been called. Call super().__init__() before init_scope() "
+                f"in {type(self).__name__}.__init__()"
             )
         before = self._within_init_scope
         self._within_init_scope = True
