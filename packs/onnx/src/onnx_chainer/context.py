@@ -145,7 +145,7 @@ class Context:
         self.parameters[name] = tensor_of(array, name)
         return name
 
-    def add_const(self, array: Any, name: str) -> str:
+    def add_const(self, array: Array, name: str) -> str:
         """Adds a node with a constant before the nodes of the function that is converted.
 
         Args:
@@ -183,6 +183,6 @@ class Context:
         return self._links.get(id(node))
 
 
-def _key(value: Any) -> int:
+def _key(value: Array) -> int:
     """Returns what a value is known by: the node of a Variable, or the array itself."""
     return id(value.node) if isinstance(value, Variable) else id(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,8 +11,11 @@ from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, axes_of, deliver
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
-def matmul(b: Backend, x1: Any, x2: Any, out: Any = None, **_: Any) -> Array:
+
+def matmul(b: Backend, x1: ArrayLike, x2: ArrayLike, out: ArrayLike = None, **_: Any) -> Array:
     """As :func:`numpy.matmul`."""
     first, second = operands.together(b, (x1, x2))
     if not (first.ndim and second.ndim):
@@ -26,7 +29,7 @@ def matmul(b: Backend, x1: Any, x2: Any, out: Any = None, **_: Any) -> Array:
     return deliver(b, b.nx.matmul(first, second), out, "matmul")
 
 
-def dot(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
+def dot(b: Backend, a: ArrayLike, b_: Any, out: ArrayLike = None) -> Array:
     """As :func:`numpy.dot`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     if not (x.ndim and y.ndim):
@@ -38,25 +41,25 @@ def dot(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
     return deliver(b, result.native, out, "dot")
 
 
-def vdot(b: Backend, a: Any, b_: Any) -> Array:
+def vdot(b: Backend, a: ArrayLike, b_: Any) -> Array:
     """As :func:`numpy.vdot`."""
     x, y = operands.array(b, a).reshape(-1), operands.array(b, b_).reshape(-1)
     return matmul(b, x.conj() if x.dtype.kind == "c" else x, y)
 
 
-def inner(b: Backend, a: Any, b_: Any) -> Array:
+def inner(b: Backend, a: ArrayLike, b_: Any) -> Array:
     """As :func:`numpy.inner`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     return tensordot(b, x, y, ((-1,), (-1,))) if x.ndim and y.ndim else x * y
 
 
-def outer(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
+def outer(b: Backend, a: ArrayLike, b_: Any, out: ArrayLike = None) -> Array:
     """As :func:`numpy.outer`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     return b.xp.multiply(x.reshape(-1, 1), y.reshape(1, -1), out=out)
 
 
-def tensordot(b: Backend, a: Any, b_: Any, axes: Any = 2) -> Array:
+def tensordot(b: Backend, a: ArrayLike, b_: Any, axes: Any = 2) -> Array:
     """As :func:`numpy.tensordot`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     if isinstance(axes, int):
@@ -78,7 +81,7 @@ def tensordot(b: Backend, a: Any, b_: Any, axes: Any = 2) -> Array:
 # -- einsum ---------------------------------------------------------------------------------------
 
 
-def einsum(b: Backend, subscripts: str, *operands_: Any, out: Any = None, **_: Any) -> Array:
+def einsum(b: Backend, subscripts: str, *operands_: Any, out: ArrayLike = None, **_: Any) -> Array:
     """As :func:`numpy.einsum` with subscripts; operands are contracted from left to right."""
     terms, result = _subscripts(subscripts, [operands.array(b, x) for x in operands_])
     labels, total = terms[0]
@@ -189,7 +192,7 @@ def linalg_function(b: Backend, name: str) -> Any:
     if native is None or name not in (*STANDARD_LINALG, "solve"):
         return None
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: ArrayLike, **kwargs: Any) -> Any:
         arrays = [operands.array(b, a) if not isinstance(a, int) else a for a in args]
         natives = [
             a
@@ -235,7 +238,7 @@ def fft_function(b: Backend, name: str) -> Any:
     if native is None or name not in (*_FFT_OF_COMPLEX, *_FFT_OF_REAL, *_SHIFTS):
         return None
 
-    def function(a: Any, *args: Any, **kwargs: Any) -> Array:
+    def function(a: ArrayLike, *args: ArrayLike, **kwargs: Any) -> Array:
         x = operands.array(b, a)
         if name not in _SHIFTS:
             x = operands.astype(b, x, _transformed(x.dtype, name in _FFT_OF_COMPLEX), copy=False)

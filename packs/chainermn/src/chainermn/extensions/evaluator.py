@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 
 def create_multi_node_evaluator(actual_evaluator: Any, communicator: CommunicatorBase) -> Any:
@@ -51,7 +54,7 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: Communicato
     return actual_evaluator
 
 
-def _host(value: Any) -> Any:
+def _host(value: ArrayLike) -> Any:
     value = getattr(value, "array", value)
     return chainer.get_device("@numpy").send(value) if hasattr(value, "dtype") else value
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.backend import find_backend
 from chainer.dataset import Iterator
 from chainermn.communicators.communicator_base import CommunicatorBase
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 _STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position")
 
@@ -45,7 +48,7 @@ class _MultiNodeIterator(Iterator):
             return state[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r} in this process")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         actual = self.__dict__.get("actual_iterator")
         if actual is not None and name != "_state" and hasattr(actual, name):
             setattr(actual, name, value)

@@ -63,7 +63,7 @@ class CompiledMethod:
         self._programs: dict[Hashable, _Program | None] = {}
         self._settings: set[Hashable] = set()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Array, **kwargs: Any) -> Any:
         """Calls the method, or the program for these arguments."""
         if boxes.state.observer is not None:  # a step is recorded, and is one program itself
             return self._method(*args, **kwargs)

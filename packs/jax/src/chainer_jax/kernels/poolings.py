@@ -7,10 +7,13 @@ operations, they would be some sixty programs to compile for each shape.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 from chainer.backends.numpy.kernels import poolings as reference
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 @cache
@@ -19,7 +22,7 @@ def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]
     wrap = backend.array_class
     call = getattr(kernel(backend), method)
 
-    def function(*natives: Any) -> Any:
+    def function(*natives: Array) -> Any:
         return call(*map(wrap, natives), *settings).native
 
     return jax.jit(function)
@@ -28,7 +31,7 @@ def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]
 class _Maxima(reference.MaxPoolingNDKernel):
     """The reference kernel with one result."""
 
-    def maxima(self, *args: Any) -> Any:
+    def maxima(self, *args: Array) -> Any:
         return self.forward(*args)[0]
 
 
@@ -48,11 +51,11 @@ class MaxPoolingNDKernel:
         function = _compiled(self._reference, self._backend, method, settings)
         return self._backend.array_class(function(*[x.native for x in arrays]))
 
-    def forward(self, x: Any, out_size: Any, geometry: Any) -> Any:
+    def forward(self, x: Array, out_size: Any, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
         return self._call("maxima", (x,), tuple(out_size), geometry), None
 
-    def backward(self, x: Any, y: Any, gy: Any, residual: None, geometry: Any) -> Any:
+    def backward(self, x: Array, y: Array, gy: Array, residual: None, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
         return self._call("backward", (x, y, gy), None, geometry)
 
@@ -62,10 +65,10 @@ class AveragePoolingNDKernel(MaxPoolingNDKernel):
 
     _reference = reference.AveragePoolingNDKernel
 
-    def forward(self, x: Any, out_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def forward(self, x: Array, out_size: Any, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("forward", (x,), tuple(out_size), geometry, pad_value)
 
-    def backward(self, gy: Any, in_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def backward(self, gy: Array, in_size: Any, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("backward", (gy,), tuple(in_size), geometry, pad_value)

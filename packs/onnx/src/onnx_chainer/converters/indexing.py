@@ -63,7 +63,7 @@ def _bound(bound: Any) -> int | str:
     return bound if isinstance(bound, str) else int(bound)
 
 
-def _dynamic(g: Nodes, item: Any, other: Any) -> Any:
+def _dynamic(g: Nodes, item: Any, other: Array) -> Any:
     """Returns an item of an index in which bounds may be names of what computes them."""
     if isinstance(item, slice) and isinstance(other, slice) and item != other:
         start, stop = (
