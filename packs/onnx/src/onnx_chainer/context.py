@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +13,9 @@ from chainer.core.typing import Array
 from onnx_chainer import onnx_helper
 from onnx_chainer.dynamic_axes import DynamicAxes
 from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
+
+if TYPE_CHECKING:
+    from chainer import Parameter
 
 
 class Context:
@@ -169,7 +172,7 @@ class Context:
         constants, self.constants = self.constants, []
         return constants
 
-    def get_link(self, param: Any) -> tuple[str, Link] | None:
+    def get_link(self, param: Parameter) -> tuple[str, Link] | None:
         """Returns the link that a parameter belongs to.
 
         Args:

@@ -10,6 +10,8 @@ from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.extensions.observation_aggregator import ObservationAggregator
 
 if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training import Trainer
     from chainer.training.trigger import TriggerLike
 
 
@@ -57,7 +59,7 @@ class MultiNodeEarlyStoppingTrigger:
             **kwargs,
         )
 
-    def __call__(self, trainer: Any) -> bool:
+    def __call__(self, trainer: Trainer) -> bool:
         """Returns whether to stop. Collective when values are compared.
 
         Args:
@@ -70,7 +72,7 @@ class MultiNodeEarlyStoppingTrigger:
         """Returns period and unit of the upper bound of the training."""
         return self._trigger.get_training_length()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the state of the trigger.
 
         Args:

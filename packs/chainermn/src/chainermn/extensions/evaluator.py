@@ -13,6 +13,7 @@ from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 if TYPE_CHECKING:
+    from chainer.training import Trainer
     from chainer.typing import ArrayLike
 
 
@@ -105,7 +106,7 @@ class GenericMultiNodeEvaluator(Extension):
         self.root = root
         self.progress_hook = progress_hook
 
-    def __call__(self, trainer: Any = None) -> Any:
+    def __call__(self, trainer: Trainer | None = None) -> Any:
         """Evaluates. Collective.
 
         Args:

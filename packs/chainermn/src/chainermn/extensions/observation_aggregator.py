@@ -11,6 +11,7 @@ from chainer.training.trigger import get_trigger
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if TYPE_CHECKING:
+    from chainer.training import Trainer
     from chainer.training.trigger import TriggerLike
     from chainer.typing import ArrayLike
 
@@ -47,7 +48,7 @@ class ObservationAggregator(Extension):
         self.aggregator = _mean_of_all if aggregator is None else aggregator
         self._values: list[Any] = []
 
-    def __call__(self, trainer: Any) -> None:
+    def __call__(self, trainer: Trainer) -> None:
         """Collects the observation, and exchanges it when the trigger says so.
 
         Args:

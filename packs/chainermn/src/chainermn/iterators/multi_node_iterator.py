@@ -11,6 +11,7 @@ from chainer.dataset import Iterator
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
     from chainer.typing import ArrayLike
 
 _STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position")
@@ -92,7 +93,7 @@ class _MultiNodeIterator(Iterator):
         if self.is_master:
             self.actual_iterator.finalize()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the iterator of the process that reads. Collective.
 
         Other processes save and load the position only; what the reading process has counts.

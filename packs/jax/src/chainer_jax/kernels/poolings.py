@@ -13,11 +13,13 @@ import jax
 from chainer.backends.numpy.kernels import poolings as reference
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, Shape
+
+    from chainer_jax.backend import JaxBackend
 
 
 @cache
-def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]) -> Any:
+def _compiled(kernel: type, backend: JaxBackend, method: str, settings: tuple[Any, ...]) -> Any:
     """Returns a method of a reference kernel as a function of arrays of JAX."""
     wrap = backend.array_class
     call = getattr(kernel(backend), method)
@@ -44,14 +46,14 @@ class MaxPoolingNDKernel:
 
     _reference: type = _Maxima
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         self._backend = backend
 
     def _call(self, method: str, arrays: tuple[Any, ...], *settings: Any) -> Any:
         function = _compiled(self._reference, self._backend, method, settings)
         return self._backend.array_class(function(*[x.native for x in arrays]))
 
-    def forward(self, x: Array, out_size: Any, geometry: Any) -> Any:
+    def forward(self, x: Array, out_size: Shape, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
         return self._call("maxima", (x,), tuple(out_size), geometry), None
 
@@ -65,10 +67,10 @@ class AveragePoolingNDKernel(MaxPoolingNDKernel):
 
     _reference = reference.AveragePoolingNDKernel
 
-    def forward(self, x: Array, out_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def forward(self, x: Array, out_size: Shape, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("forward", (x,), tuple(out_size), geometry, pad_value)
 
-    def backward(self, gy: Array, in_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def backward(self, gy: Array, in_size: Shape, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("backward", (gy,), tuple(in_size), geometry, pad_value)

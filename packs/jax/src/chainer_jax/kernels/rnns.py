@@ -15,6 +15,8 @@ from jax import lax
 if TYPE_CHECKING:
     from chainer.typing import Array
 
+    from chainer_jax.backend import JaxBackend
+
 
 def _lstm(state: Any, z: Array, w: Array, b: Array) -> Any:
     h, c = state
@@ -165,7 +167,7 @@ class NStepRNNKernel(ReferenceNStepRNNKernel):
 
     packs: ClassVar[bool] = True
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         super().__init__(backend)
         self._wrap = backend.array_class
 

@@ -13,7 +13,7 @@ from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.values import Tensor, array_of, is_float, ndim_of, number_of
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayModule
 
 #: Tensor of an empty maximum or minimum by kind of dtype and sign.
 _INFINITE = {"ReduceMax": -numpy.inf, "ReduceMin": numpy.inf}
@@ -80,24 +80,24 @@ def _prod(x: Array, axes: Any, keepdims: bool) -> Any:
 
 
 def _of_arrays(name: str) -> Callable[..., Any]:
-    def compute(xp: Any, array: Array, axes: Any, keepdims: bool) -> Any:
+    def compute(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
         return getattr(xp, name)(array, axis=axes, keepdims=keepdims)
 
     return compute
 
 
-def _l2(xp: Any, array: Array, axes: Any, keepdims: bool) -> Any:
+def _l2(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
     return xp.sqrt((array.astype("d") ** 2).sum(axis=axes, keepdims=keepdims))
 
 
 def _logarithm(inner: Callable[..., Any]) -> Callable[..., Any]:
-    def compute(xp: Any, array: Array, axes: Any, keepdims: bool) -> Any:
+    def compute(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
         return xp.log(inner(xp, array, axes, keepdims))
 
     return compute
 
 
-def _sum_of_exponentials(xp: Any, array: Array, axes: Any, keepdims: bool) -> Any:
+def _sum_of_exponentials(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
     return xp.exp(array.astype("d")).sum(axis=axes, keepdims=keepdims)
 
 

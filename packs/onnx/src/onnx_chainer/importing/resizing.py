@@ -128,7 +128,7 @@ def _resized(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
     return _extrapolated(attributes, x, outside)
 
 
-def _multiplied(x: Tensor, weights: Any, axis: int, dtype: DTypeLike) -> Tensor:
+def _multiplied(x: Tensor, weights: Array, axis: int, dtype: DTypeLike) -> Tensor:
     if is_float(x):
         return F.moveaxis(F.tensordot(x, weights, axes=([axis], [1])), -1, axis)
     y = numpy.moveaxis(numpy.tensordot(host_array(x), weights, axes=([axis], [1])), -1, axis)
