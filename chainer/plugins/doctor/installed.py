@@ -20,6 +20,7 @@ from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
+from chainer.core.installation import install_command
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
@@ -164,10 +165,12 @@ def _examine_chainer(report: Report) -> None:
     if not found:
         text = "Chainer itself is not installed, it is imported from a folder on the path"
         report.add(Finding("note", "chainer_not_installed", text))
-    # An editable installation whose version has changed since it was made.
+    # An editable installation whose version has changed since it was made. Everything works, but
+    # pip compares what other distributions require with the old version.
     elif found[0] != __version__:
         text = f"the metadata on the path are of chainer {found[0]}, the code is of {__version__}"
-        report.add(Finding("error", "stale_chainer", text, "install chainer again"))
+        command = install_command("chainer")
+        report.add(Finding("note", "stale_chainer", text, f"install it again: {command}"))
 
 
 def _examine_groups(report: Report) -> None:
