@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
-from chainer.core.arrays.recorder import VaryingNumber
+from chainer.backends.recorder import VaryingNumber
 
 if TYPE_CHECKING:
     from chainer.typing import ArrayLike, DTypeLike, Index

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.extensions._snapshot import Snapshot
+from chainer.training.extensions import Snapshot
 from chainer.training.extensions.evaluator import Evaluator
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.datasets import scatter_dataset

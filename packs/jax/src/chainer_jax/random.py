@@ -179,7 +179,7 @@ class RandomNumbers(HostRandomNumbers):
         return self._wrap(self._backend.jax.random.permutation(self._key(), x.native))
 
 
-def _shape(size: ShapeLike | None, args: Array) -> tuple[int, ...]:
+def _shape(size: Any, args: Array) -> tuple[int, ...]:
     """Returns the shape of the result."""
     if size is None:
         return numpy.broadcast_shapes(*[getattr(value, "shape", ()) for value in args])

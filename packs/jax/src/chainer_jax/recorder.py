@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder, VaryingNumber
+from chainer.backends.recorder import NotRecordableError, Program, Recorder, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax import boxes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, Self
 
-from chainer.core.arrays.recorder import NotRecordableError
+from chainer.backends.recorder import NotRecordableError
 
 from chainer_jax import boxes
 from chainer_jax.boxes import Box, Observer, Stale

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.typing import DType, DTypeLike, Shape
+from chainer.typing import DType, DTypeLike, Shape
 from onnx_chainer.onnx_helper import GraphBuilder
 
 if TYPE_CHECKING:

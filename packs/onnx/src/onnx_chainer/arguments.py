@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chainer import Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Array
+from chainer.backend import find_backend
+from chainer.typing import Array
 
 
 class Arguments:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import Link, Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.typing import Array
+from chainer.backend import find_backend
+from chainer.typing import Array
+from chainer.variable import VariableNode
 from onnx_chainer import onnx_helper
 from onnx_chainer.dynamic_axes import DynamicAxes
 from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of

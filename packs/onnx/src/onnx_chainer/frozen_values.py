@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.tensors import as_numpy
 
 

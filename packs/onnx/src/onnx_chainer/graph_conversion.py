@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from chainer import Variable
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.registry.registry import EntryLoadError
+from chainer.plugins import EntryLoadError
+from chainer.variable import VariableNode
 from onnx_chainer import onnx_helper
 from onnx_chainer.context import Context
 from onnx_chainer.converter_call import ConverterCall

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array, DTypeLike, Shape
+from chainer.typing import Array, DTypeLike, Shape
 from onnx_chainer.application_nodes import differences
 from onnx_chainer.frozen_values import differ, warn_frozen
 from onnx_chainer.onnx_helper import get_func_name

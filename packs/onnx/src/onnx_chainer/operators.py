@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.typing import DTypeLike
+from chainer.typing import DTypeLike
 from onnx_chainer.application_nodes import ApplicationNodes
 from onnx_chainer.tensors import element_type
 

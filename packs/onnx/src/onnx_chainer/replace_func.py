@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import FunctionNode, Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Arrays, Grads, Indexes
+from chainer.backend import find_backend
+from chainer.typing import Arrays, Grads, Indexes
 from onnx_chainer.graph_conversion import warn_experimental
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import Variable, get_device
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Array, DTypeLike
+from chainer.backend import find_backend
+from chainer.typing import Array, DTypeLike
 from onnx_chainer.optional import require
 
 if TYPE_CHECKING:

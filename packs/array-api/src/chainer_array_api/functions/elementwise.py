@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -177,24 +177,32 @@ class Elementwise:
         loop = dtypes.loop(self._ufunc, *kinds)
         if dtype is not None:
             loop = (*(numpy.dtype(dtype),) * self.nin, *loop[self.nin :])
-        device = None
-        natives = []
-        for value, wanted, kind in zip(values, loop, kinds, strict=False):
-            if value.__class__ is cls:
-                natives.append(
-                    value.native if kind == wanted else operands.astype(b, value, wanted).native
-                )
-            elif self._takes_numbers and wanted.kind == "f" and len(values) == 2:
-                natives.append(float(value))
-            else:
-                device = device or operands.device_of(b, values)
-                natives.append(operands.number(b, value, wanted, device))
+        natives = self._converted(values, kinds, loop)
         some = any(value.__class__ is cls for value in values)
         if some and all(k is float or k == w for k, w in zip(kinds, loop, strict=False)):
             self._remember(values, loop)
         if self._takes_numbers and not some:
             natives = [operands.number(b, v, loop[0], b.current_native_device) for v in values]
         return self._apply(natives, loop)
+
+    def _converted(
+        self, values: list[Any], kinds: Sequence[Any], loop: Sequence[numpy.dtype[Any]]
+    ) -> list[Any]:
+        """Returns the operands as the library takes them, in the dtypes of the loop."""
+        b, device = self._backend, None
+        natives: list[Any] = []
+        for value, wanted, kind in zip(values, loop, kinds, strict=False):
+            if value.__class__ is self._class:
+                natives.append(
+                    value.native if kind == wanted else operands.astype(b, value, wanted).native
+                )
+            # The library combines an array with a number faster than with an array of one element.
+            elif self._takes_numbers and wanted.kind == "f" and len(values) == 2:
+                natives.append(float(value))
+            else:
+                device = device or operands.device_of(b, values)
+                natives.append(operands.number(b, value, wanted, device))
+        return natives
 
     def _remember(self, values: list[Any], loop: tuple[numpy.dtype[Any], ...]) -> None:
         boolean = loop[0].kind == "b" and self._standard in {*_BOOLEAN, *_REFUSE_BOOLEANS}

@@ -135,6 +135,27 @@ def _sum_out(x: Array, labels: str, kept: list[str]) -> Array:
     return x.sum(axis=axes, dtype=x.dtype) if axes else x
 
 
+def _roles(
+    first: str, second: str, later: set[str]
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Returns the axes of a matrix product: of the batch, summed, of the first, of the second."""
+    batch = [name for name in first if name in second and name in later]
+    common = [name for name in first if name in second and name not in later]
+    rows = [name for name in first if name not in second]
+    columns = [name for name in second if name not in first]
+    return batch, common, rows, columns
+
+
+def _lengths(first: str, x: Array, second: str, y: Array) -> dict[str, int]:
+    """Returns the lengths of all axes by name. An axis of length one is repeated."""
+    length = {**dict(zip(second, y.shape)), **dict(zip(first, x.shape))}
+    for name in set(first) & set(second):
+        i, j = x.shape[first.index(name)], y.shape[second.index(name)]
+        if i != j and 1 in (i, j):
+            length[name] = max(i, j)
+    return length
+
+
 def _contract(
     b: Backend, first: str, x: Array, second: str, y: Array, later: set[str]
 ) -> tuple[str, Array]:
@@ -143,15 +164,8 @@ def _contract(
     x, first = _sum_out(x, first, alone), "".join(alone)
     alone = [name for name in second if name in first or name in later]
     y, second = _sum_out(y, second, alone), "".join(alone)
-    batch = [name for name in first if name in second and name in later]
-    common = [name for name in first if name in second and name not in later]
-    rows = [name for name in first if name not in second]
-    columns = [name for name in second if name not in first]
-    length = {**dict(zip(second, y.shape)), **dict(zip(first, x.shape))}
-    for name in (*batch, *common):
-        i, j = x.shape[first.index(name)], y.shape[second.index(name)]
-        if i != j and 1 in (i, j):  # lengths of one are repeated
-            length[name] = max(i, j)
+    batch, common, rows, columns = _roles(first, second, later)
+    length = _lengths(first, x, second, y)
     x = b.xp.broadcast_to(x, [length[name] for name in first])
     y = b.xp.broadcast_to(y, [length[name] for name in second])
 
@@ -163,10 +177,9 @@ def _contract(
     labels = "".join((*batch, *rows, *columns))
     shape = tuple(length[name] for name in labels)
     if not common and not (rows and columns):
-        if columns:
-            left = left.reshape(left.shape + (1,) * len(columns))
-        else:
-            right = right.reshape(right.shape + (1,) * len(rows))
+        # Nothing is summed: an elementwise product is faster than a matrix product.
+        left = left.reshape(left.shape + (1,) * len(columns))
+        right = right.reshape(right.shape + (1,) * len(rows))
         return labels, left * right
     left = left.reshape(sizes(batch), sizes(rows), sizes(common))
     right = right.reshape(sizes(batch), sizes(common), sizes(columns))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.backend import find_backend
-from chainer.core.arrays.recorder import VaryingNumber
+from chainer.backends.recorder import VaryingNumber
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, mixed

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from chainer.core.arguments import require_attribute
+from chainer.utils.argument import require_attribute
 
 if TYPE_CHECKING:
     from chainer import Link

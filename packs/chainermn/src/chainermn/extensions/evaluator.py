@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import chainer
-from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
+from chainer.utils.argument import require_attribute
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chainer import Link
-from chainer.core.autograd.backprop import backward_watched
+from chainer.backprop import backward_watched
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.communicators.gradients import prepare_gradients
 from chainermn.optimizers.buckets import DEFAULT_BUCKET_BYTES, GradientBuckets
