@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -119,6 +120,11 @@ def _gathered(
     return g.gather(x, numpy.ravel_multi_index(arrays, lengths), 0), 0
 
 
+def _from_front(arrays: Iterable[Array], lengths: list[int]) -> list[Array]:
+    """Counts negative indexes from the front: they are not allowed before opset 11."""
+    return [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
+
+
 def _moved(g: Nodes, x: str, at: int, before: int, selected: int, rest: int) -> str:
     """Moves the ``selected`` axes from position ``at`` behind the first ``before`` other axes."""
     order = list(range(at)) + list(range(at + selected, rest + selected))
@@ -129,12 +135,10 @@ def _moved(g: Nodes, x: str, at: int, before: int, selected: int, rest: int) -> 
 def _select(g: Nodes, x: str, items: list[Any]) -> str:
     """Selects by arrays of indexes, which are broadcast to one shape."""
     places = [i for i, item in enumerate(items) if isinstance(item, numpy.ndarray)]
-    arrays: list[Array] = list(numpy.broadcast_arrays(*[items[i] for i in places]))
     axes = [len([item for item in items[:i] if item is not None]) for i in places]
     # Slices keep axes, and integers beside arrays count as arrays: no axis was removed before.
     lengths = [g.shape()[a] for a in axes]
-    # Counted from the front: negative indexes are not allowed before opset 11.
-    arrays = [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
+    arrays = _from_front(numpy.broadcast_arrays(*[items[i] for i in places]), lengths)
     adjacent = places == list(range(places[0], places[0] + len(places)))
     kept = [i for i, item in enumerate(items) if not isinstance(item, numpy.ndarray)]
     selected = len(arrays[0].shape)
