@@ -145,11 +145,11 @@ def _select(g: Nodes, x: str, items: list[Any]) -> str:
     ndim = len([item for item in items if item is not None])
     x, at = _gathered(g, x, arrays, axes, lengths, ndim)
     # NumPy puts the axes of the result in place of arrays side by side, else first.
-    before = len([i for i in kept if i < places[0] and items[i] is not None]) if adjacent else 0
+    leading = [i for i in kept if i < places[0]] if adjacent else []
+    before = len([i for i in leading if items[i] is not None])
     x = _moved(g, x, at, before, selected, len([i for i in kept if items[i] is not None]))
-    leading = len([i for i in kept if i < places[0]]) if adjacent else 0
     layout = [items[i] for i in kept]
-    layout[leading:leading] = [slice(None)] * selected
+    layout[len(leading) : len(leading)] = [slice(None)] * selected
     return _with_new_axes(g, x, layout)
 
 
