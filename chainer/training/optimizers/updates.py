@@ -205,6 +205,9 @@ class Updates:
     def run(self) -> None:
         """Makes the updates that were added. An error in one group does not drop the others."""
         groups, self._groups = self._groups, []
+        for group in groups:
+            # A plan and its groups refer to each other, which would keep the arrays alive.
+            group.plan.groups.clear()
         self._known.clear()
         self._plans.clear()
         try:
