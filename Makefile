@@ -110,7 +110,7 @@ $(DOCS)/.done: $(PROJECTS)
 
 docs: $(DOCS)/.done
 	$(DOCS)/bin/python scripts/run_guide.py --pictures
-	PYTHONPATH=. $(DOCS)/bin/mkdocs build --strict --quiet
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict --quiet
 	$(DOCS)/bin/python -m scripts.site.walk site
 	@echo "open site/index.html"
 
