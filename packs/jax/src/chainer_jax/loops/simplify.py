@@ -119,7 +119,10 @@ def _before_write(
     base, update, *places = write.inputs
     begin = [int(place.val) for place in places]
     end = [b + n for b, n in zip(begin, update.aval.shape, strict=True)]
-    if min(begin) < 0 or any([e > n for e, n in zip(end, base.aval.shape, strict=True)]):
+    is_inside = all(
+        [b >= 0 and e <= n for b, e, n in zip(begin, end, base.aval.shape, strict=True)]
+    )
+    if not is_inside:
         return None  # XLA would write elsewhere
     parts = list(zip(start, limit, begin, end, strict=True))
     if all([b <= s and t <= e for s, t, b, e in parts]):
