@@ -161,10 +161,9 @@ class JaxRecorder(Recorder):
         b, trace = self._backend, self._trace
         arguments = [x.node for x in self._arguments]
         used = [box for box in (*self._state, *self._given) if box in trace.inputs]
-        changed = [box for box in self._state if box in trace.written]
         donated = [box for box in used if box in trace.written]
         kept = [box for box in used if box not in trace.written]
-        only_written = [box for box in changed if box not in trace.inputs]
+        only_written = [x for x in self._state if x in trace.written and x not in trace.inputs]
         passed_on = [b.array_class.on(box) for box in self._passed_on or ()]
         wanted = [*outputs, *passed_on, *[array for array, _ in self._pending]]
         written = [*donated, *only_written]

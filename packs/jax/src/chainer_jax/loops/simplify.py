@@ -119,10 +119,8 @@ def _before_write(
     base, update, *places = write.inputs
     begin = [int(place.val) for place in places]
     end = [b + n for b, n in zip(begin, update.aval.shape, strict=True)]
-    is_inside = all(
-        [b >= 0 and e <= n for b, e, n in zip(begin, end, base.aval.shape, strict=True)]
-    )
-    if not is_inside:
+    edges = zip(begin, end, base.aval.shape, strict=True)
+    if any([b < 0 or e > n for b, e, n in edges]):
         return None  # XLA would write elsewhere
     parts = list(zip(start, limit, begin, end, strict=True))
     if all([b <= s and t <= e for s, t, b, e in parts]):
