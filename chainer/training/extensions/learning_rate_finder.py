@@ -101,7 +101,7 @@ def find_learning_rate(
         steps: Number of updates.
         attr: Name of the hyperparameter; ``'lr'`` or ``'alpha'`` by default.
         converter: Function that makes input arrays of a batch.
-        device: Device to which the batches are sent; that of the model by default.
+        device: Device to which the batches are sent; the model's by default.
 
     Returns:
         Rates and losses, with ``suggestion`` and ``plot``.

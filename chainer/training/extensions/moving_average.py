@@ -35,8 +35,8 @@ class ExponentialMovingAverage(Extension):
         warmup: Whether the decay is at most ``(1 + n) / (10 + n)`` in the n-th update, so that
             the first iterations are soon forgotten.
         buffers: What :meth:`applied` does with persistent values, such as the statistics of batch
-            normalization: ``'copy'`` leaves those of the link, ``'average'`` averages those that
-            are arrays of floating point numbers.
+            normalization: ``'copy'`` leaves the values of the link, ``'average'`` averages
+            arrays of floating point numbers.
 
     Attributes:
         decay: The decay.
@@ -170,8 +170,8 @@ class ExponentialMovingAverage(Extension):
 class EMAEvaluator(Evaluator):
     """Evaluator of a model with averaged parameters.
 
-    Its values are reported as those of :class:`~chainer.training.extensions.Evaluator`, under the
-    name ``ema_validation``: ``'ema_validation/main/loss'``.
+    It reports as :class:`~chainer.training.extensions.Evaluator` does, under the name
+    ``ema_validation``: ``'ema_validation/main/loss'``.
 
     Args:
         iterator: See :class:`~chainer.training.extensions.Evaluator`, as for the others.

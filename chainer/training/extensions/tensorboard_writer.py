@@ -52,8 +52,8 @@ class TensorBoardWriter(Extension):
         log_report: Name of a log report of the trainer, or a log report of it, whose entries are
             written instead of means of this extension.
         histograms: When histograms are written; None for never.
-        links: Links whose parameters they show, by a name that precedes those of the parameters;
-            the targets of all optimizers by default.
+        links: Links whose parameters they show, by a name that is put in front of the parameters'
+            names; the targets of all optimizers by default.
         graph: Key of the observation whose graph is written in the first iteration, such as
             ``'main/loss'``; None for none. Until then ``chainer.config.keep_graph_on_report`` is
             True.
