@@ -119,7 +119,8 @@ def _before_write(
     base, update, *places = write.inputs
     begin = [int(place.val) for place in places]
     end = [b + n for b, n in zip(begin, update.aval.shape, strict=True)]
-    if min(begin) < 0 or any([e > n for e, n in zip(end, base.aval.shape, strict=True)]):
+    edges = zip(begin, end, base.aval.shape, strict=True)
+    if any([b < 0 or e > n for b, e, n in edges]):
         return None  # XLA would write elsewhere
     parts = list(zip(start, limit, begin, end, strict=True))
     if all([b <= s and t <= e for s, t, b, e in parts]):
