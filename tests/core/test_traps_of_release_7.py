@@ -557,8 +557,10 @@ class TestOptimizers:
         optimizer.use_auto_new_epoch = True
         optimizer.new_epoch(auto=True)
         assert optimizer.epoch == 2
-        # Release 7 refuses this; release 4 counts the calls of the program.
-        optimizer.new_epoch()
+        # As in release 7. Only where an updater set the attribute by default, calls of the program
+        # are counted, as in release 4.
+        with pytest.raises(RuntimeError, match="duplicated new_epoch"):
+            optimizer.new_epoch()
         assert optimizer.epoch == 2
 
     def test_rules_see_uninitialized_parameters(self):
