@@ -91,9 +91,11 @@ lint: $(VENV)/.lint
 
 types: $(VENV)/.lint
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright -p packs/pyrightconfig.json --pythonpath $(BIN)/python
 
 layers: $(VENV)/.lint
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_packs.py
 
 check: lint types layers
 

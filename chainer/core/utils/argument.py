@@ -15,6 +15,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from chainer.core.arguments import require_attribute as require_attribute
+from chainer.core.arguments import wrong_type as wrong_type
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")

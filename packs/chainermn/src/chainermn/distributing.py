@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chainer.training.extensions._snapshot import Snapshot
+from chainer.training.extensions import Snapshot
 from chainer.training.extensions.evaluator import Evaluator
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.datasets import scatter_dataset
 from chainermn.extensions import create_multi_node_evaluator, multi_node_snapshot
 from chainermn.iterators.multi_node_iterator import _MultiNodeIterator
 from chainermn.optimizers import MultiNodeOptimizer, create_multi_node_optimizer
+
+if TYPE_CHECKING:
+    pass
 
 #: Extensions that only print or write what rank 0 has anyway.
 REPORTS = (

@@ -7,9 +7,12 @@ place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _class: type = object
 _readable: Callable[[Any], np.ndarray[Any, Any]]
@@ -21,7 +24,7 @@ def bind(mdarray: type, readable: Callable[[Any], np.ndarray[Any, Any]]) -> None
     _class, _readable = mdarray, readable
 
 
-def plain(value: Any) -> Any:
+def plain(value: AnyArray) -> Any:
     """``value`` with NumPy arrays in place of mdarrays, in tuples, lists and dicts as well."""
     if isinstance(value, _class):
         return _readable(value)
@@ -34,7 +37,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _writable(value: Any) -> Any:
+def _writable(value: AnyArray) -> Any:
     return value._view() if isinstance(value, _class) else value
 
 

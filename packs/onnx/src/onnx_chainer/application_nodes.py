@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.typing import DType, DTypeLike, Shape
+from chainer.typing import DType, DTypeLike, Shape
 from onnx_chainer.onnx_helper import GraphBuilder
 
 if TYPE_CHECKING:
+    from chainer.typing import Array
     from onnx_chainer.converter_call import ConverterCall
 
 
@@ -140,7 +141,7 @@ class ApplicationNodes(GraphBuilder):
 
     # -- constants ---------------------------------------------------------------------------------
 
-    def const(self, value: Any, dtype: DTypeLike = None, name: str | None = None) -> str:
+    def const(self, value: Array, dtype: DTypeLike = None, name: str | None = None) -> str:
         """Adds a constant, unless there is an equal one.
 
         Args:

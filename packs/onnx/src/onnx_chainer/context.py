@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import Link, Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.typing import Array
+from chainer.backend import find_backend
+from chainer.typing import Array
+from chainer.variable import VariableNode
 from onnx_chainer import onnx_helper
 from onnx_chainer.dynamic_axes import DynamicAxes
 from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
+
+if TYPE_CHECKING:
+    from chainer import Parameter
 
 
 class Context:
@@ -145,7 +148,7 @@ class Context:
         self.parameters[name] = tensor_of(array, name)
         return name
 
-    def add_const(self, array: Any, name: str) -> str:
+    def add_const(self, array: Array, name: str) -> str:
         """Adds a node with a constant before the nodes of the function that is converted.
 
         Args:
@@ -169,7 +172,7 @@ class Context:
         constants, self.constants = self.constants, []
         return constants
 
-    def get_link(self, param: Any) -> tuple[str, Link] | None:
+    def get_link(self, param: Parameter) -> tuple[str, Link] | None:
         """Returns the link that a parameter belongs to.
 
         Args:
@@ -183,6 +186,6 @@ class Context:
         return self._links.get(id(node))
 
 
-def _key(value: Any) -> int:
+def _key(value: Array) -> int:
     """Returns what a value is known by: the node of a Variable, or the array itself."""
     return id(value.node) if isinstance(value, Variable) else id(value)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class Axis(NamedTuple):
@@ -93,7 +96,7 @@ def factors_of(shapes: Mapping[Any, Any]) -> dict[str, int]:
     return dict(zip(names, FACTORS, strict=False))
 
 
-def enlarge(array: Any, shape: Any, factors: Mapping[str, int]) -> Any:
+def enlarge(array: Array, shape: Any, factors: Mapping[str, int]) -> Any:
     """Returns an array that is longer along the axes with names: its elements repeat there.
 
     Args:

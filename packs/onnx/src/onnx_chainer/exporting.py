@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -30,10 +30,13 @@ from onnx_chainer.versions import (
     MINIMUM_OPSET_VERSION,
 )
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 
 def export(
     model: Link,
-    args: Any,
+    args: Array,
     filename: Any = None,
     export_params: bool = True,
     graph_name: str = "Graph",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.tensors import as_numpy
 
 
@@ -36,7 +36,7 @@ def other_values(array: Array) -> Array:
     return values.reshape(array.shape)
 
 
-def differ(value: Any, other: Any) -> bool:
+def differ(value: Array, other: Array) -> bool:
     """Returns whether two constants of a function differ: numbers, arrays, or sequences of them.
 
     Args:

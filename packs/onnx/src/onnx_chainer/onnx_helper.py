@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.optional import require
 
 

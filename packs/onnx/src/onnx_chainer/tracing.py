@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import chainer
 from chainer import FunctionHook, FunctionNode, Variable
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.typing import Arrays
+from chainer.typing import Arrays
+from chainer.variable import VariableNode
 
 
 class Application:

@@ -34,6 +34,7 @@ from chainer.training.extensions import (
     warmup_shift as warmup_shift,
 )
 from chainer.training.extensions._snapshot import (
+    Snapshot as Snapshot,
     snapshot as snapshot,
     snapshot_object as snapshot_object,
 )

@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     rank: int
 
 
-def check_array(array: Any, caller: str) -> None:
+def check_array(array: Array, caller: str) -> None:
     """Raises unless communicators can send an object as an array.
 
     Args:

@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from chainer.core.arguments import require_attribute
+from chainer.utils.argument import require_attribute
 
 if TYPE_CHECKING:
     from chainer import Link
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayLike
 
 
 class Request(Protocol):
@@ -95,7 +95,7 @@ class CommunicatorBase(ABC):
 
     # -- configuration ----------------------------------------------------------------------------
 
-    def set_config(self, name: str, value: Any = True) -> None:
+    def set_config(self, name: str, value: ArrayLike = True) -> None:
         """Sets an entry of the configuration.
 
         Args:
@@ -136,7 +136,7 @@ class CommunicatorBase(ABC):
         """Whether a ``with comm.config_scope()`` is active."""
         return self.__dict__.get("_within_config_scope", False)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         if self.__dict__.get("_within_config_scope", False) and not name.startswith("_"):
             self._configs[name] = value
         super().__setattr__(name, value)

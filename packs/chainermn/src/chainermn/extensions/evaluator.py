@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
-from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
+from chainer.utils.argument import require_attribute
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
+    from chainer.typing import ArrayLike
 
 
 def create_multi_node_evaluator(actual_evaluator: Any, communicator: CommunicatorBase) -> Any:
@@ -51,7 +55,7 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: Communicato
     return actual_evaluator
 
 
-def _host(value: Any) -> Any:
+def _host(value: ArrayLike) -> Any:
     value = getattr(value, "array", value)
     return chainer.get_device("@numpy").send(value) if hasattr(value, "dtype") else value
 
@@ -102,7 +106,7 @@ class GenericMultiNodeEvaluator(Extension):
         self.root = root
         self.progress_hook = progress_hook
 
-    def __call__(self, trainer: Any = None) -> Any:
+    def __call__(self, trainer: Trainer | None = None) -> Any:
         """Evaluates. Collective.
 
         Args:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.training.extension import Extension
 from chainer.training.extensions.snapshot_files import find_snapshots
 from chainermn.communicators.communicator_base import CommunicatorBase
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
 
 
 def multi_node_snapshot(
@@ -89,7 +92,7 @@ class MultiNodeSnapshot(Extension):
         """Name of the wrapped extension."""
         return self.snapshot.default_name
 
-    def __call__(self, trainer: Any) -> None:
+    def __call__(self, trainer: Trainer) -> None:
         """Takes a snapshot, in the processes that write one.
 
         Args:
@@ -98,7 +101,7 @@ class MultiNodeSnapshot(Extension):
         if self.is_master:
             self.snapshot(trainer)
 
-    def restore(self, trainer: Any) -> None:
+    def restore(self, trainer: Trainer) -> None:
         """Loads the latest snapshot, if ``autoload`` was asked for. Collective in the set.
 
         Args:
@@ -122,7 +125,7 @@ class MultiNodeSnapshot(Extension):
             if data is not None:
                 chainer.serializers.load_npz(io.BytesIO(data), target)
 
-    def initialize(self, trainer: Any) -> None:
+    def initialize(self, trainer: Trainer) -> None:
         """Initializes the wrapped extension, in the processes that write.
 
         Args:
@@ -131,7 +134,7 @@ class MultiNodeSnapshot(Extension):
         if self.is_master:
             self.snapshot.initialize(trainer)
 
-    def on_error(self, trainer: Any, exc: Exception, tb: TracebackType | None) -> None:
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType | None) -> None:
         """Lets the wrapped extension handle an error, in the processes that write.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,10 +11,13 @@ import chainer
 from chainer import FunctionNode
 from chainermn.communicators.communicator_base import CommunicatorBase
 
+if TYPE_CHECKING:
+    from chainer.typing import Array, ArrayModule, Grads, Indexes
+
 DELEGATE_NAME = "delegate_variable"
 
 
-def dummy_variable(xp: Any = numpy) -> chainer.Variable:
+def dummy_variable(xp: ArrayModule = numpy) -> chainer.Variable:
     """Returns an empty variable that requires a gradient, to begin a graph with."""
     return chainer.Variable(xp.empty((0,), numpy.float32), requires_grad=True)
 
@@ -47,7 +50,7 @@ class Send(FunctionNode):
         self._comm.send(values if self._is_tuple else values[0], self._peer, self._tag)
         return (self.xp.empty((0,), numpy.float32),)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._comm.recv(self._peer, self._tag)
         if not isinstance(gradients, tuple):
             gradients = (gradients,)
@@ -85,7 +88,7 @@ class Recv(FunctionNode):
         self._received = outputs_of(arrays)
         return tuple(arrays)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         # An output that was not used has no gradient; the sender waits for one all the same.
         arrays = tuple(
             xp.zeros(shape, dtype) if gy is None else gy.array
@@ -96,7 +99,7 @@ class Recv(FunctionNode):
         return (chainer.Variable(self.xp.zeros(shape, dtype)),)
 
 
-def send(x: Any, communicator: CommunicatorBase, rank: int, tag: int = 0) -> chainer.Variable:
+def send(x: Array, communicator: CommunicatorBase, rank: int, tag: int = 0) -> chainer.Variable:
     """Sends variables to another process, which has to call :func:`recv`.
 
     In backward their gradients are received from it.

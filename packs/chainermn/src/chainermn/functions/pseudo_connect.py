@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import FunctionNode
+
+if TYPE_CHECKING:
+    from chainer.typing import Grads, Indexes
 
 
 class PseudoConnect(FunctionNode):
@@ -14,7 +17,7 @@ class PseudoConnect(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(inputs[1:])
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         # Delegate variables, which are empty, get a gradient, so that backward goes on to what they
         # came from, also if it started from one without gradient.
         return tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -12,6 +12,7 @@ from chainermn.communicators.communicator_base import CommunicatorBase, Request
 from chainermn.communicators.gradients import initialized_params
 
 if TYPE_CHECKING:
+    from chainer import Variable
     from chainer.typing import Array
 
 #: Large enough that latency does not count, small enough that most models have several.
@@ -86,7 +87,7 @@ class GradientBuckets:
         for bucket in self._buckets or ():
             bucket.begin()
 
-    def add(self, variable: Any, gradient: Array) -> None:
+    def add(self, variable: Variable, gradient: Array) -> None:
         """Takes a gradient that is complete; see :func:`backward_watched`.
 
         Args:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer import Optimizer
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 
 class DelegatingOptimizer(Optimizer):
@@ -44,7 +47,7 @@ class DelegatingOptimizer(Optimizer):
             return get(self, name)
         return getattr(get(self, "actual_optimizer"), name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         if name in object.__getattribute__(self, "_own_names"):
             object.__setattr__(self, name, value)
         else:

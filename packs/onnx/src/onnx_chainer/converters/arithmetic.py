@@ -6,7 +6,7 @@ import math
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.converters.rules import along_axes, operator, rule
 from onnx_chainer.nodes import Nodes, array_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes
 

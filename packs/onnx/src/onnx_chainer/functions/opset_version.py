@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 def support(opset_versions: Sequence[int]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -24,7 +27,7 @@ def support(opset_versions: Sequence[int]) -> Callable[[Callable[..., Any]], Cal
 
     def decorate(converter: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(converter)
-        def convert(*args: Any) -> Any:
+        def convert(*args: Array) -> Any:
             params = args[0]
             single = len(args) == 1
             wanted = params.opset_version if single else args[1]
