@@ -221,6 +221,12 @@ def test_nouns_are_named(package: str) -> None:
     assert what < MOST_PER_THOUSAND, "\n".join(counts.what)
 
 
+def test_pages_name_their_nouns() -> None:
+    counts = count(ROOT / "docs", ("*.md",))
+    of, what = counts.per_thousand()
+    assert max(of, what) < MOST_PER_THOUSAND, "\n".join(counts.that_of + counts.what)
+
+
 def test_counted_turns(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(
