@@ -186,6 +186,13 @@ class LinkHook:
             link (Link): The link it is deleted from; None for all links of the thread.
         """
 
+    def _loading(self, link: Link) -> None:
+        """Called before a link that has this hook loads its values from a file.
+
+        Args:
+            link (Link): The link.
+        """
+
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         """Is called before a link computes.
 

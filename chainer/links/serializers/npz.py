@@ -178,6 +178,13 @@ class NpzDeserializer(serializer_module.Deserializer):
             if isinstance(self.npz, NpzArchive) and self._journal.exchange(key, value, stored):
                 return value
             self._journal.record(key, value)
+        if type(value) is int and stored.dtype.kind == "f":
+            # As in release 7. The object would get a float, or lose the fraction, otherwise.
+            raise TypeError(
+                f"Cannot safely deserialize from numpy array with dtype={stored.dtype} into a "
+                f"variable of type {type(value)}.\n{key!r} in {self._source} is {stored}; "
+                "initialize the attribute by a float if it is one"
+            )
         return restore(key, stored, value, self._source)
 
 

@@ -377,7 +377,7 @@ class QueueWriter(Writer):
                 return
             # A snapshot that fails must not stop those after it.
             self._writing = True
-            call_and_catch(self._errors, *item)
+            call_and_catch(self._errors, item[0], item[1], item[2], item[3])
             self._writing = False
             q.task_done()
 

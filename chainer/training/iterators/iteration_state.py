@@ -282,6 +282,9 @@ def serialize_state(
         if sampler is None or type(sampler) is ShuffleOrderSampler:
             _check_indexes(order, size)
         _serialize_sampler(serializer, sampler)
+    elif order_name == "_order" and not isinstance(serializer, Deserializer):
+        # The MultithreadIterator of earlier releases reads the entry without shuffling, too.
+        serializer(order_name, None)
     try:
         previous = serializer("previous_epoch_detail", previous_epoch_detail)
     except KeyError:  # saved by release 2 or earlier

@@ -77,6 +77,8 @@ class Optimizer(Watched):
     use_auto_new_epoch = False
     #: How many epochs updaters have counted since setup() or loading; see new_epoch().
     _auto_epochs = 0
+    #: Whether our own updater counts because it does so by default, not because of the program.
+    _counts_by_default = False
     #: Factor of the loss. Optimizers of ChainerMN read it and pass it to ``backward``.
     _loss_scale: float | None = None
     #: Adapts the loss scale; None where the scale is fixed.
@@ -148,23 +150,31 @@ class Optimizer(Watched):
         """Starts a new epoch: increments :attr:`epoch`.
 
         Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program
-        may also call it itself, once an epoch. The first such call ends the automatic counting, and
+        may also call it itself, once an epoch, as programs of release 4 do. The first such call
+        ends the automatic counting by a :class:`~chainer.training.updaters.StandardUpdater`, and
         the epochs that were counted automatically are subtracted.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
 
         Raises:
-            RuntimeError: If an updater calls it without having set ``use_auto_new_epoch``.
+            RuntimeError: If an updater calls it without having set ``use_auto_new_epoch``, or the
+                program calls it although the program itself has set that attribute.
         """
         if auto:
             if not self.use_auto_new_epoch:
                 raise RuntimeError(
-                    "invalid new_epoch call with auto=True; the updater must set "
-                    "optimizer.use_auto_new_epoch = True first"
+                    "invalid new_epoch call with auto=True.\n"
+                    "Fix the updater to set optimizer.use_auto_new_epoch = True."
                 )
             self._auto_epochs += 1
         elif self.use_auto_new_epoch:
+            if not self._counts_by_default:
+                raise RuntimeError(
+                    "duplicated new_epoch with the updater.\n"
+                    "Pass auto_new_epoch=False to the updater or stop calling new_epoch outside "
+                    "the updater."
+                )
             self.use_auto_new_epoch = False
             self.epoch -= self._auto_epochs
             self._auto_epochs = 0

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from chainer.training.dataset.iterator import Iterator
     from chainer.training.optimizers.optimizer import Optimizer
 
+#: The name of release 7.
+_get_nccl_data_type = nccl.data_type
+
 __all__ = [
     "MultiprocessParallelUpdater",
     "gather_grads",

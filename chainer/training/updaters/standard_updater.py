@@ -188,6 +188,7 @@ class StandardUpdater(Updater):
                 each.set_loss_scale(loss_scale)
             if auto_new_epoch:
                 each.use_auto_new_epoch = True
+                each._counts_by_default = True
 
     @property
     def device(self) -> Device | None:

@@ -12,7 +12,7 @@ import enum
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -58,6 +58,9 @@ class Kind(enum.Enum):
     UPDATE = enum.auto()
 
 
+Errors = tuple[tuple[str, str], ...]
+
+
 class Call:
     """A recorded call.
 
@@ -68,13 +71,22 @@ class Call:
         kwargs: Keyword arguments, without ``out``.
         out: References to what it writes, in a tuple or nested tuples; None if it writes to its
             arguments.
+        errors: How the step has floating-point errors treated here, as far as it changes that
+            (:func:`numpy.errstate`): pairs of a kind of error and the treatment.
     """
 
-    __slots__ = ("args", "function", "kind", "kwargs", "out")
+    __slots__ = ("args", "errors", "function", "kind", "kwargs", "out")
 
     def __init__(
-        self, kind: Kind, function: Callable[..., Any], args: Any, kwargs: Any, out: Any
+        self,
+        kind: Kind,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        out: Any,
+        errors: Errors = (),
     ) -> None:
+        self.errors = errors
         self.kind = kind
         self.function = function
         self.args = args
@@ -86,6 +98,11 @@ class Call:
         yield from references((self.args, self.kwargs, self.out))
 
 
+def floating_point_errors() -> dict[str, str]:
+    """Returns how NumPy treats each kind of floating-point error now."""
+    return cast("dict[str, str]", numpy.geterr())
+
+
 class Tape:
     """The calls of one recording.
 
@@ -94,12 +111,14 @@ class Tape:
         numbers: Numbers and the arrays that hold their values, by number and dtype.
         buffers: The memory that calls refer to.
         arrays: Weak references to the arrays that the step got.
+        errors: How floating-point errors are treated when the step begins.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.numbers: dict[Any, tuple[TapeNumber, Any]] = {}
         self.buffers = Buffers()
+        self.errors = floating_point_errors()
         self.arrays: weakref.WeakValueDictionary[int, TapeArray] = weakref.WeakValueDictionary()
 
     def add(
@@ -115,7 +134,9 @@ class Tape:
             out: Array that is written; None if it is among the arguments.
         """
         refer = self.buffers.symbols
-        self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out)))
+        now = floating_point_errors()
+        errors = tuple([(k, v) for k, v in now.items() if self.errors[k] != v])
+        self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out), errors))
 
     def release(self) -> None:
         """Forgets calls and memory, once there is a program."""
