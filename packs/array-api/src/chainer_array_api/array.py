@@ -135,12 +135,12 @@ class Array:
 
     @property
     def flags(self) -> Flags:
-        """What is known of the layout."""
+        """The memory layout, as far as it is known."""
         return Flags(self)
 
     @property
     def base(self) -> Any:
-        """What identifies the memory: the same object for all arrays that may share it."""
+        """The owner of the memory: the same object for all arrays that may share it."""
         return self.backend.owner_of(self)
 
     @property
@@ -246,7 +246,7 @@ class Array:
         Args:
             dtype: The dtype.
             order: Layout; not observed.
-            casting: What is allowed, as in NumPy.
+            casting: Allowed conversions, as in NumPy.
             copy: Whether to copy where nothing is to be converted.
         """
         return self.backend.xp._astype(self, dtype, casting, copy)
@@ -311,7 +311,7 @@ class Array:
 
 
 class Flags:
-    """What programs ask NumPy's ``flags``.
+    """Memory layout of an array, with the names of NumPy's ``flags``.
 
     Args:
         array: The array.

@@ -1,4 +1,4 @@
-"""What Chainer has to know of a library that follows the array API standard."""
+"""Backend of a library that follows the array API standard."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
     @cached_property
     def nx(self) -> Any:
-        """The namespace of the standard. (Of native arrays; ``xp`` is that of ours.)"""
+        """The namespace of the standard. (For native arrays; ``xp`` is for ours.)"""
         return importlib.import_module(self.namespace)
 
     @cached_property
@@ -333,7 +333,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
         Args:
             x: The array.
-            index: What is in the brackets.
+            index: The index in the brackets.
         """
         return indexing.get(self, x, index)
 
@@ -342,7 +342,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
         Args:
             x: The array.
-            index: What is in the brackets.
+            index: The index in the brackets.
             value: Number or array; broadcast and converted.
         """
         indexing.set(self, x, index, value)
@@ -352,7 +352,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
         Args:
             x: The array, changed in place.
-            index: What is in the brackets.
+            index: The index in the brackets.
             value: Number or array; broadcast and converted.
         """
         indexing.add_at(self, x, index, value)
@@ -443,7 +443,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """Returns ``native[tuple(indices)]``.
 
         Args:
-            native: Native array; the indices are those of its first axes.
+            native: Native array; the indices belong to its first axes.
             indices: Native arrays of integers, which may be negative, all of one shape.
         """
         return scattering.gather(self, native, indices)
@@ -452,9 +452,9 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """Performs ``native[tuple(indices)] = values``, or adds.
 
         Args:
-            native: Native array, changed in place; the indices are those of its first axes.
+            native: Native array, changed in place; the indices belong to its first axes.
             indices: Native arrays of integers, which may be negative, all of one shape.
-            values: Native array of the shape of what is selected.
+            values: Native array of the shape of the selection.
             add: Whether to add; elements selected several times then get all values.
         """
         scattering.scatter(self, native, indices, values, add)

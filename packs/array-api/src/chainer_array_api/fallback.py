@@ -36,7 +36,7 @@ LINALG = frozenset(
 )
 FFT = frozenset(name for name in dir(numpy.fft) if not name.startswith("_") and name != "helper")
 
-#: What :data:`chainer.config.array_api_fallback` may be.
+#: Values of :data:`chainer.config.array_api_fallback`.
 POLICIES = ("auto", "allow", "warn", "error")
 
 
@@ -149,7 +149,7 @@ def lift(b: Any, result: Any, arrays: list[Array]) -> Any:
 
     Args:
         b: The backend.
-        result: What a function of NumPy returned.
+        result: Result of a function of NumPy.
         arrays: The arguments it was called with; the result comes to the device of the first.
     """
     if isinstance(result, (numpy.ndarray, numpy.generic)):

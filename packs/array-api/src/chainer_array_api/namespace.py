@@ -49,9 +49,9 @@ SHARED = frozenset(
 class Namespace(types.ModuleType):
     """A module with NumPy's functions for the arrays of one backend.
 
-    Functions of NumPy are, in this order: those of the backend's own (``functions`` of
-    :class:`~chainer_array_api.ArrayAPIBackend`), those made of the standard's, those that NumPy
-    computes (:data:`chainer_array_api.fallback.FUNCTIONS`). Others are missing.
+    Functions of NumPy are, in this order: the backend's own (``functions`` of
+    :class:`~chainer_array_api.ArrayAPIBackend`), functions made of the standard's, functions that
+    NumPy computes (:data:`chainer_array_api.fallback.FUNCTIONS`). Others are missing.
 
     Args:
         backend: The backend.

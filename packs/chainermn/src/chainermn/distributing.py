@@ -41,14 +41,14 @@ def distribute(
     Call it when everything is registered, before ``trainer.run()``.
 
     - The datasets of the iterators of the updater are cut into one part of equal length for each
-      process, and so are those of evaluators. Rank 0 sends its datasets.
+      process, and so are the datasets of evaluators. Rank 0 sends its datasets.
     - Optimizers average gradients, and parameters of rank 0 are given to all.
     - Evaluators report the means over all processes.
     - Extensions that report (:class:`~chainer.training.extensions.LogReport` and the like) stay in
       rank 0 only. Snapshots are written by rank 0; with ``autoload`` all processes load them.
 
-    The batch size stays that of the script, so the effective one is ``comm.size`` times that, and
-    an epoch has fewer iterations. The learning rate is left to the script.
+    The batch size stays as in the script, so the effective one is ``comm.size`` times that, and an
+    epoch has fewer iterations. The learning rate is left to the script.
 
     Args:
         trainer (~chainer.training.Trainer): The trainer.

@@ -26,7 +26,7 @@ NDArray = np.ndarray[Any, Any]
 
 
 class Flags(NamedTuple):
-    """What ``numpy.ndarray.flags`` tells, as far as it applies."""
+    """The flags of ``numpy.ndarray.flags`` that apply."""
 
     c_contiguous: bool = True
     f_contiguous: bool = False

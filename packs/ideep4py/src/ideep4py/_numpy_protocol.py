@@ -44,7 +44,7 @@ def _writable(value: AnyArray) -> Any:
 def array_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What ``mdarray.__array_ufunc__`` does."""
+    """Implements ``mdarray.__array_ufunc__``."""
     out = kwargs.pop("out", None)
     if method == "at":
         return ufunc.at(_writable(inputs[0]), *plain(inputs[1:]))
@@ -77,7 +77,7 @@ _WRITES_FIRST = frozenset(
 
 
 def array_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``mdarray.__array_function__`` does."""
+    """Implements ``mdarray.__array_function__``."""
     if func is np.dot and len(args) == 2 and not kwargs and _are_matrices(args):
         return np.matmul(*args)
     out = kwargs.get("out")

@@ -54,7 +54,7 @@ def get(b: Backend, x: Array, index: Index) -> Array:
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
     """
     mask = _mask(b, x, index)
     if mask is not None:
@@ -121,7 +121,7 @@ def set(b: Backend, x: Array, index: Index, value: Array) -> None:
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
@@ -139,7 +139,7 @@ def add_at(b: Backend, x: Array, index: Index, value: Array) -> None:
     Args:
         b: The backend.
         x: The array, changed in place.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     _write(b, x, index, _value(b, x, value), add=True)

@@ -81,21 +81,21 @@ class RandomNumbers(HostRandomNumbers):
         return self._backend.array_class(native)
 
     def random_sample(self, size: ShapeLike | None = None, dtype: DTypeLike = None) -> Any:
-        """As :func:`numpy.random.random_sample`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.random_sample`; ``dtype`` belongs to the result."""
         return self._wrap(self._draw("uniform", size, dtype))
 
     random = ranf = sample = random_sample
 
     def rand(self, *size: int, dtype: DTypeLike = None) -> Any:
-        """As :func:`numpy.random.rand`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.rand`; ``dtype`` belongs to the result."""
         return self.random_sample(size, dtype)
 
     def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None) -> Any:
-        """As :func:`numpy.random.standard_normal`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.standard_normal`; ``dtype`` belongs to the result."""
         return self._wrap(self._draw("normal", size, dtype))
 
     def randn(self, *size: int, dtype: DTypeLike = None) -> Any:
-        """As :func:`numpy.random.randn`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.randn`; ``dtype`` belongs to the result."""
         return self.standard_normal(size, dtype)
 
     def _located(
@@ -112,7 +112,7 @@ class RandomNumbers(HostRandomNumbers):
         size: ShapeLike | None = None,
         dtype: DTypeLike = None,
     ) -> Any:
-        """As :func:`numpy.random.uniform`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.uniform`; ``dtype`` belongs to the result."""
         return self._located("uniform", low, high - low, size, dtype)
 
     def normal(
@@ -132,7 +132,7 @@ class RandomNumbers(HostRandomNumbers):
         size: ShapeLike | None = None,
         dtype: DTypeLike = None,
     ) -> Any:
-        """As :func:`numpy.random.gumbel`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.gumbel`; ``dtype`` belongs to the result."""
         return self._located("gumbel", loc, scale, size, dtype)
 
     def laplace(
@@ -142,13 +142,13 @@ class RandomNumbers(HostRandomNumbers):
         size: ShapeLike | None = None,
         dtype: DTypeLike = None,
     ) -> Any:
-        """As :func:`numpy.random.laplace`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.laplace`; ``dtype`` belongs to the result."""
         return self._located("laplace", loc, scale, size, dtype)
 
     def exponential(
         self, scale: Array = 1.0, size: ShapeLike | None = None, dtype: DTypeLike = None
     ) -> Any:
-        """As :func:`numpy.random.exponential`; ``dtype`` is that of the result."""
+        """As :func:`numpy.random.exponential`; ``dtype`` belongs to the result."""
         return self._located("exponential", 0.0, scale, size, dtype)
 
     def binomial(

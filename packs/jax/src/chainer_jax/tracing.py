@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Trace(Observer):
-    """What one run of a function on tracers reads, writes and makes.
+    """The arrays that one run of a function on tracers reads, writes and makes.
 
     Attributes:
         inputs: Boxes that existed before and are read, in order.

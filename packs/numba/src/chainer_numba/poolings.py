@@ -233,7 +233,7 @@ def spread_windows(part, start, stop, y, x, weights, ksize, stride, pad):
 
 
 def triple(values: tuple[int, ...], missing: int) -> Triple:
-    """Returns three numbers: the given ones after those of missing dimensions."""
+    """Returns three numbers: the given ones after the values of missing dimensions."""
     first, second, third = (missing,) * (3 - len(values)) + tuple(map(int, values))
     return first, second, third
 

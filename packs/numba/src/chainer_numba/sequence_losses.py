@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 f = numpy.float32
 _ZERO, _ONE, _HALF, _LOG_2 = f(0), f(1), f(0.5), f(numpy.log(2))
 
-#: Logarithm of a probability of zero; its differences are not NaN, unlike those of infinity.
+#: Logarithm of a probability of zero; differences of it are not NaN, unlike differences of
+#: infinity.
 NEVER = f(-1e30)
 #: Loss of a sequence without any alignment, where the dtype can represent it.
 IMPOSSIBLE_LOSS = 1e10

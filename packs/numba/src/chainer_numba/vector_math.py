@@ -75,7 +75,7 @@ def _round(typingctx: Any, value: Array) -> Any:
 
 @intrinsic
 def _order_of(typingctx: Any, value: Array) -> Any:
-    """Returns an integer that is the larger the larger a float is; that of NaN is the largest."""
+    """Returns an integer that is the larger the larger a float is; NaN has the largest."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bits = builder.bitcast(args[0], context.get_value_type(types.int32))
@@ -110,7 +110,7 @@ def maximum(x):
     """Returns the maximum of a vector, NaN if there is one.
 
     Maxima of floats depend on the order if there is a NaN, so that LLVM does not vectorize their
-    loop. Those of integers do not.
+    loop. Maxima of integers do not.
     """
     most = numpy.int32(-(2**31))
     for i in range(len(x)):

@@ -1,4 +1,4 @@
-"""What is known about the function whose nodes are made, and constants in the graph."""
+"""The function whose nodes are made: shapes and values, and constants in the graph."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ApplicationNodes(GraphBuilder):
 
         Args:
             value: A number, a list or an array.
-            dtype: Its dtype; by default that of the first input.
+            dtype: Its dtype; by default the dtype of the first input.
             name: Its name within the function; by default a number.
 
         Returns:

@@ -68,7 +68,7 @@ class Arguments:
         """Returns the shape of each argument, with names of axes where the caller gave some.
 
         Args:
-            input_shapes: Shapes that the caller gave; None for those of the arrays.
+            input_shapes: Shapes that the caller gave; None for the shapes of the arrays.
 
         Raises:
             ValueError: If they do not fit the arguments.
@@ -163,7 +163,7 @@ def flatten_outputs(outputs: Any) -> dict[Any, Variable]:
     """Returns the outputs of a model by position or by key.
 
     Args:
-        outputs: What the model returned.
+        outputs: Result of the model.
 
     Raises:
         RuntimeError: If it is neither a Variable nor a container.

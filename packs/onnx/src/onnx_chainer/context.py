@@ -1,4 +1,4 @@
-"""What converters know about the model and the graph that is being made."""
+"""The model and the graph that is being made, as converters see them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Context:
         for path, link in model.namedlinks():
             name = onnx_helper.cleanse_param_name("" if path == "/" else path)
             for parameter_path, parameter in link.namedparams():
-                # A longer path is that of a parameter of a child, which has its turn.
+                # A longer path belongs to a parameter of a child, which has its turn.
                 if parameter_path.count("/") == 1:
                     self._links.setdefault(id(parameter.node), (name, link))
             # The arrays that are saved with a link, such as running statistics, have its name.

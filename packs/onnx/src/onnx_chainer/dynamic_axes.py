@@ -24,8 +24,8 @@ class Axis(NamedTuple):
     sizes: tuple[int, int]
 
 
-#: What the axes of the second sample are multiplied by, one factor for each name of an axis: the
-#: ratio of two lengths then tells which axes they depend on.
+#: Factors that multiply the axes of the second sample, one for each name of an axis: the ratio of
+#: two lengths then tells which axes they depend on.
 FACTORS = (2, 3, 5, 7, 11, 13, 17, 19)
 
 
@@ -61,7 +61,7 @@ class DynamicAxes:
 
 
 def as_name(length: int | str, sample: int) -> int | str:
-    """Returns the name of an axis that gets another length than that of the sample.
+    """Returns the name of an axis that gets another length than in the sample.
 
     Args:
         length: Length or name that the caller gave.

@@ -239,7 +239,7 @@ class GraphConversion:
             for application, converter in zip(trace.applications, converters, strict=True):
                 name = onnx_helper.make_unique_name()
                 count = onnx_helper.get_count()
-                # Names of the inner function begin with that of the outer one.
+                # Names of the inner function begin with the name of the outer one.
                 onnx_helper.set_func_name(name)
                 self._name_inputs(application, name)
                 self._name_outputs(application, name)

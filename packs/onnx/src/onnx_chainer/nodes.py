@@ -145,12 +145,12 @@ class Nodes(Operators):
     def number(self, value: Array, other: Array, dtype: DTypeLike = None) -> str | None:
         """Returns a factor that is proportional to a product of lengths, or to one over it.
 
-        The lengths are those of the first input, or of the value that it was computed from.
+        The lengths belong to the first input, or to the value that it was computed from.
 
         Args:
             value: The factor in the sample.
             other: The factor in the second run.
-            dtype: Dtype of the factor; that of the first input by default.
+            dtype: Dtype of the factor; by default the dtype of the first input.
 
         Returns:
             str: Its name; None if it does not depend on the lengths in this way.
@@ -210,7 +210,7 @@ class Nodes(Operators):
 
         Args:
             attribute: The attribute of the function that has it.
-            what: What it is.
+            what: Description of the value.
         """
         if self.probe is not None and differ(
             getattr(self.func, attribute), getattr(self.probe, attribute)

@@ -185,7 +185,7 @@ def as_funcnode(
 def _arguments(
     signature: inspect.Signature, given: inspect.BoundArguments
 ) -> Iterator[tuple[str, Any]]:
-    """Yields names and values of arguments; those of ``*args`` and ``**kwargs`` one by one."""
+    """Yields names and values of arguments, including each of ``*args`` and ``**kwargs``."""
     for key, value in given.arguments.items():
         kind = signature.parameters[key].kind
         if kind is inspect.Parameter.VAR_POSITIONAL:

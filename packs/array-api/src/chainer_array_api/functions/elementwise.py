@@ -105,7 +105,8 @@ class Elementwise:
         self._standard = standard
         self._function = None if standard is None else backend.elementwise(standard)
         self._takes_numbers = name in _TAKE_NUMBERS
-        # Native dtypes of operands that go to the library as they are -> that of the result.
+        # Native dtypes of operands that go to the library as they are -> native dtype of the
+        # result.
         self._direct: dict[Any, Any] = {}
 
     def __call__(

@@ -67,7 +67,7 @@ def make(b: Backend, x: Array, index: Index) -> Plan:
     Args:
         b: The backend.
         x: The array that is indexed.
-        index: What is in the brackets.
+        index: The index in the brackets.
 
     Raises:
         IndexError: If there are too many items, or something else than numbers, slices, None,

@@ -22,7 +22,7 @@ def get(b: Backend, x: Array, index: Index) -> Array:
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
     """
     if b.slices_as_numpy and index_plan.is_simple(index):
         return b.array_class(x.native[index])
@@ -76,7 +76,7 @@ def set(b: Backend, x: Array, index: Index, value: ArrayLike) -> None:
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
@@ -96,7 +96,7 @@ def add_at(b: Backend, x: Array, index: Index, value: ArrayLike) -> None:
     Args:
         b: The backend.
         x: The array, changed in place.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
@@ -134,7 +134,7 @@ def _write(b: Backend, x: Array, index: Index, value: ArrayLike, add: bool) -> N
     shape = (*lengths[: plan.place], *outer, *lengths[plan.place :])
     if not hasattr(value, "ndim"):
         value = operands.number(b, value, x.dtype, b.native_device_of(x))
-    # Turned around in the result's own axes, of which those of the arrays are not.
+    # Turned around in the result's own axes, which the arrays' axes are not part of.
     backwards = [_in_result(plan, len(outer), axis) for axis in plan.backwards]
     value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
     if backwards:
@@ -151,7 +151,9 @@ def _in_result(plan: Plan, count: int, axis: int) -> int:
 
 
 def _fit(b: Backend, value: ArrayLike, shape: tuple[int, ...], backwards: ArrayLike) -> Any:
-    """Returns a value without axes in front of those of the target, turned around as that is."""
+    """Returns a value without axes in front of the target's axes, turned around as the target
+    is.
+    """
     if not getattr(value, "ndim", 0):
         return value
     extra = value.ndim - len(shape)

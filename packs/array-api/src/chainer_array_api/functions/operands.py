@@ -1,4 +1,4 @@
-"""What functions share: arguments into arrays, results into ``out``."""
+"""Helpers of the functions: arguments into arrays, results into ``out``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainer_array_api.array import Array, mixed
 if TYPE_CHECKING:
     from chainer.typing import ArrayLike, DTypeLike
 
-#: What functions hand each other as the backend.
+#: The backend that functions pass to each other.
 Backend = Any
 
 _NUMBERS = (int, float, complex)
@@ -71,7 +71,7 @@ def astype(
         b: The backend.
         x: The array.
         dtype: The dtype.
-        casting: What is allowed, as in NumPy.
+        casting: Allowed conversions, as in NumPy.
         copy: Whether to copy where nothing is to be converted.
     """
     source, target = x.dtype, numpy.dtype(dtype)

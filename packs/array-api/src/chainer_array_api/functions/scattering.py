@@ -48,7 +48,7 @@ def gather(b: Backend, x: ArrayLike, indices: list[Any]) -> Any:
 
     Args:
         b: The backend.
-        x: The array; the indices are those of its first axes.
+        x: The array; the indices belong to its first axes.
         indices: Integer arrays, all of one shape.
     """
     nx = b.nx
@@ -66,9 +66,9 @@ def scatter(b: Backend, x: ArrayLike, indices: list[Any], value: ArrayLike, add:
 
     Args:
         b: The backend.
-        x: The array, changed in place; the indices are those of its first axes.
+        x: The array, changed in place; the indices belong to its first axes.
         indices: Integer arrays, all of one shape.
-        value: Array of the shape of what is selected.
+        value: Array of the shape of the selection.
         add: Whether to add; elements selected several times then get all values.
     """
     nx = b.nx

@@ -84,7 +84,7 @@ class TorchBackend(ArrayAPIBackend):
     def elementwise(self, name: str) -> Callable[..., Any]:
         if name not in _OWN:
             return super().elementwise(name)
-        # Those of array_api_compat would promote dtypes once more.
+        # The functions of array_api_compat would promote dtypes once more.
         return getattr(importlib.import_module("torch"), _OWN[name])
 
     def can_write(self, out: ArrayLike, dtype: DTypeLike, operands: list[Any]) -> bool:

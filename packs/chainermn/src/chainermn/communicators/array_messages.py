@@ -19,7 +19,7 @@ DTYPES = frozenset(
 
 
 class Description(NamedTuple):
-    """What a receiver needs to know of an array before it arrives.
+    """Description of an array, sent before it, so that the receiver can allocate memory.
 
     Attributes:
         shape: Its shape.

@@ -177,8 +177,7 @@ class MultiNodeCheckpointer(Extension):
         Args:
             trainer (~chainer.training.Trainer): The trainer.
             optimizer: Has no effect; the optimizers of the trainer are known.
-            path (str): Folder of the files; by default that of the constructor, else that of the
-                trainer.
+            path (str): Folder of the files; by default the constructor's, else the trainer's.
 
         Returns:
             int: The iteration; None if nothing was loaded.

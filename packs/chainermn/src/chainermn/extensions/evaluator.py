@@ -70,7 +70,7 @@ class GenericMultiNodeEvaluator(Extension):
         comm (CommunicatorBase): Communicator.
         iterator (~chainer.dataset.Iterator): Iterator over the part of this process, which must not
             repeat.
-        target (callable): What :meth:`calc_local` calls.
+        target (callable): Function that :meth:`calc_local` calls.
         device: Device to which batches are sent.
         converter (callable): Converter of batches.
         root (int): Rank of the process that aggregates.
@@ -113,7 +113,7 @@ class GenericMultiNodeEvaluator(Extension):
             trainer (~chainer.training.Trainer): Not used; may be left out.
 
         Returns:
-            What :meth:`aggregate` returns, at the root; None elsewhere.
+            The result of :meth:`aggregate` at the root; None elsewhere.
         """
         iterator = self.iterator
         if hasattr(iterator, "reset"):
@@ -166,10 +166,10 @@ class GenericMultiNodeEvaluator(Extension):
         return self._targets["main"](*args, **kwargs)
 
     def aggregate(self, results: list[Any]) -> Any:
-        """Makes one result of those of all batches; called at the root.
+        """Makes one result of the results of all batches; called at the root.
 
         Args:
-            results (list): What :meth:`calc_local` returned: for each batch, in order of the ranks.
+            results (list): Results of :meth:`calc_local`: for each batch, in order of the ranks.
 
         Returns:
             The result; by default ``results``.

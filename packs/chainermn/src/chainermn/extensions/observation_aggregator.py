@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ObservationAggregator(Extension):
-    """Extension that makes one observation of those of all processes.
+    """Extension that joins the observations of all processes.
 
     Args:
         comm (CommunicatorBase): Communicator.

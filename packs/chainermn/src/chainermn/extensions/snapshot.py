@@ -25,15 +25,16 @@ def multi_node_snapshot(
 
     Args:
         comm (CommunicatorBase): Communicator.
-        snapshot (~chainer.training.Extension): What
-            :func:`chainer.training.extensions.snapshot` returned. With ``autoload`` the latest
-            file is loaded by all processes of its set, whatever their number is now.
+        snapshot (~chainer.training.Extension): Result of
+            :func:`chainer.training.extensions.snapshot`. With ``autoload`` the latest file is
+            loaded by all processes of its set, whatever their number is now.
         replica_sets (list): Sets of ranks: each a rank or an iterable of ranks. The ranks that are
             in none of them form one more set. ``[]`` is one set of all; ``[0]`` is rank 0, which
             usually has the reporting extensions, and the others.
 
     Returns:
-        MultiNodeSnapshot: The extension. Give it a trigger; that of ``snapshot`` is not used.
+        MultiNodeSnapshot: The extension. Give it a trigger; the trigger of ``snapshot`` is not
+            used.
 
     Raises:
         AssertionError: If a rank does not exist or is in two sets.
@@ -48,7 +49,9 @@ def multi_node_snapshot(
 
 
 def sets_of(size: int, replica_sets: Sequence[int | Iterable[int]]) -> list[list[int]]:
-    """Returns all sets, that of the remaining ranks included; see :func:`multi_node_snapshot`."""
+    """Returns all sets, including the set of the remaining ranks; see
+    :func:`multi_node_snapshot`.
+    """
     sets = [[each] if isinstance(each, int) else sorted(each) for each in replica_sets]
     named = [rank for each in sets for rank in each]
     for rank in named:
@@ -109,7 +112,7 @@ class MultiNodeSnapshot(Extension):
         """
         if not self.snapshot.autoload:
             return
-        # What was loaded has to reach the others, whose files may be on another host.
+        # The loaded state has to reach the others, whose files may be on another host.
         data: bytes | None = None
         target = trainer if self.snapshot._target is None else self.snapshot._target
         if self.is_master:

@@ -163,7 +163,7 @@ def alltoall(comm: CommunicatorBase, xs: Sequence[Any]) -> tuple[chainer.Variabl
 def bcast(comm: CommunicatorBase, x: Array, root: int = 0) -> chainer.Variable:
     """Gives a variable of one process to all. Collective, also in backward.
 
-    The gradient is the sum of those of all processes.
+    The gradient is the sum of the gradients of all processes.
 
     Args:
         comm (CommunicatorBase): Communicator.

@@ -105,7 +105,7 @@ def send(x: Array, communicator: CommunicatorBase, rank: int, tag: int = 0) -> c
     In backward their gradients are received from it.
 
     Args:
-        x (~chainer.Variable or tuple of them): What is sent.
+        x (~chainer.Variable or tuple of them): The variables to send.
         communicator (CommunicatorBase): Communicator.
         rank (int): Rank of the receiver.
         tag (int): Number that the receiver gives as well.
@@ -115,7 +115,7 @@ def send(x: Array, communicator: CommunicatorBase, rank: int, tag: int = 0) -> c
         which is given to :func:`recv` or :func:`pseudo_connect` so that backward comes here.
 
     Raises:
-        ValueError: If ``rank`` is that of this process.
+        ValueError: If ``rank`` is the rank of this process.
     """
     _check_peer(communicator, rank, "send")
     is_tuple = isinstance(x, (tuple, list))
@@ -141,16 +141,16 @@ def recv(
     Args:
         communicator (CommunicatorBase): Communicator.
         rank (int): Rank of the sender.
-        delegate_variable (~chainer.Variable): What a :func:`send` before it returned, if there was
-            one in this process: backward comes to that after the gradient of this was sent.
+        delegate_variable (~chainer.Variable): Result of a :func:`send` before it, if there was one
+            in this process: backward comes to that after the gradient of this was sent.
         tag (int): Number that the sender gives as well.
         force_tuple (bool): Whether a tuple is returned even if a single variable was sent.
 
     Returns:
-        ~chainer.Variable or tuple of them: What was sent; a tuple if that was one.
+        ~chainer.Variable or tuple of them: The sent variables; a tuple if a tuple was sent.
 
     Raises:
-        ValueError: If ``rank`` is that of this process.
+        ValueError: If ``rank`` is the rank of this process.
     """
     _check_peer(communicator, rank, "recv")
     node = Recv(communicator, rank, tag)

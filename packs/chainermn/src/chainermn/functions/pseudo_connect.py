@@ -31,7 +31,7 @@ class PseudoConnect(FunctionNode):
 
 
 class ConnectedVariables(tuple[chainer.Variable, ...]):
-    """What :func:`pseudo_connect` returns: a tuple of variables with a method ``backward``."""
+    """Result of :func:`pseudo_connect`: a tuple of variables with a method ``backward``."""
 
     def backward(
         self,
@@ -59,7 +59,7 @@ def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> ConnectedV
     to the gradient of what it sent, and the receiver would wait forever.
 
     Args:
-        delegate_variable (~chainer.Variable): What :func:`~chainermn.functions.send` returned; None
+        delegate_variable (~chainer.Variable): Result of :func:`~chainermn.functions.send`; None
             leaves the other variables as they are.
         actual_variables (~chainer.Variable): Variables to return.
 

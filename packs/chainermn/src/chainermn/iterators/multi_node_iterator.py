@@ -18,7 +18,7 @@ _STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "cur
 
 
 class _Stop:
-    """What is broadcast at the end of the iteration."""
+    """The message that is broadcast at the end of the iteration."""
 
 
 class _MultiNodeIterator(Iterator):

@@ -186,7 +186,7 @@ class MultiNodeBatchNormalization(chainer.Link):
             decay = self.decay
         function = MultiNodeBatchNormalizationFunction(self.comm, self.eps)
         (y,) = function.apply((x, gamma, beta))
-        # All examples count, not only those of this process.
+        # The examples of all processes count, not only the ones here.
         count = y.size // max(self.avg_mean.size, 1) * self.comm.size
         unbiased = count / max(count - 1.0, 1.0)
         with self.device:

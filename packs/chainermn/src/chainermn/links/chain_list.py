@@ -135,7 +135,7 @@ class MultiNodeChainList(chainer.ChainList):
             raise ValueError(f"{len(own)} values for the own process were sent and never received")
         if not has_result:
             return delegate
-        # What was sent and not taken up by a later transfer is reached through the result.
+        # A sent variable that no later transfer has taken up is reached through the result.
         return result if delegate is None else self._tie_result(delegate, result)
 
     def _tie(self, delegate: Any, arguments: list[Any]) -> list[Any]:

@@ -57,9 +57,9 @@ class Bucket:
 class GradientBuckets:
     """The buckets of a model.
 
-    In the first backward pass, the order in which gradients become complete is noted. That of rank
-    0 becomes the order of the buckets everywhere: all processes have to start the same sums in the
-    same order.
+    In the first backward pass, the order in which gradients become complete is noted. The order at
+    rank 0 becomes the order of the buckets everywhere: all processes have to start the same sums in
+    the same order.
 
     Args:
         comm: Communicator.
@@ -92,7 +92,7 @@ class GradientBuckets:
 
         Args:
             variable: Parameter, or another leaf, which is ignored.
-            gradient: What the backward pass adds to its gradient.
+            gradient: Value that the backward pass adds to its gradient.
         """
         name = self._names.get(id(variable))
         if name is None:

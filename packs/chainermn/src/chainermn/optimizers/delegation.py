@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class DelegatingOptimizer(Optimizer):
-    """An optimizer whose attributes are those of another, unless its class defines them.
+    """An optimizer that takes its attributes from another one, unless its class defines them.
 
     Args:
         actual_optimizer: The other optimizer.

@@ -130,8 +130,8 @@ class MultiNodeOptimizer(DelegatingOptimizer):
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters with the mean gradients of all processes. Collective.
 
-        If the parameters are not those of the call before (as in the first one), they are broadcast
-        and nothing else is done.
+        If the parameters differ from the parameters of the call before (as in the first one), they
+        are broadcast and nothing else is done.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`. Without one

@@ -26,7 +26,8 @@ class ShardedOptimizer(MultiNodeOptimizer):
     get all of them.
 
     A snapshot of one process has its part of the states. Checkpoints of all processes have all.
-    After :meth:`consolidate_states`, a snapshot of one process is that of the plain optimizer.
+    After :meth:`consolidate_states`, a snapshot of one process equals the snapshot of the plain
+    optimizer.
     """
 
     own_attributes: ClassVar[frozenset[str]] = MultiNodeOptimizer.own_attributes | {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ideep4py._typing import AnyArray
 
 Array = mdarray | np.ndarray[Any, Any]
-"""What operations take: an mdarray, or a NumPy array (copied when it is not C-contiguous)."""
+"""An argument of operations: an mdarray, or a NumPy array (copied when it is not C-contiguous)."""
 
 
 @functools.cache

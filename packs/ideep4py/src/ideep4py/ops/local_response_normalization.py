@@ -49,7 +49,7 @@ def _pd_forward(
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or dense if oneDNN has only its reference loop for it."""
+    """``layout`` is the layout of ``x``, or dense if oneDNN has only its reference loop for it."""
 
     __slots__ = ("layout", "run", "workspace")
 

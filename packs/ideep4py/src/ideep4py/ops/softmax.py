@@ -43,7 +43,7 @@ def _innermost(x: L.Layout, axis: int) -> L.Layout:
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or one that oneDNN compiles for (``axis`` innermost)."""
+    """``layout`` is the layout of ``x``, or one that oneDNN compiles for (``axis`` innermost)."""
 
     __slots__ = ("layout", "run")
 

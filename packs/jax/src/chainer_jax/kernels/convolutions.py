@@ -19,7 +19,7 @@ def _convolve(x: Array, W: Array, out_size: Shape, geometry: Any) -> Any:
     """Convolution of one dtype, with as much padding behind as ``out_size`` needs."""
     stride, pad, dilate, groups = geometry
     sizes = zip(x.shape[2:], W.shape[2:], out_size, stride, pad, dilate, strict=True)
-    # What is behind the last window is cut off: its padding is negative.
+    # Elements behind the last window are cut off: their padding is negative.
     padding = [(p, (o - 1) * s + (k - 1) * d + 1 - n - p) for n, k, o, s, p, d in sizes]
     return lax.conv_general_dilated(
         x,

@@ -65,7 +65,7 @@ def _run(
         x: Packed input ``(T, I)``.
         h: Initial state ``(B, N)``.
         c: Initial cell state, or None.
-        ws: Weights, those of the input first.
+        ws: Weights: first of the input, then of the state.
         bs: Biases, likewise.
         mode: Mode of the network.
         batch_sizes: Number of sequences alive at each time.
@@ -134,8 +134,8 @@ class _ScanCell:
         """Runs over the sequences; see the cells of the reference kernel."""
         state = None if c is None else c.native
         outputs, pullback = _forward(x.native, h.native, state, *self._parameters, **self._static)
-        # What is kept is in boxes: they are put in place again if forward and backward are
-        # recorded as two programs.
+        # Kept arrays are in boxes: they are put in place again if forward and backward are recorded
+        # as two programs.
         leaves, self._tree = jax.tree_util.tree_flatten(pullback)
         self._saved = [self._wrap(leaf) for leaf in leaves]
         self._outputs = [None if y is None else (y.shape, y.dtype) for y in outputs]

@@ -204,7 +204,7 @@ class Evaluation:
     def _add_up(self, number: int) -> bool:
         """Computes a sum that each copy adds one term to; returns False if it is something else.
 
-        Only the sum after the last copy may be used, as that of the gradients of weights.
+        Only the sum after the last copy may be used, as in gradients of weights.
         """
         equation, inputs = self._first[number], self._copies.inputs[number]
         if equation.name not in ("add", "add_any"):
@@ -222,7 +222,7 @@ class Evaluation:
         return True
 
     def _is_used(self, number: int) -> bool:
-        """Returns whether anything but the next copy uses a sum before that of the last copy."""
+        """Returns whether anything but the next copy uses a sum before the last copy's sum."""
         outputs = {copy[number].outputs[0] for copy in self._copies.equations[:-1]}
         inside = any(
             isinstance(x, Inner) and x.number == number
@@ -288,7 +288,7 @@ class Evaluation:
     # -- what depends on the copy before ----------------------------------------------------------
 
     def _loop(self, group: list[int]) -> None:
-        """Evaluates equations that depend on those of the copy before: ``lax.scan``."""
+        """Evaluates equations that depend on the copy before: ``lax.scan``."""
         copies, inside = self._copies, set(group)
         if any(self._differ(number) for number in group):
             raise DifferError

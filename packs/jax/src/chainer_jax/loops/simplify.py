@@ -29,7 +29,7 @@ class Equation:
         source: The equation of JAX.
         inputs: Variables and literals.
         outputs: Variables.
-        kind: What copies of the equation have in common: the operation, shapes and dtypes.
+        kind: Parts that all copies of the equation share: the operation, shapes and dtypes.
         has_effects: Whether it does more than to compute its outputs.
     """
 
@@ -77,7 +77,7 @@ def _hashable(value: Array) -> Hashable:
 
 
 def _shape(x: Array) -> Hashable:
-    # Whether a dtype is weak decides that of results, so it is part of the shape.
+    # Whether a dtype is weak decides the dtype of results, so it is part of the shape.
     return x.aval.shape, x.aval.dtype, getattr(x.aval, "weak_type", False)
 
 
@@ -90,7 +90,7 @@ def _without_writes(
 
     Args:
         source: The equation.
-        array: What the slice is taken from.
+        array: The array that the slice is taken from.
         definitions: The equations so far.
 
     Returns:
@@ -201,7 +201,8 @@ class _Simplification:
         kind = (source.primitive, parameters, shapes, tuple([_shape(y) for y in outputs]))
         equation = Equation(source, inputs, outputs, kind, bool(source.effects))
         self._definitions.update((y, equation) for y in outputs)
-        # What all copies share is found in the first one. It would not be a copy of the others.
+        # Equations that all copies share are found in the first one. It would not be a copy of the
+        # others.
         if name in _MOVES and all(is_literal(x) or x in self._close for x in inputs):
             self._close.update(outputs)
             self.moved.append(equation)

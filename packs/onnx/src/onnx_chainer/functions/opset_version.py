@@ -20,8 +20,8 @@ def support(opset_versions: Sequence[int]) -> Callable[[Callable[..., Any]], Cal
         opset_versions (sequence of int): The versions.
 
     Returns:
-        callable: The decorator, for converters of one argument as well as for those of five
-            (``func, opset_version, input_names, output_names, context``).
+        callable: The decorator, for converters of one argument as well as of five (``func,
+            opset_version, input_names, output_names, context``).
     """
     versions = sorted(opset_versions)
 

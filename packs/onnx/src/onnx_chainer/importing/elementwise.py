@@ -149,7 +149,7 @@ def _cast_to(attributes: Attributes, x: Tensor, to: Any) -> Tensor:
     if source.kind in "iub" and (dtype.kind in "iub" or dtype.name in _ORDINARY):
         return array_of(x).astype(dtype)
     if source.name in _ORDINARY and dtype.kind in "iub":
-        # What does not fit is undefined, and no reason for a warning.
+        # Values that do not fit are undefined, and no reason for a warning.
         with numpy.errstate(invalid="ignore"):
             return array_of(x).astype(dtype)
     # Strings, and numbers of 8 bits and less. The reference implementation knows how they are

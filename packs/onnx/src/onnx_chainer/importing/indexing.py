@@ -196,7 +196,7 @@ def _one_hot(attributes: Attributes, indices: Tensor, depth: Tensor, values: Ten
     count = int(number_of(depth))
     index = host_array(indices).astype(numpy.int64)
     off, on = host_array(values)
-    # What is beyond the depth on either side has no place, and gets the first value everywhere.
+    # An index beyond the depth on either side has no place, and gets the first value everywhere.
     index = numpy.where(index < 0, index + count, index)
     rows = index[..., None] == numpy.arange(count)
     result = numpy.where(rows, on, off).astype(array_of(values).dtype)

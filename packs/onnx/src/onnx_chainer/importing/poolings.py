@@ -201,7 +201,7 @@ def _max_unpool(
     y = F.reshape(F.scatter_add(zeros, flat.reshape(-1), F.reshape(x, (-1,))), shape)
     if output_shape is None:
         return y
-    # The indexes are those of the shorter output; a longer one has zeros behind.
+    # The indexes belong to the shorter output; a longer one has zeros behind.
     wanted = [int(n) for n in host_array(output_shape)]
     return padded(y, [0] * len(lengths), [w - n for w, n in zip(wanted[2:], lengths, strict=True)])
 

@@ -27,7 +27,7 @@ def _generator(attributes: Attributes, xp: ArrayModule) -> Any:
     seed = attributes.get("seed")
     if seed is None:
         return xp.random
-    # ONNX's seeds are floats, except that of Dropout. The bits of a fraction are the seed of NumPy.
+    # ONNX's seeds are floats, except in Dropout. The bits of a fraction are the seed of NumPy.
     whole = int(seed) == seed and seed >= 0
     return xp.random.RandomState(int(seed) if whole else numpy.float32(seed).view(numpy.uint32))
 

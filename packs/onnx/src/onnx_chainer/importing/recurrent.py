@@ -20,7 +20,7 @@ from onnx_chainer.importing.values import Tensor, array_of, ints_of
 if TYPE_CHECKING:
     from chainer.typing import Array
 
-#: Operator -> the places of Chainer's gates among those of the operator.
+#: Operator -> the places of Chainer's gates among the operator's gates.
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 
 _DEFAULTS = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
@@ -120,7 +120,7 @@ def _by_sequences(
     ranks = numpy.argsort([-n for n in counts], kind="stable")
     xs = [F.get_item(x, (slice(0, counts[i]), int(i))) for i in ranks]
     states = [F.get_item(s, (slice(None), ranks)) for s in states]
-    # Chainer's functions take the inputs of each time, not those of each sequence.
+    # Chainer's functions take the inputs of each time, not of each sequence.
     *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
     ys = F.transpose_sequence(ys)
     back = numpy.argsort(ranks)

@@ -24,7 +24,7 @@ def _pixels(x: Tensor, places: Sequence[Any], zeros_outside: bool) -> Any:
     Args:
         x: Images, of the shape (batch, channels, ...).
         places: Index arrays of the shape (batch, ...), one for each spatial axis.
-        zeros_outside: Whether elements outside are zero; else they are those of the border.
+        zeros_outside: Whether elements outside are zero; else they repeat the border.
 
     Returns:
         Variable: Elements of the shape (batch, channels, ...).
@@ -50,7 +50,7 @@ def sampled(x: Tensor, at: Sequence[Any], zeros_outside: bool = True) -> Any:
     Args:
         x: Images, of the shape (batch, channels, ...).
         at: Coordinates of the shape (batch, ...), one tensor for each spatial axis.
-        zeros_outside: Whether elements outside are zero; else they are those of the border.
+        zeros_outside: Whether elements outside are zero; else they repeat the border.
 
     Returns:
         Variable: Elements of the shape (batch, channels, ...).

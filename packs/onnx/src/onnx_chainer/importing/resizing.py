@@ -52,7 +52,7 @@ def _resize(
     sizes: Tensor | None = None,
 ) -> Tensor:
     if attributes.opset < 11:
-        # The second input was the scales, and coordinates were those of Upsample.
+        # The second input was the scales, and coordinates were computed as in Upsample.
         return _upsample(attributes, x, roi)
     array = array_of(x)
     axes = [a % array.ndim for a in attributes.get("axes", range(array.ndim))]

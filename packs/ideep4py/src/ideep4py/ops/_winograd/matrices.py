@@ -105,4 +105,4 @@ OUTPUT_GRADIENT = _pointer(OUTPUT_MATRIX.T)
 """(36, 16): gradients of outputs to points."""
 
 FILTER_GRADIENT = _pointer(FILTER_MATRIX.T)
-"""(9, 36): gradients of filters at the points to those of filters."""
+"""(9, 36): gradients of filters at the points to gradients of filters."""
