@@ -139,15 +139,17 @@ class Updates:
         self._known: dict[Hashable, Plan] = {}
         self._plans: dict[Hashable, Plan] = {}
 
-    def add(self, rule: DeclaredRule, param: Parameter, device: Device | None) -> None:
+    def add(self, rule: DeclaredRule, param: Parameter, grad: Array, device: Device | None) -> None:
         """Begins the update of a parameter and puts it into a group.
 
         Args:
             rule: Its rule, which is enabled.
-            param: The parameter, with an array and a gradient.
+            param: The parameter, with an array.
+            grad: Its gradient.
             device: Its device, which is current; None if it need not be entered.
         """
         updated = param
+        may_change = param.loss_scale is not None or rule._hooks.pre
         is_copied = False
         scale = 1.0
         if rule._use_fp32_update and rule.updates_in_float32(param):
@@ -162,9 +164,10 @@ class Updates:
                 updated = rule._load_float32_parameter(param)
         begin(rule, updated)
         array = updated._array
-        grad = param.grad if is_copied else gradient_of(updated)
-        if grad is None:  # a hook took the gradient away
-            return
+        if not is_copied and (may_change or updated is not param):
+            grad = updated.grad
+            if grad is None:  # a hook took the gradient away
+                return
         own = rule.hyperparam.__dict__
         key = plan = None
         if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
@@ -251,27 +254,23 @@ def update_parameters(params: Iterable[Parameter]) -> None:
             ):
                 if not rule.enabled:
                     continue
-                if gradient_of(param) is not None:
+                grad = param._gradient
+                # As param.grad, but faster for NumPy arrays.
+                if grad.__class__ is not _ndarray or param._grad_var is not None:
+                    grad = param.grad
+                if grad is not None:
                     device = None if array.__class__ is _ndarray else _device_of(array)
                     if device is None:
-                        updates.add(rule, param, None)
+                        updates.add(rule, param, grad, None)
                     else:
                         with device:
-                            updates.add(rule, param, device)
+                            updates.add(rule, param, grad, device)
                     continue
             # Code of a program may look at other parameters, so their updates are made before.
             updates.run()
             param.update()
     finally:  # The rules have counted the updates, so an error in another must not drop them.
         updates.run()
-
-
-def gradient_of(param: Parameter) -> Array | None:
-    """Returns the gradient of a parameter, as ``param.grad`` but faster for NumPy arrays."""
-    grad = param._gradient
-    if grad.__class__ is _ndarray and param._grad_var is None:
-        return grad
-    return param.grad
 
 
 def update_alone(rule: DeclaredRule, param: Parameter) -> None:
