@@ -35,7 +35,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "iterators.SerialIterator": ("DataLoader", "dataloader"),
     "datasets.TupleDataset": ("TensorDataset",),
     "dataset.DatasetMixin": ("custom dataset",),
-    "dataset.concat_examples": ("collate_fn", "collate"),
     "links.BatchNormalization": ("BatchNorm2d", "BatchNorm"),
     "links.Convolution2D": ("conv2d", "Conv2D", "convolution layer"),
     "links.Deconvolution2D": ("ConvTranspose2d", "transposed convolution"),
@@ -68,7 +67,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 #: Page -> words.
 PAGES: dict[str, tuple[str, ...]] = {
     "guide/coming-from-pytorch.md": ("pytorch", "torch"),
-    "guide/data.md": ("dataset", "batches"),
+    "guide/data.md": ("dataset", "batches", "collate_fn", "collate"),
     "guide/debugging.md": ("nan", "print shapes"),
     "guide/devices.md": ("gpu", "cuda", "to device"),
     "guide/double-backprop.md": ("second derivative", "gradient penalty"),
