@@ -32,13 +32,17 @@ ALIASES: dict[str, str] = {
     "chainer._version": "chainer.core.version",
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
+    # The recorder of a backend, and backpropagation that tells when a gradient is complete: for
+    # packs.
+    "chainer.backends.recorder": "chainer.core.arrays.recorder",
+    "chainer.backprop": "chainer.core.autograd.backprop",
     "chainer.basic_math": "chainer.functions.math.basic_math",
     "chainer.computational_graph": "chainer.core.autograd.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
     # utilities in the order of imports.
     "chainer.core.utils.sparse": "chainer.core.autograd.sparse",
-    # Modules of release 7 whose names are those of functions here.
+    # Modules of release 7 whose names belong to functions here.
     "chainer.core.utils.experimental": "chainer.core.utils._experimental",
     "chainer.core.utils.nondeterministic": "chainer.core.utils._nondeterministic",
     "chainer.cuda": "chainer.backends.cuda",

@@ -9,7 +9,7 @@ from chainer.core.registry.tables import register_table
 
 #: The packages of functions, by category.
 _CATEGORIES = (
-    *("activation", "array", "connection", "evaluation", "loss", "math"),
+    *("activation", "array", "attention", "connection", "evaluation", "loss", "math"),
     *("noise", "normalization", "pooling", "rnn", "util"),
 )
 

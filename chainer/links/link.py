@@ -16,10 +16,13 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor, device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
+from chainer.core.config.input_casts import cast_request
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
+from chainer.links.input_casts import cast_wider_inputs
 from chainer.links.link_hook import (
     LinkHook,
     _ForwardPostprocessCallbackArgs,
@@ -28,6 +31,7 @@ from chainer.links.link_hook import (
     thread_hooks,
 )
 from chainer.links.name_set import NameSet
+from chainer.links.serializer import Deserializer
 
 __all__ = ["Chain", "ChainList", "Link"]
 
@@ -38,6 +42,9 @@ if TYPE_CHECKING:
     from chainer.links.chain_list import ChainList as ChainList
     from chainer.links.sequential import Sequential
     from chainer.links.serializer import AbstractSerializer
+
+# Every call takes the path with hooks from then on.
+cast_request.on_request(lambda: hook_count.add(1))
 
 _COPY_MODES = ("init", "copy", "share")
 
@@ -154,6 +161,8 @@ class Link(DeviceResident):
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self.__init_done:
             raise RuntimeError(self.__no_init_text())
+        if config.cast_inputs:
+            args, kwargs = cast_wider_inputs(self, args, kwargs)
         hooks = thread_hooks.hooks
         if self._local_link_hooks:
             # A hook of the link takes the place of one of the thread that has the same name.
@@ -276,10 +285,7 @@ class Link(DeviceResident):
             ['/W']
         """
         if not self.__init_done:
-            raise RuntimeError(
-                f"{type(self).__name__}: Link.__init__() has not been called; call "
-                "super().__init__() before init_scope()"
-            )
+            raise RuntimeError(self.__no_init_text())
         before = self._within_init_scope
         self._within_init_scope = True
         try:
@@ -640,6 +646,9 @@ class Link(DeviceResident):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
+        if self._local_link_hooks and isinstance(serializer, Deserializer):
+            for hook in self._local_link_hooks.values():
+                hook._loading(self)
         members = vars(self)
         for name in self._params:
             param = members[name]

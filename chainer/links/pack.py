@@ -12,11 +12,20 @@ if TYPE_CHECKING:
 
 def chainer_links(registry: PackRegistry) -> None:
     """Registers the links."""
-    from chainer.links import activation, connection, loss, model, normalization, rnn, theano
+    from chainer.links import (
+        activation,
+        attention,
+        connection,
+        loss,
+        model,
+        normalization,
+        rnn,
+        theano,
+    )
     from chainer.links.model import vision
 
     register_table(
-        registry, activation, connection, loss, model, normalization, rnn, theano, vision
+        registry, activation, attention, connection, loss, model, normalization, rnn, theano, vision
     )
 
 

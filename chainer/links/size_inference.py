@@ -31,6 +31,23 @@ def infer_channels(link: Link, x: VariableLike, ndim: int) -> int:
     return shape[1]
 
 
+def infer_last_axis(link: Link, x: VariableLike, min_ndim: int = 1) -> int:
+    """Returns the length of the last axis of the first input of a link.
+
+    Args:
+        link (Link): The link, for the text of the error.
+        x (Variable or array): Its input.
+        min_ndim (int): Least number of axes.
+
+    Raises:
+        InvalidType: If ``x`` has fewer axes.
+    """
+    shape = shape_of(x)
+    if len(shape) < min_ndim:
+        raise _invalid(link, f"x.ndim >= {min_ndim}", f"{len(shape)} < {min_ndim}")
+    return shape[-1]
+
+
 def infer_features(link: Link, x: VariableLike, n_batch_axes: int = 1) -> int:
     """Returns the number of elements of each input vector of the first input of a link.
 

@@ -28,6 +28,7 @@ from chainer.core.config.configuration import declare
 from chainer.core.config.entries import ConfigEntry
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
+from chainer.core.registry.registry import EntryLoadError, NameConflictError
 from chainer.plugins.api_version import API_VERSION
 from chainer.plugins.errors import (
     IncompatiblePluginError,
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "API_VERSION",
+    "EntryLoadError",
     "IncompatiblePluginError",
+    "NameConflictError",
     "PluginError",
     "PluginManager",
     "PluginRecord",
@@ -58,6 +61,7 @@ __all__ = [
     "load",
     "records",
     "register",
+    "registries",
     "start",
     "unregister",
 ]
@@ -146,7 +150,7 @@ def register(plugin: Any, name: str | None = None) -> PluginRecord:
 
     Args:
         plugin: Module or object with functions named like hooks.
-        name: Name for messages and for :func:`unregister`; by default that of the module or class.
+        name: Name for messages and for :func:`unregister`; by default the module's or class's name.
 
     Returns:
         PluginRecord: Its record.

@@ -57,13 +57,11 @@ REGISTERED = {
 
 #: Packs of this repository whose names the reference has, by the names of their plugins. They have
 #: to be installed.
-PACKS = ("modern", "training-extras", "chainermn", "onnx")
+PACKS = ("chainermn", "onnx")
 
 #: Packages whose classes and functions have pages -> the distribution that supplies them.
 PACKAGES = {
     "chainer": "chainer",
-    "chainer_modern": "chainer-modern",
-    "chainer_training_extras": "chainer-extensions-extra",
     "chainermn": "chainermn",
     "onnx_chainer": "onnx-chainer",
 }
@@ -76,10 +74,11 @@ MODULES = {
     "Profiler": ("chainer.profiler",),
     "Schedules": ("chainer.training.schedules",),
     "Data": ("chainer.dataset",),
+    "Image transforms": ("chainer.datasets.transforms",),
+    "Computational graphs": ("chainer.computational_graph",),
     "Utilities": ("chainer.utils", "chainer.utils.type_check"),
     "Testing": ("chainer.testing", "chainer.gradient_check"),
     "Plugins": ("chainer.plugins", "chainer.kernel"),
-    "Extra extensions": ("chainer_training_extras",),
     "Many machines": ("chainermn",),
     "ONNX": ("onnx_chainer",),
 }
@@ -140,10 +139,13 @@ def _registered(registry: registries.Registry, module: str, name: str) -> Name |
 
 
 def _names_of(module_name: str) -> list[Name]:
-    """Returns the classes and functions of a module that are written in Chainer."""
+    """Returns the classes and functions of a module that are written in Chainer.
+
+    A module may list its public names in ``__all__``; otherwise what it imports counts as well.
+    """
     module = importlib.import_module(module_name)
     found: list[Name] = []
-    for name in dir(module):
+    for name in getattr(module, "__all__", dir(module)):
         canonical = None if name.startswith("_") else _canonical(getattr(module, name, None))
         if canonical is not None:
             distribution = PACKAGES[module_name.partition(".")[0]]

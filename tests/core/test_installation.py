@@ -152,8 +152,7 @@ def test_the_packs_of_this_repository():
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = tuple(table["optional-dependencies"])
     reached = needed_projects([("chainer", extras)], known)
-    # These two become a part of chainer before the release.
-    assert set(known) - {"chainer-modern", "chainer-extensions-extra"} == set(reached)
+    assert set(known) == set(reached)
     assert reached.index("chainer-array-api") < reached.index("chainer-jax")
 
 

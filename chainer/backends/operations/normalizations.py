@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class BatchNormalization(Operation):
     """Batch normalization with the statistics of the batch.
 
     ``x`` is normalized over the axes ``axis``, a sorted tuple. The parameters have the shape of
-    the other axes of ``x``, in their order. All have one floating-point dtype, which may differ
-    from that of ``x``. The wider of the two is that of the computation, at least float32.
+    the other axes of ``x``, in their order. All have one floating-point dtype, which ``x`` need not
+    share. The computation has the wider of the two dtypes, at least float32.
 
     ``select(x, gamma, beta, axis=, eps=)``.
 
@@ -28,6 +28,7 @@ class BatchNormalization(Operation):
 
     name = "batch_normalization"
     reference = "chainer.backends.numpy.kernels.normalizations:BatchNormalizationKernel"
+    recording = Recording.STEPS
 
 
 class FixedBatchNormalization(Operation):
@@ -44,6 +45,7 @@ class FixedBatchNormalization(Operation):
 
     name = "fixed_batch_normalization"
     reference = "chainer.backends.numpy.kernels.normalizations:FixedBatchNormalizationKernel"
+    recording = Recording.STEPS
 
 
 class LayerNormalization(Operation):

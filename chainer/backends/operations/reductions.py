@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class AxesSum(Operation):
@@ -12,13 +12,13 @@ class AxesSum(Operation):
 
     Methods:
         ``forward(x, axis, keepdims) -> y``: ``axis`` is None for all axes, an int or a tuple of
-        ints, all of which are in range. Sums are at least as accurate as those of the array
-        library.
+        ints, all of which are in range. Sums are at least as accurate as the array library's own.
     """
 
     name = "axes_sum"
     methods = ("forward",)
     reference = "chainer.backends.numpy.kernels.reductions:AxesSumKernel"
+    recording = Recording.STEPS
 
 
 axes_sum = AxesSum()

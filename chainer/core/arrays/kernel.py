@@ -8,6 +8,7 @@ written against the array namespace ``xp``, which serves every backend that has 
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, overload
@@ -54,6 +55,7 @@ __all__ = [
     "Kernel",
     "KernelDeclaration",
     "Operation",
+    "Recording",
     "ReferenceKernel",
     "explain",
     "get_operation",
@@ -62,6 +64,25 @@ __all__ = [
 
 #: Short name of :class:`KernelDeclaration`.
 Kernel = KernelDeclaration
+
+
+class Recording(enum.Enum):
+    """How recorders of single calls, such as NumPy's, keep the calls of an operation.
+
+    Attributes:
+        WHOLE: A call of the kernel is one call of the program. Right for kernels that look at
+            values, or that choose other ways for large arrays.
+        STEPS: All array calls of the reference kernel are recorded. Right for chains of elementwise
+            calls, whose results then need no new memory.
+        SMALL_STEPS: As STEPS if the first argument is small, else as WHOLE. Right where the
+            reference kernel divides large arrays into many blocks.
+        JOINED: An update of parameters: calls with the same scalars are made as one.
+    """
+
+    WHOLE = "whole"
+    STEPS = "steps"
+    SMALL_STEPS = "small steps"
+    JOINED = "joined"
 
 
 class Operation:
@@ -76,12 +97,14 @@ class Operation:
         methods: Names of the methods of an implementation.
         reference: The reference kernel (a :class:`ReferenceKernel` subclass) or a lazy reference.
         in_place: Whether methods write to the arrays they get.
+        recording: How a recorder keeps calls of the operation.
     """
 
     name: ClassVar[str]
     methods: ClassVar[tuple[str, ...]] = ("forward", "backward")
     reference: ClassVar[Any]  # a class or a lazy reference
     in_place: ClassVar[bool] = False
+    recording: ClassVar[Recording] = Recording.WHOLE
 
     def __init__(self) -> None:
         # policy -> array class -> implementation, or KernelSelector if the choice depends on the
@@ -117,6 +140,21 @@ class Operation:
         if entry.__class__ is KernelSelector:
             return entry.choose(arrays, attributes)
         return entry
+
+    def entry(self, array: Array) -> Any:
+        """Returns the implementation that serves all calls with arrays like one.
+
+        Args:
+            array: The array that determines the backend.
+
+        Returns:
+            The implementation; or a :class:`KernelSelector`, if it depends on the call.
+        """
+        policy = threads.state.policy
+        try:
+            return self._tables[policy][type(array)]
+        except KeyError:
+            return self._find(policy, array)
 
     def explain(self, *arrays: Array | None, **attributes: Any) -> Explanation:
         """Returns which kernel would serve a call and why the others would not.

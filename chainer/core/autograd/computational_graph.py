@@ -9,6 +9,8 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 
+__all__ = ["ComputationalGraph", "build_computational_graph"]
+
 GraphNode: TypeAlias = Variable | VariableNode | FunctionNode
 """A node of a graph, or a variable, which means its node."""
 
@@ -58,7 +60,7 @@ class ComputationalGraph:
             object or a :class:`~chainer.FunctionNode` object.
         edges (list): List of edges. Each edge consists of a pair of nodes.
 
-    The other arguments are those of :func:`build_computational_graph`.
+    The other arguments are documented in :func:`build_computational_graph`.
 
     Raises:
         ValueError: If ``rankdir`` is unknown.

@@ -34,7 +34,7 @@ class Parameter(Variable):
             deferred.
         name (str): Name of the parameter.
         layout (str): Memory layout of the data array, one of :mod:`chainer.memory_layouts`; None
-            for the standard one. ``shape`` is then that of the stored array, whereas
+            for the standard one. ``shape`` is then the shape of the stored array, whereas
             :meth:`initialize` takes the shape with the channels in second place.
         requires_grad (bool): Whether ``grad`` will be set in backward calculation.
 
@@ -86,8 +86,25 @@ class Parameter(Variable):
         """Data type of the array, or the one the initializer will give it."""
         if self._array is not None:
             return self._array.dtype
-        dtype = getattr(self.initializer, "dtype", None)
-        return get_dtype(dtype)
+        if callable(self.initializer) and not hasattr(self.initializer, "dtype"):
+            raise RuntimeError(
+                f"dtype of {self.summary()} is not determined yet: it is uninitialized, and its "
+                "initializer has no attribute 'dtype'"
+            )
+        return get_dtype(getattr(self.initializer, "dtype", None))
+
+    def _refuse_undefined_gradient(self) -> None:
+        if self._initial_gradient == "nan":
+            raise RuntimeError(
+                "Cannot retrieve Variable.grad. Either it must be set manually or "
+                f"Variable.cleargrad() must be called beforehand. ({self.summary()} is "
+                "uninitialized)"
+            )
+
+    def _set_gradient(self, grad: Array | None) -> None:
+        super()._set_gradient(grad)
+        if grad is None and self._array is None:
+            self._initial_gradient = "none"
 
     def cleargrad(self) -> None:
         """Clears the gradient array."""

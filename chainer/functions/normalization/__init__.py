@@ -12,10 +12,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "fixed_decorrelated_batch_normalization",
     ),
     "group_normalization": ("group_normalization",),
+    "instance_normalization": ("instance_normalization",),
     "l2_normalization": ("NormalizeL2", "normalize"),
     "layer_normalization": ("LayerNormalization", "layer_normalization"),
     "local_response_normalization": (
         "LocalResponseNormalization",
         "local_response_normalization",
     ),
+    "rms_normalization": ("rms_normalization",),
 }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from chainer.backends.operations.normalizations import layer_normalization as operation
 from chainer.core.arrays.extended_dtypes import is_half
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
@@ -62,12 +65,12 @@ def layer_normalization(
 ) -> Variable:
     """Layer normalization.
 
-    It normalizes the input units by statistics that are computed along the second axis, scales and
-    shifts them.
+    It normalizes vectors along the last axis by their own mean and variance, scales and shifts
+    them.
 
     Args:
-        x (~chainer.Variable or array): Batch vectors of shape ``(batch_size, unit_size)``, floating
-            point, for example the output of :func:`linear`.
+        x (~chainer.Variable or array): Vectors, shape ``(..., unit_size)`` with at least one
+            leading axis, floating point, for example the output of :func:`linear`.
         gamma (~chainer.Variable or array): Scaling vector of shape ``(unit_size,)``.
         beta (~chainer.Variable or array): Shifting vector of shape ``(unit_size,)``.
         eps (float): Added to the variance for numerical stability.
@@ -87,4 +90,9 @@ def layer_normalization(
         array([[-1.,  1.],
                [-1.,  1.]], dtype=float32)
     """
-    return LayerNormalization(eps).apply((x, gamma, beta))[0]
+    shape = shape_of(x)
+    if len(shape) <= 2:
+        return LayerNormalization(eps).apply((x, gamma, beta))[0]
+    # The number of rows is computed: a length of -1 is ambiguous where there are no elements.
+    rows = reshape(x, (prod(shape[:-1]), shape[-1]))
+    return reshape(LayerNormalization(eps).apply((rows, gamma, beta))[0], shape)

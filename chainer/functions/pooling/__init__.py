@@ -5,6 +5,7 @@ from chainer.core.lazy import lazy_module
 __getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "adaptive_average_pooling_2d": ("adaptive_average_pooling_2d",),
     "average_pooling_2d": ("AveragePooling2D", "average_pooling_2d"),
     "average_pooling_nd": (
         "AveragePoolingND",

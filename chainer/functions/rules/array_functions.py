@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from chainer import functions
+from chainer.backends.operations.activations import sigmoid
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import Array, ArrayModule, Axis, DTypeLike, Shape
@@ -49,6 +50,11 @@ class ArrayFunctions:
         # Set an attribute, so that the next access does not call this method.
         setattr(self, name, function)
         return function
+
+    def sigmoid(self, x: Array) -> Array:
+        """Logistic function."""
+        x = self.xp.asarray(x)  # arithmetic on 0-dimensional arrays of NumPy gives scalars
+        return sigmoid.select(x).forward(x)
 
     def sum(self, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
         """Sum over axes."""

@@ -9,5 +9,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "batch_renormalization": ("BatchRenormalization",),
     "decorrelated_batch_normalization": ("DecorrelatedBatchNormalization",),
     "group_normalization": ("GroupNormalization",),
+    "instance_normalization": ("InstanceNormalization",),
     "layer_normalization": ("LayerNormalization",),
+    "rms_normalization": ("RMSNormalization",),
 }

@@ -8,14 +8,14 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.normalization.layer_normalization import layer_normalization
+from chainer.functions.normalization import layer_normalization
 from chainer.links.initializers import get_initializer
 from chainer.links.normalization._parameters import ScaleAndShift
-from chainer.links.size_inference import infer_channels
+from chainer.links.size_inference import infer_last_axis
 
 
 class LayerNormalization(ScaleAndShift):
-    """Layer normalization layer on outputs of linear functions.
+    """Layer normalization layer on outputs of linear functions, whatever the axes before the last.
 
     Each input vector is normalized by the mean and variance of its elements, then scaled and
     shifted. Wraps :func:`chainer.functions.layer_normalization`.
@@ -65,12 +65,12 @@ class LayerNormalization(ScaleAndShift):
         """Applies layer normalization to given input.
 
         Args:
-            x (Variable or array): Batch of vectors, shape ``(B, size)``.
+            x (Variable or array): Vectors, shape ``(..., size)`` with one leading axis or more.
 
         Returns:
             Variable: Output of the shape of ``x``.
         """
         # gamma and beta are initialized together, so that one of them tells.
         if self.gamma.array is None:
-            self._initialize_params(infer_channels(self, x, 2))
-        return layer_normalization(x, self.gamma, self.beta, self.eps)
+            self._initialize_params(infer_last_axis(self, x, 2))
+        return layer_normalization.layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -41,7 +41,7 @@ def _renormalization(x, gamma, beta, rmax, dmax, running_mean, running_var, eps=
 
 
 def _layer(x, gamma, beta, eps=1e-5):
-    mean, var = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+    mean, var = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
     return (x - mean) / np.sqrt(var + eps) * gamma + beta
 
 
@@ -173,13 +173,14 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((3, 4)), draw((4,)), draw((4,))),
             Sample(draw((2, 5)), draw((5,)), draw((5,)), eps=0.1),
+            Sample(draw((2, 3, 1, 4)), draw((4,)), draw((4,)), label="more leading axes"),
             Sample(draw((0, 4)), draw((4,)), draw((4,)), kind="empty"),
+            Sample(draw((2, 0, 4)), draw((4,)), draw((4,)), kind="empty"),
         ],
         tolerances=_ROUGH,
         errors=lambda draw: [
-            invalid_type(
-                r"(?s)LayerNormalization.*in_types\[0\]\.ndim == 2", _f(4, 3, 2), _f(3), _f(3)
-            )
+            invalid_type(r"(?s)LayerNormalization.*in_types\[0\]\.ndim == 2", _f(3), _f(3), _f(3)),
+            invalid_type(r"shape\[1\] == ", _f(4, 3, 2), _f(3), _f(3)),
         ],
     ),
     OpSpec(

@@ -10,7 +10,7 @@ arrays of a recorder in them, :meth:`StateTree.changes` compares two trees, and
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -104,6 +104,7 @@ class Owner:
         members: The dictionary of its attributes.
         names: Names of the attributes that are slots. By default, all are.
         is_of_library: Whether its class is one of Chainer.
+        varies: For hyperparameters: whether a program computes an entry anew at each call.
     """
 
     def __init__(
@@ -113,9 +114,11 @@ class Owner:
         members: dict[str, Any],
         names: Sequence[str] | None = None,
         is_of_library: bool = False,
+        varies: Callable[[str], bool] | None = None,
     ) -> None:
         self.role, self.label, self.members, self.names = role, label, members, names
         self.is_of_library = is_of_library
+        self.varies = varies
         self.identity = id(members)
 
     def get(self, name: str) -> object:
@@ -159,7 +162,8 @@ class Fields(Owner):
 
     def set(self, name: str, value: object) -> None:
         """Changes the contents of a slot."""
-        setattr(self._target, name, value)
+        if self.get(name) is not value:  # attributes of functools.partial cannot be set
+            setattr(self._target, name, value)
 
 
 class Slot:
@@ -261,18 +265,21 @@ class StateTree:
         return cls(links, optimizers, surroundings, with_updates)
 
     def _owners(self) -> Iterator[Owner]:
-        objects = [(Role.LINK, link) for link in self.links]
+        objects: list[tuple[Role, object]] = [(Role.LINK, link) for link in self.links]
         objects += [(Role.OPTIMIZER, optimizer) for optimizer in self.optimizers]
         objects += [(Role.RULE, rule) for rule in self.rules]
         for role, target in objects:
             cls = type(target)
             is_of_library = cls.__module__.startswith("chainer.")
             yield Owner(role, cls.__name__, vars(target), is_of_library=is_of_library)
+        # A rule with an update of its own may read any hyperparameter as a plain number.
+        may_vary = all([rule.is_grouped for rule in self.rules])
         for target in (*self.optimizers, *self.rules):
             label = type(target).__name__
             hyperparam = getattr(target, "hyperparam", None)
             if hyperparam is not None:
-                yield Owner(Role.HYPERPARAMETERS, label, vars(hyperparam))
+                varies = hyperparam.varies if may_vary else None
+                yield Owner(Role.HYPERPARAMETERS, label, vars(hyperparam), varies=varies)
             if target._hooks is not None:
                 yield from _owners_of_hooks(f"hooks of {label}", target._hooks)
         for rule in self.rules:
@@ -357,7 +364,9 @@ def is_same(old: object, new: object) -> bool:
     if type(old) is not type(new):
         return False
     if isinstance(old, PLAIN):
-        return bool(old == new) or (old != old and new != new)  # NaN equals nothing
+        if old == new:
+            return bool(old) or repr(old) == repr(new)  # 0.0 equals -0.0
+        return old != old and new != new  # NaN equals nothing
     if isinstance(old, dict):
         others = cast("dict[object, object]", new)
         return list(old) == list(others) and is_same([*old.values()], [*others.values()])
@@ -367,8 +376,20 @@ def is_same(old: object, new: object) -> bool:
     return isinstance(old, set) and old == new
 
 
+#: Entries of a container that are watched one by one. Of longer ones, such as a dataset in a list,
+#: only the object is watched.
+_MOST_ENTRIES = 1000
+
+
+def is_long(value: object) -> bool:
+    """Returns whether a container has too many entries to watch."""
+    return isinstance(value, (list, tuple, dict, set)) and len(value) > _MOST_ENTRIES
+
+
 def copied_container(value: object) -> object:
     """Returns a copy of a list, dict, set or tuple and those within; other objects as they are."""
+    if is_long(value):
+        return value
     if type(value) is dict:
         return {k: copied_container(v) for k, v in value.items()}
     if type(value) in (list, tuple):

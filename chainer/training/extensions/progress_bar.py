@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import datetime
-import time
-from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
+from chainer.training.extensions.progress import Progress, Stopwatch
 from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 from chainer.training.extensions.util import marks
-from chainer.training.trigger import training_length
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
-
-
-@dataclass(frozen=True)
-class _Moment:
-    """How far the training was at a time."""
-
-    time: float
-    iteration: int
-    epoch: float
 
 
 class ProgressBar(Extension):
@@ -61,7 +49,7 @@ class ProgressBar(Extension):
         self._update_interval = update_interval
         self._bar_length = bar_length
         self._out = Output(out)
-        self._recent: deque[_Moment] = deque(maxlen=100)
+        self._stopwatch: Stopwatch | None = None
         self._drawn = False
 
     def initialize(self, trainer: Trainer) -> None:
@@ -70,14 +58,7 @@ class ProgressBar(Extension):
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
         """
-        if self._training_length is None:
-            self._training_length = training_length(trainer.stop_trigger)
-        self._recent.clear()
-        self._recent.append(self._now(trainer))
-
-    def _now(self, trainer: Trainer) -> _Moment:
-        updater = trainer.updater
-        return _Moment(time.perf_counter(), updater.iteration, updater.epoch_detail)
+        self._stopwatch = Stopwatch(trainer, self._training_length)
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints the bar, every ``update_interval`` iterations.
@@ -87,10 +68,9 @@ class ProgressBar(Extension):
         """
         if trainer.updater.iteration % self._update_interval:
             return
-        if not self._recent:  # called by a program, without a trainer's initialization
-            self.initialize(trainer)
-        now = self._now(trainer)
-        self._recent.append(now)
+        if self._stopwatch is None:  # called by a program, without a trainer's initialization
+            self._stopwatch = Stopwatch(trainer, self._training_length)
+        now = self._stopwatch.measure(trainer)
         if self._out.is_terminal:
             lines = self._bar(now)
             # The cursor goes back to the first line, so that other output overwrites the bar.
@@ -105,55 +85,32 @@ class ProgressBar(Extension):
             self._out.write(ERASE_BELOW)
             self._drawn = False
 
-    def _total(self, now: _Moment) -> float | None:
-        if self._training_length is None:
-            return None
-        length, unit = self._training_length
-        return min((now.iteration if unit == "iteration" else now.epoch) / length, 1.0)
+    def _speed_and_rest(self, now: Progress) -> tuple[float, str]:
+        """Returns iterations per second and the estimate of the time that is left, as a text."""
+        left = "unknown" if now.left is None else str(datetime.timedelta(seconds=round(now.left)))
+        return now.speed or 0.0, left
 
-    def _speed(self, now: _Moment) -> tuple[float, str]:
-        """Returns iterations a second and the estimate of the time that is left, as a text."""
-        first = self._recent[0]
-        seconds = max(now.time - first.time, 1e-9)
-        speed = (now.iteration - first.iteration) / seconds
-        if self._training_length is None:
-            return speed, "unknown"
-        length, unit = self._training_length
-        if unit == "iteration":
-            done, rate = now.iteration, speed
-        else:
-            done, rate = now.epoch, (now.epoch - first.epoch) / seconds
-        if rate <= 0:
-            return speed, "unknown"
-        left = max(length - done, 0) / rate
-        return speed, str(datetime.timedelta(seconds=round(left)))
-
-    def _length_text(self) -> str:
-        if self._training_length is None:
-            return ""
-        length, unit = self._training_length
-        return f" / {length:g} {unit}s"
-
-    def _bar(self, now: _Moment) -> list[str]:
-        total, this_epoch = self._total(now), now.epoch - int(now.epoch)
-        speed, left = self._speed(now)
+    def _bar(self, now: Progress) -> list[str]:
+        total, this_epoch = now.share, now.epoch - int(now.epoch)
+        speed, left = self._speed_and_rest(now)
         # A line that wraps would be two, and the cursor would not get back to the first one.
         columns = self._out.width
         space = None if columns is None else columns - 1
         length = self._bar_length if space is None else max(min(self._bar_length, space - 21), 1)
         lines = [] if total is None else [f"     total [{marks(total, length)}] {total:6.2%}"]
+        of_length = f" / {now.length}" if now.length else ""
         lines += [
             f"this epoch [{marks(this_epoch, length)}] {this_epoch:6.2%}",
-            f"{now.iteration:10} iter, {int(now.epoch)} epoch{self._length_text()}",
+            f"{now.iteration:10} iter, {int(now.epoch)} epoch{of_length}",
             f"{speed:10.5g} iters/sec. Estimated time to finish: {left}.",
         ]
         return [line[:space] for line in lines]
 
-    def _line(self, now: _Moment) -> str:
-        total = self._total(now)
-        speed, left = self._speed(now)
-        share = "" if total is None else f"{total:7.2%}  "
+    def _line(self, now: Progress) -> str:
+        speed, left = self._speed_and_rest(now)
+        share = "" if now.share is None else f"{now.share:7.2%}  "
+        of_length = f" / {now.length}" if now.length else ""
         return (
-            f"{share}{now.iteration} iter, {now.epoch:.2f} epoch{self._length_text()}, "
+            f"{share}{now.iteration} iter, {now.epoch:.2f} epoch{of_length}, "
             f"{speed:.5g} iters/sec, {left} left"
         )

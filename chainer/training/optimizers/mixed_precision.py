@@ -13,7 +13,7 @@ from chainer.links.link import Link
 
 if TYPE_CHECKING:
     from chainer.core.typing import DTypeLike
-    from chainer.training.optimizers.gradient_method import GradientMethod
+    from chainer.training.optimizers.optimizer import GradientMethod
 
 #: Links of this package compute statistics, and keep their parameters in float32, as mixed16 does.
 _NORMALIZATIONS = "chainer.links.normalization."
@@ -42,7 +42,7 @@ def use_mixed_precision(optimizer: GradientMethod, target: Link, dtype: DTypeLik
     for link in target.links():
         if _is_normalization(link):
             continue
-        # Own parameters only: those of children are seen with the children.
+        # Own parameters only: the parameters of children are seen with the children.
         params = [link.__dict__[name] for name in link._params]  # pyright: ignore[reportPrivateUsage]
         converted = [_convert(param, half) for param in params if isinstance(param, Parameter)]
         if any(converted) and CastInputs.name not in link.local_link_hooks:

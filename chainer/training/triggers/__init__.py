@@ -6,6 +6,7 @@ from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "combined_triggers": ("AnyTrigger", "StopRequestedTrigger"),
     "early_stopping_trigger": ("EarlyStoppingTrigger",),
     "interval_trigger": ("IntervalTrigger",),
     "manual_schedule_trigger": ("ManualScheduleTrigger",),

@@ -5,6 +5,7 @@ from typing import Any
 from chainer.functions import (
     activation as activation,
     array as array,
+    attention as attention,
     connection as connection,
     evaluation as evaluation,
     hooks as hooks,
@@ -25,21 +26,31 @@ from chainer.functions.activation.clipped_relu import (
 )
 from chainer.functions.activation.crelu import CReLU as CReLU, crelu as crelu
 from chainer.functions.activation.elu import ELU as ELU, elu as elu
+from chainer.functions.activation.gated_linear_units import (
+    geglu as geglu,
+    glu as glu,
+    reglu as reglu,
+    swiglu as swiglu,
+)
+from chainer.functions.activation.gelu import gelu as gelu, quick_gelu as quick_gelu
 from chainer.functions.activation.hard_sigmoid import (
     HardSigmoid as HardSigmoid,
     hard_sigmoid as hard_sigmoid,
 )
+from chainer.functions.activation.hard_swish import hard_swish as hard_swish
 from chainer.functions.activation.leaky_relu import LeakyReLU as LeakyReLU, leaky_relu as leaky_relu
 from chainer.functions.activation.log_softmax import (
     LogSoftmax as LogSoftmax,
     log_softmax as log_softmax,
 )
 from chainer.functions.activation.maxout import maxout as maxout
+from chainer.functions.activation.mish import mish as mish
 from chainer.functions.activation.prelu import PReLUFunction as PReLUFunction, prelu as prelu
 from chainer.functions.activation.relu import ReLU as ReLU, relu as relu
 from chainer.functions.activation.rrelu import RReLU as RReLU, rrelu as rrelu
 from chainer.functions.activation.selu import selu as selu
 from chainer.functions.activation.sigmoid import Sigmoid as Sigmoid, sigmoid as sigmoid
+from chainer.functions.activation.silu import silu as silu
 from chainer.functions.activation.softmax import Softmax as Softmax, softmax as softmax
 from chainer.functions.activation.softplus import Softplus as Softplus, softplus as softplus
 from chainer.functions.activation.swish import Swish as Swish, swish as swish
@@ -114,6 +125,13 @@ from chainer.functions.array.transpose_sequence import (
 )
 from chainer.functions.array.vstack import Vstack as Vstack, vstack as vstack
 from chainer.functions.array.where import Where as Where, where as where
+from chainer.functions.attention.positional_encoding import (
+    positional_encoding as positional_encoding,
+)
+from chainer.functions.attention.rotary_embedding import rotary_embedding as rotary_embedding
+from chainer.functions.attention.scaled_dot_product_attention import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
 from chainer.functions.connection.bilinear import bilinear as bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d as convolution_2d
 from chainer.functions.connection.convolution_nd import (
@@ -174,11 +192,19 @@ from chainer.functions.loss.ctc import (
     connectionist_temporal_classification as connectionist_temporal_classification,
 )
 from chainer.functions.loss.decov import DeCov as DeCov, decov as decov
+from chainer.functions.loss.dice_loss import dice_loss as dice_loss
 from chainer.functions.loss.discriminative_loss import (
     discriminative_margin_based_clustering_loss as discriminative_margin_based_clustering_loss,
 )
+from chainer.functions.loss.focal_loss import (
+    focal_loss as focal_loss,
+    sigmoid_focal_loss as sigmoid_focal_loss,
+)
 from chainer.functions.loss.hinge import Hinge as Hinge, hinge as hinge
 from chainer.functions.loss.huber_loss import HuberLoss as HuberLoss, huber_loss as huber_loss
+from chainer.functions.loss.label_smoothed_cross_entropy import (
+    label_smoothed_cross_entropy as label_smoothed_cross_entropy,
+)
 from chainer.functions.loss.mean_absolute_error import (
     MeanAbsoluteError as MeanAbsoluteError,
     mean_absolute_error as mean_absolute_error,
@@ -309,6 +335,7 @@ from chainer.functions.math.trigonometric import (
     tan as tan,
 )
 from chainer.functions.math.zeta import zeta as zeta
+from chainer.functions.noise.drop_path import drop_path as drop_path
 from chainer.functions.noise.dropout import Dropout as Dropout, dropout as dropout
 from chainer.functions.noise.gaussian import Gaussian as Gaussian, gaussian as gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax as gumbel_softmax
@@ -332,6 +359,9 @@ from chainer.functions.normalization.decorrelated_batch_normalization import (
 from chainer.functions.normalization.group_normalization import (
     group_normalization as group_normalization,
 )
+from chainer.functions.normalization.instance_normalization import (
+    instance_normalization as instance_normalization,
+)
 from chainer.functions.normalization.l2_normalization import (
     NormalizeL2 as NormalizeL2,
     normalize as normalize,
@@ -343,6 +373,10 @@ from chainer.functions.normalization.layer_normalization import (
 from chainer.functions.normalization.local_response_normalization import (
     LocalResponseNormalization as LocalResponseNormalization,
     local_response_normalization as local_response_normalization,
+)
+from chainer.functions.normalization.rms_normalization import rms_normalization as rms_normalization
+from chainer.functions.pooling.adaptive_average_pooling_2d import (
+    adaptive_average_pooling_2d as adaptive_average_pooling_2d,
 )
 from chainer.functions.pooling.average_pooling_2d import (
     AveragePooling2D as AveragePooling2D,

@@ -4,6 +4,7 @@ from typing import Any
 
 from chainer.links import (
     activation as activation,
+    attention as attention,
     caffe as caffe,
     chain as chain,
     chain_list as chain_list,
@@ -13,6 +14,7 @@ from chainer.links import (
     hooks as hooks,
     initializer as initializer,
     initializers as initializers,
+    input_casts as input_casts,
     link as link,
     link_hook as link_hook,
     loaded_state as loaded_state,
@@ -34,6 +36,11 @@ from chainer.links.activation.simplified_dropconnect import (
     SimplifiedDropconnect as SimplifiedDropconnect,
 )
 from chainer.links.activation.swish import Swish as Swish
+from chainer.links.attention.multi_head_attention import MultiHeadAttention as MultiHeadAttention
+from chainer.links.attention.transformer_layers import (
+    TransformerDecoderLayer as TransformerDecoderLayer,
+    TransformerEncoderLayer as TransformerEncoderLayer,
+)
 from chainer.links.connection.bias import Bias as Bias
 from chainer.links.connection.bilinear import Bilinear as Bilinear
 from chainer.links.connection.convolution_2d import Convolution2D as Convolution2D
@@ -88,7 +95,11 @@ from chainer.links.normalization.decorrelated_batch_normalization import (
     DecorrelatedBatchNormalization as DecorrelatedBatchNormalization,
 )
 from chainer.links.normalization.group_normalization import GroupNormalization as GroupNormalization
+from chainer.links.normalization.instance_normalization import (
+    InstanceNormalization as InstanceNormalization,
+)
 from chainer.links.normalization.layer_normalization import LayerNormalization as LayerNormalization
+from chainer.links.normalization.rms_normalization import RMSNormalization as RMSNormalization
 from chainer.links.rnn.gru import (
     GRU as GRU,
     StatefulGRU as StatefulGRU,

@@ -4,6 +4,7 @@ from typing import Any
 
 from chainer.backends.operations import (
     activations as activations,
+    attentions as attentions,
     convolutions as convolutions,
     cross_entropies as cross_entropies,
     dropouts as dropouts,
@@ -19,6 +20,7 @@ from chainer.backends.operations import (
     poolings as poolings,
     reductions as reductions,
     response_normalizations as response_normalizations,
+    rms_normalizations as rms_normalizations,
     rnns as rnns,
     roi_aligns as roi_aligns,
     roi_poolings as roi_poolings,
@@ -44,6 +46,9 @@ from chainer.backends.operations.activations import (
     softplus as softplus,
     swish as swish,
     tanh as tanh,
+)
+from chainer.backends.operations.attentions import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from chainer.backends.operations.convolutions import (
     convolution_nd as convolution_nd,
@@ -98,6 +103,7 @@ from chainer.backends.operations.reductions import axes_sum as axes_sum
 from chainer.backends.operations.response_normalizations import (
     local_response_normalization as local_response_normalization,
 )
+from chainer.backends.operations.rms_normalizations import rms_normalization as rms_normalization
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
 from chainer.backends.operations.roi_aligns import (
     roi_average_align_2d as roi_average_align_2d,

@@ -19,6 +19,7 @@ from chainer.training.datasets import (
     svhn as svhn,
     text_dataset as text_dataset,
     transform_dataset as transform_dataset,
+    transforms as transforms,
     tuple_dataset as tuple_dataset,
     zipped_image_dataset as zipped_image_dataset,
 )

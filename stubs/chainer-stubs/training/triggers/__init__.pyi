@@ -3,11 +3,16 @@
 from typing import Any
 
 from chainer.training.triggers import (
+    combined_triggers as combined_triggers,
     early_stopping_trigger as early_stopping_trigger,
     manual_schedule_trigger as manual_schedule_trigger,
     minmax_value_trigger as minmax_value_trigger,
     once_trigger as once_trigger,
     time_trigger as time_trigger,
+)
+from chainer.training.triggers.combined_triggers import (
+    AnyTrigger as AnyTrigger,
+    StopRequestedTrigger as StopRequestedTrigger,
 )
 from chainer.training.triggers.early_stopping_trigger import (
     EarlyStoppingTrigger as EarlyStoppingTrigger,

@@ -51,13 +51,13 @@ def dnnl_type(dtype: Any) -> int | None:
 
 
 def numpy_dtype(data_type: int) -> np.dtype[Any]:
-    """The NumPy dtype of a oneDNN data type. That of bfloat16 comes from the package ml_dtypes."""
+    """The NumPy dtype of a oneDNN data type. The package ml_dtypes supplies bfloat16."""
     if data_type == C.BF16 and C.BF16 not in _DTYPES:
         try:
             import ml_dtypes  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise ImportError(
-                'bfloat16 arrays need the package ml_dtypes: pip install "ideep4py[bfloat16]"'
+                "bfloat16 arrays need the package ml_dtypes: pip install ml_dtypes"
             ) from error
         _DTYPES[C.BF16] = np.dtype(ml_dtypes.bfloat16)
     return _DTYPES[data_type]

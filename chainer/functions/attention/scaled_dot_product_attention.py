@@ -1,0 +1,199 @@
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+import numpy
+
+from chainer.backends.operations.attentions import AttentionOptions
+from chainer.backends.operations.attentions import scaled_dot_product_attention as operation
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
+from chainer.core.utils import type_check
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.array.where import where
+from chainer.functions.math.matmul import matmul
+from chainer.functions.rules import ComposedFunction
+
+
+class ScaledDotProductAttention(ComposedFunction):
+    """Scaled dot-product attention.
+
+    Args:
+        options (AttentionOptions): Causal or not, scale, and dropout ratio.
+        keep (array): True for weights that dropout keeps; drawn at random if None and the ratio is
+            not 0.
+
+    Attributes:
+        keep: True for weights that dropout kept, or None.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, options: AttentionOptions, keep: Array | None = None) -> None:
+        self.options = options
+        self.keep = keep
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks dtypes and shapes."""
+        type_check.expect(in_types.size() >= 3, in_types.size() <= 4)
+        q, k, v = in_types[:3]
+        type_check.expect(
+            q.dtype.kind == "f",
+            k.dtype == q.dtype,
+            v.dtype == q.dtype,
+            q.ndim >= 2,
+            k.ndim == q.ndim,
+            v.ndim == q.ndim,
+        )
+        type_check.expect(
+            k.shape[:-2] == q.shape[:-2],
+            v.shape[:-2] == q.shape[:-2],
+            k.shape[-1] == q.shape[-1],
+            v.shape[-2] == k.shape[-2],
+        )
+        if type_check.eval(in_types.size()) == 4 and type_check.eval(in_types[3].dtype.kind) != "b":
+            type_check.expect(in_types[3].dtype == q.dtype)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Computes the output."""
+        q, k, v = inputs[:3]
+        mask = inputs[3] if len(inputs) == 4 else None
+        options = self.options
+        if self.keep is None and options.ratio:
+            scores = (*q.shape[:-1], k.shape[-2])
+            self.keep = self.xp.random.rand(*scores) >= options.ratio
+        self._kernel = operation.select(q, k, v, mask, self.keep, options=options)
+        self.retain_inputs(range(len(inputs)))
+        self.retain_outputs((0,))
+        save = config.enable_backprop
+        y, self._residual = self._kernel.forward(q, k, v, mask, self.keep, options, save)
+        return (y,)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
+        """Computes the gradients on arrays."""
+        q, k, v, *rest = self.retained_input_arrays
+        (y,) = self.retained_output_arrays
+        mask = rest[0] if rest else None
+        mask_gradient = 3 in target_input_indexes and rest[0].dtype.kind == "f"
+        inputs = (q, k, v, mask)
+        gradients = self._kernel.backward(
+            inputs, self.keep, y, grad_outputs[0], self._residual, self.options, mask_gradient
+        )
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def compose(self, *inputs: Variable) -> Variables:
+        """Computes the output with differentiable functions."""
+        q, k, v, *rest = inputs
+        xp, dtype = self.xp, q.dtype
+        causal, scale, ratio = self.options
+        scores = matmul(q, k, transb=True) * scale
+        shape = scores.shape
+        visible = xp.ones(shape, bool)
+        if causal:
+            visible &= xp.tri(*shape[-2:], dtype=bool)
+        for mask in rest:
+            if mask.dtype.kind == "b":
+                visible &= mask.array
+            else:
+                finite = mask.array > -numpy.inf
+                visible &= finite
+                mask = where(finite, mask, xp.zeros_like(mask.array))
+                scores = scores + mask
+        # A finite number: if a query can attend to no key, a softmax over infinities is NaN.
+        low = xp.full(shape, float(numpy.finfo(dtype).min) / 4, dtype)
+        weights = where(visible, scores, low)
+        if shape[-1]:
+            weights = softmax(weights, axis=-1) * visible.astype(dtype)
+        if self.keep is not None:
+            weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - ratio)))
+        return (matmul(weights, v),)
+
+
+def scaled_dot_product_attention(
+    q: VariableLike,
+    k: VariableLike,
+    v: VariableLike,
+    mask: VariableLike | None = None,
+    *,
+    causal: bool = False,
+    dropout: float = 0.0,
+    scale: float | None = None,
+    dropout_mask: Array | None = None,
+) -> Variable:
+    """Scaled dot-product attention.
+
+    .. math:: y = \\mathrm{softmax}(s Q K^T + \\mathrm{mask}) V
+
+    Each query gets the mean of the values, weighted by the softmax of its dot products with the
+    keys. The scores are computed block by block and never exist all at once. For the gradient at
+    most 64 MiB (of float32) of them are kept; if there are more, backward computes them again. Only
+    dropout needs memory for each score: one byte.
+
+    Args:
+        q (Variable or array): Queries, shape ``(..., M, D)``, floating point. The leading axes,
+            such as batch and heads, are the same for all three.
+        k (Variable or array): Keys, shape ``(..., N, D)``.
+        v (Variable or array): Values, shape ``(..., N, E)``.
+        mask (Variable or array): Broadcasts to ``(..., M, N)``. Of bool: True where the query may
+            attend to the key. Of the dtype of ``q``: added to the scores; minus infinity excludes
+            a key, and a Variable that requires a gradient gets one.
+        causal (bool): If True, query ``i`` attends to keys ``0`` to ``i`` only.
+        dropout (float): Ratio of the weights set to zero, in training mode
+            (``chainer.config.train``) only; the others are multiplied by ``1 / (1 - dropout)``.
+        scale (float): Factor of the scores; ``1 / sqrt(D)`` by default.
+        dropout_mask (array): True for weights that dropout keeps, bool of shape ``(..., M, N)``;
+            drawn at random by default.
+
+    Returns:
+        Variable: Weighted means, shape ``(..., M, E)``. Zero for a query that may attend to no
+            key.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``mask`` cannot be broadcast, ``dropout_mask`` has another shape, or
+            ``dropout`` is out of range.
+
+    See: `Attention Is All You Need <https://arxiv.org/abs/1706.03762>`_; for the blocks,
+    `FlashAttention <https://arxiv.org/abs/2205.14135>`_
+
+    Example:
+        >>> q = np.array([[1, 0], [0, 1]], np.float32)
+        >>> v = np.array([[1], [3]], np.float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=10.0).array.round(3)
+        array([[1.],
+               [3.]], dtype=float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=0.0).array
+        array([[2.],
+               [2.]], dtype=float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=0.0, causal=True).array
+        array([[1.],
+               [2.]], dtype=float32)
+    """
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
+    factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
+    scores = (*q.shape[:-1], *k.shape[-2:-1])
+    inputs = (q, k, v)
+    if mask is not None:
+        _check_mask(mask.shape, scores)
+        inputs = (q, k, v, mask)
+    if not dropout or not config.train:
+        dropout, dropout_mask = 0.0, None
+    if dropout_mask is not None and (
+        dropout_mask.shape != scores or dropout_mask.dtype.kind != "b"
+    ):
+        raise ValueError(
+            f"dropout_mask must be of bool and of shape {scores}, "
+            f"got {dropout_mask.dtype} and {dropout_mask.shape}"
+        )
+    options = AttentionOptions(causal, factor, dropout)
+    return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
+
+
+def _check_mask(shape: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    aligned = (1,) * (len(scores) - len(shape)) + tuple(shape)
+    if len(aligned) != len(scores) or any(
+        n not in (1, m) for n, m in zip(aligned, scores, strict=True)
+    ):
+        raise ValueError(f"mask must broadcast to the shape of the scores, {scores}, got {shape}")

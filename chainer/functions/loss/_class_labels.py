@@ -1,0 +1,86 @@
+"""Shared by losses with class labels: checks, nodes for labels, the mean."""
+
+from __future__ import annotations
+
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
+from chainer.core.typing import Array, Arrays, DTypeLike, VariableLike
+from chainer.core.utils import type_check
+from chainer.functions.array.cast import cast
+from chainer.functions.math.clip import clip
+from chainer.functions.math.sum import sum as sum_axes
+
+
+def expect_scores_and_labels(in_types: type_check.TypeInfoTuple) -> None:
+    """Type check of scores ``(N, C, ...)`` and labels ``(N, ...)``."""
+    type_check.expect(in_types.size() == 2)
+    x, t = in_types
+    type_check.expect(x.dtype.kind == "f", t.dtype.kind == "i", x.ndim >= 2, t.ndim == x.ndim - 1)
+    type_check.expect(x.shape[0] == t.shape[0], x.shape[2:] == t.shape[1:])
+
+
+def check_labels(t: Array, n_classes: int, ignore_label: int) -> None:
+    """Raises for labels that are not a class, in debug mode."""
+    if config.debug:
+        valid = ((t >= 0) & (t < n_classes)) | (t == ignore_label)
+        if not bool(valid.all()):
+            raise ValueError(
+                f"each label must be from 0 to {n_classes - 1} or {ignore_label}, "
+                f"got {int(t[~valid].reshape(-1)[0])}"
+            )
+
+
+class OneHotLabels(FunctionNode):
+    """Ones where the class is that of the label, zeros elsewhere; without a gradient.
+
+    It is a node of the graph, so that labels stay inputs where the graph is read, as for ONNX.
+
+    Args:
+        n_classes (int): Number of classes C.
+        ignore_label (int): Label that has zeros only.
+        dtype (numpy.dtype): Dtype of the result.
+    """
+
+    def __init__(self, n_classes: int, ignore_label: int, dtype: DTypeLike) -> None:
+        self.n_classes = n_classes
+        self.ignore_label = ignore_label
+        self.dtype = dtype
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Computes from labels ``(N, ...)`` ones and zeros ``(N, C, ...)``."""
+        (t,) = inputs
+        classes = self.xp.arange(self.n_classes).reshape((-1,) + (1,) * (t.ndim - 1))
+        is_class = (t[:, None] == classes) & (t != self.ignore_label)[:, None]
+        return (is_class.astype(self.dtype),)
+
+
+class IsLabel(FunctionNode):
+    """One where a label is a given one, zero elsewhere; without a gradient.
+
+    Args:
+        value (int): The label.
+        dtype (numpy.dtype): Dtype of the result.
+    """
+
+    def __init__(self, value: int, dtype: DTypeLike) -> None:
+        self.value = value
+        self.dtype = dtype
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Compares labels."""
+        return ((inputs[0] == self.value).astype(self.dtype),)
+
+
+def mean_of_valid(losses: Variable, t: VariableLike, ignore_label: int) -> Variable:
+    """Returns the mean of losses of which those of labels to ignore are zero.
+
+    Args:
+        losses: The losses, of any shape.
+        t: The labels, of the same shape.
+        ignore_label: Label to ignore. If there is no other one, the mean is zero.
+    """
+    wide = cast(losses, "f") if losses.dtype.itemsize < 4 else losses
+    ignored = IsLabel(ignore_label, wide.dtype).apply((t,))[0]
+    count = clip(sum_axes(1.0 - ignored), 1.0, None)
+    return cast(sum_axes(wide) / count, losses.dtype)

@@ -1,0 +1,178 @@
+"""Attention and positions."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from chainer.core.utils import type_check
+from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+
+
+def attention(q, k, v, mask=None, causal=False, scale=None, dropout=0.0, dropout_mask=None):
+    """Attention as the paper writes it, with all scores at once; zero where nothing is seen."""
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = np.einsum("...id,...jd->...ij", q, k) * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    largest = scores.max(axis=-1, keepdims=True, initial=-1e30)
+    weights = np.exp(scores - largest)
+    weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
+    if dropout_mask is not None:
+        weights = weights * dropout_mask / (1 - dropout)
+    return np.einsum("...ij,...je->...ie", weights, v)
+
+
+def _attention_samples(draw):
+    def qkv(*leading, m=3, n=5, d=4, e=2):
+        return draw((*leading, m, d)), draw((*leading, n, d)), draw((*leading, n, e))
+
+    padding = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], bool)[:, None, None, :]
+    nothing = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], bool)
+    allowed = np.tri(3, 5, 1, dtype=bool)
+    return [
+        Sample(*qkv(), label="one head"),
+        Sample(*qkv(2), label="a batch"),
+        Sample(*qkv(2, 3, e=4), label="a batch of heads"),
+        Sample(*qkv(2, 1, 2), label="five axes"),
+        Sample(*qkv(2, 2, n=3), causal=True, label="causal"),
+        Sample(*qkv(2, n=5), causal=True, label="causal, more keys"),
+        Sample(*qkv(2, m=5, n=3), causal=True, label="causal, more queries"),
+        Sample(*qkv(2), scale=20.0, label="scores that need care"),
+        Sample(*qkv(2, 2), padding, label="padding"),
+        Sample(*qkv(2, 2), nothing, label="a query that sees nothing"),
+        Sample(*qkv(2, 2), nothing, causal=True, label="mask and causal"),
+        Sample(*qkv(2, 2), draw((2, 1, 3, 5)), label="added to the scores"),
+        Sample(*qkv(2, 2), draw((3, 1)), scale=1.0, label="added, for each query"),
+        Sample(
+            *qkv(2, 2),
+            np.where(nothing, draw((3, 5)), -np.inf),
+            skip_grad=(3,),
+            label="added, minus infinity",
+        ),
+        Sample(*qkv(2), dropout=0.25, dropout_mask=draw.booleans((2, 3, 5)), label="dropout"),
+        Sample(
+            *qkv(2),
+            allowed,
+            dropout=0.5,
+            dropout_mask=draw.booleans((2, 3, 5)),
+            causal=True,
+            label="dropout and mask",
+        ),
+        Sample(*qkv(0), kind="empty", label="no batch"),
+        Sample(*qkv(2, m=0), kind="empty", label="no query"),
+        Sample(*qkv(2, n=0), kind="empty", label="no key"),
+    ]
+
+
+def _attention_errors(draw):
+    def f(*shape):
+        return draw(shape).astype("f")
+
+    good = f(2, 3, 4), f(2, 5, 4), f(2, 5, 6)
+    return [
+        ErrorInput(*[x.astype(int) for x in good], error=type_check.InvalidType, match="kind == f"),
+        ErrorInput(
+            good[0].astype("d"),
+            *good[1:],
+            error=type_check.InvalidType,
+            match=r"in_types\[1\]\.dtype == ",
+        ),
+        ErrorInput(f(2, 3, 5), *good[1:], error=type_check.InvalidType, match=r"shape\[-1\]"),
+        ErrorInput(*good[:2], f(2, 4, 6), error=type_check.InvalidType, match=r"shape\[-2\]"),
+        ErrorInput(
+            f(3, 3, 4), *good[1:], error=type_check.InvalidType, match=r"in_types\[1\]\.shape"
+        ),
+        ErrorInput(
+            *good, mask=np.ones((2, 5), bool), error=ValueError, match=r"mask must broadcast"
+        ),
+        ErrorInput(
+            *good, f(3, 5).astype("d"), error=type_check.InvalidType, match=r"in_types\[3\]\.dtype"
+        ),
+        ErrorInput(*good, dropout=1.0, error=ValueError, match=r"dropout must be .* got 1.0"),
+        ErrorInput(
+            *good,
+            dropout=0.5,
+            dropout_mask=np.ones((3, 5), bool),
+            error=ValueError,
+            match=r"dropout_mask must be of bool and of shape \(2, 3, 5\), got bool and \(3, 5\)",
+        ),
+    ]
+
+
+def _rotary(x, positions=None, base=10000.0, interleaved=False):
+    """Pairs as complex numbers, which are multiplied by exp(i * angle)."""
+    size = x.shape[-1]
+    p = np.arange(x.shape[-2]) if positions is None else positions
+    angle = p[:, None] * base ** (-2 * np.arange(size // 2) / size)
+    y = x.copy()
+    first, second = (
+        (np.s_[..., ::2], np.s_[..., 1::2])
+        if interleaved
+        else (np.s_[..., : size // 2], np.s_[..., size // 2 :])
+    )
+    z = (x[first] + 1j * x[second]) * np.exp(1j * angle)
+    y[first], y[second] = z.real, z.imag
+    return y
+
+
+def _positional(x, offset=0, base=10000.0):
+    y = x.copy()
+    for p in range(x.shape[-2]):
+        for i in range(x.shape[-1]):
+            angle = (p + offset) * base ** (-2 * (i // 2) / x.shape[-1])
+            y[..., p, i] += np.cos(angle) if i % 2 else np.sin(angle)
+    return y
+
+
+SPECS = (
+    OpSpec(
+        "scaled_dot_product_attention",
+        reference=attention,
+        samples=_attention_samples,
+        errors=_attention_errors,
+        tolerances={
+            "float16": Tolerance((5e-3, 1e-2), (5e-2, 5e-2), (3e-1, 2e-1)),
+            "float32": Tolerance((1e-5, 1e-4), (1e-4, 1e-3), (2e-3, 5e-3)),
+        },
+    ),
+    OpSpec(
+        "rotary_embedding",
+        reference=_rotary,
+        samples=lambda draw: [
+            Sample(draw((2, 3, 5, 4))),
+            Sample(draw((5, 2)), interleaved=True),
+            Sample(draw((2, 5, 6)), interleaved=True, base=100.0),
+            Sample(draw((2, 3, 4)), positions=np.array([7, 0, 3])),
+            Sample(draw((2, 0, 4)), kind="empty"),
+            Sample(draw((2, 3, 0)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(np.ones((3, 4), int), error=type_check.InvalidType, match="kind == f"),
+            ErrorInput(draw((3, 5)), error=type_check.InvalidType, match=r"shape\[-1\] % 2 == 0"),
+            ErrorInput(draw((4,)), error=type_check.InvalidType, match="ndim >= 2"),
+            ErrorInput(draw((3, 4)), base=0.0, error=ValueError, match="base must be positive"),
+            ErrorInput(
+                draw((3, 4)),
+                positions=np.arange(4),
+                error=ValueError,
+                match=r"positions must have the shape \(3,\)",
+            ),
+        ],
+    ),
+    OpSpec(
+        "positional_encoding",
+        reference=_positional,
+        samples=lambda draw: [
+            Sample(draw((2, 3, 4))),
+            Sample(draw((3, 5)), offset=2, base=50.0),
+            Sample(draw((2, 0, 4)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(draw((3,)), error=ValueError, match=r"must have the shape \(\.\.\., T, D\)"),
+            ErrorInput(draw((3, 4)), base=-1.0, error=ValueError, match="base must be positive"),
+        ],
+    ),
+)

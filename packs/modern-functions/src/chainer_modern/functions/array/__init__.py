@@ -1,1 +1,0 @@
-"""Functions of arrays that carry positions."""

@@ -1,1 +1,0 @@
-"""Reference kernels of the operations in :mod:`chainer_modern.operations`."""

@@ -1,1 +1,0 @@
-"""Attention and the layers made of it."""

@@ -1,1 +1,0 @@
-"""Normalizations with parameters."""

@@ -1,0 +1,241 @@
+"""Attention: blocks, what is kept, masks, dropout."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+from chainer import testing
+from chainer.backends.numpy.kernels import attentions as kernel
+from chainer.testing.specs.attention import attention as formula
+
+
+class TestCausalAttention(testing.FunctionTestCase):
+    dtypes = ("float32", "float64")
+    layouts = ("contiguous", "strided")
+    check_double_backward_options = {"atol": 1e-3, "rtol": 1e-2}
+
+    def generate_inputs(self):
+        return tuple(np.random.uniform(-1, 1, (2, 3, 4, 2)) for _ in range(3))
+
+    def forward(self, inputs, device):
+        return (F.scaled_dot_product_attention(*inputs, causal=True),)
+
+    def forward_expected(self, inputs):
+        return (formula(*inputs, causal=True).astype(inputs[0].dtype),)
+
+
+def _arrays(*shapes, seed=0, dtype=np.float32):
+    random = np.random.default_rng(seed)
+    return [random.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def _gradients(arrays, gy, **kwargs):
+    variables = [chainer.Variable(array) for array in arrays]
+    y = F.scaled_dot_product_attention(*variables, **kwargs)
+    y.grad = gy
+    y.backward()
+    return [y.array, *(v.grad for v in variables)]
+
+
+def _numerical_gradients(arrays, gy, **kwargs):
+    """By finite differences along one direction for each input."""
+    slopes = []
+    wide = [array.astype(float) for array in arrays]
+    for i, array in enumerate(wide):
+        direction = np.random.default_rng(i).standard_normal(array.shape)
+        moved = []
+        for sign in (-1, 1):
+            inputs = list(wide)
+            inputs[i] = array + sign * 1e-5 * direction
+            moved.append((formula(*inputs, **kwargs) * gy).sum())
+        slopes.append((direction, (moved[1] - moved[0]) / 2e-5))
+    return slopes
+
+
+@pytest.mark.parametrize("saved", [1 << 24, 0], ids=["saved", "computed again"])
+@pytest.mark.parametrize("block", [1 << 17, 64], ids=["big blocks", "small blocks"])
+@pytest.mark.parametrize(
+    "case", ["plain", "causal", "mask", "bias", "dropout", "large", "large causal"]
+)
+def test_blocks(case, block, saved, monkeypatch):
+    monkeypatch.setattr(kernel, "_SAVED_ELEMENTS", saved)
+    monkeypatch.setattr(kernel, "_BLOCK", block)
+    monkeypatch.setattr(kernel, "_CAUSAL_QUERIES", 8)
+    q, k, v, gy = _arrays((2, 3, 33, 4), (2, 3, 33, 4), (2, 3, 33, 5), (2, 3, 33, 5))
+    random = np.random.default_rng(1)
+    kwargs = {}
+    arrays = [q, k, v]
+    if "causal" in case:
+        kwargs["causal"] = True
+    if "large" in case:
+        kwargs["scale"] = 30.0
+    if case == "mask":
+        kwargs["mask"] = random.uniform(size=(2, 1, 33, 33)) < 0.7
+    if case == "bias":
+        arrays.append(_arrays((3, 33, 33))[0])
+    if case == "dropout":
+        kwargs.update(dropout=0.3, dropout_mask=random.uniform(size=(2, 3, 33, 33)) >= 0.3)
+    y, *gradients = _gradients(arrays, gy, **kwargs)
+    expected = formula(*[a.astype(float) for a in arrays], **kwargs)
+    np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-5)
+    numerical = _numerical_gradients(arrays, gy, **kwargs)
+    for gradient, (direction, slope) in zip(gradients, numerical, strict=True):
+        np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=2e-3, atol=2e-3)
+
+
+def test_scores_never_exist_all_at_once(monkeypatch):
+    monkeypatch.setattr(kernel, "_SAVED_ELEMENTS", 0)
+    arrays = _arrays((2048, 4), (2048, 4), (2048, 4))
+    tracemalloc.start()
+    _gradients(arrays, np.ones((2048, 4), "f"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2048 * 2048 * 4 / 3
+
+
+def _kept_bytes(node):
+    return sum(0 if block.weights is None else block.weights.nbytes for block in node._residual)
+
+
+def test_memory_is_bounded(monkeypatch):
+    arrays = _arrays((64, 4), (64, 4), (64, 4))
+    node = F.scaled_dot_product_attention(*arrays).creator
+    assert _kept_bytes(node) == 64 * 64 * 4
+    monkeypatch.setattr(kernel, "_SAVED_ELEMENTS", 64 * 64 - 1)
+    node = F.scaled_dot_product_attention(*arrays).creator
+    assert _kept_bytes(node) == 0
+
+
+def test_nothing_is_kept_without_graph():
+    seen = []
+    original = kernel.AttentionKernel.forward
+
+    def forward(self, *args):
+        y, residual = original(self, *args)
+        seen.append(residual)
+        return y, residual
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel.AttentionKernel, "forward", forward)
+        with chainer.no_backprop_mode():
+            F.scaled_dot_product_attention(*_arrays((3, 4), (3, 4), (3, 4)))
+    assert seen == [None]
+
+
+def test_causal_blocks_skip_the_future():
+    q, k, v = _arrays((256, 4), (256, 4), (256, 4))
+    node = F.scaled_dot_product_attention(q, k, v, causal=True).creator
+    assert _kept_bytes(node) < 0.7 * 256 * 256 * 4
+
+
+def test_huge_scores():
+    q = np.array([[100.0], [-100.0]], "f")
+    y, *gradients = _gradients([q, q, q], np.ones_like(q), scale=1.0)
+    np.testing.assert_array_equal(y, q)
+    assert all(np.isfinite(g).all() for g in gradients)
+
+
+def test_half_precision_does_not_overflow():
+    q = np.full((2, 64), 30.0, np.float16)  # dot products are 57600, and 65504 is the largest
+    y = F.scaled_dot_product_attention(q, q, q, scale=2.0)
+    np.testing.assert_array_equal(y.array, q)
+
+
+def test_output_lies_in_memory_like_the_queries():
+    q, k, v = (a.transpose(0, 2, 1, 3) for a in _arrays(*[(2, 5, 3, 4)] * 3))
+    y, gq, gk, gv = _gradients([q, k, v], np.ones((2, 3, 5, 4), "f"))
+    for array in (y, gq, gk, gv):
+        assert array.transpose(0, 2, 1, 3).flags.c_contiguous
+
+
+def test_query_that_sees_nothing():
+    q, k, v = _arrays((3, 4), (3, 4), (3, 2))
+    mask = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1]], bool)
+    for given in (mask, np.where(mask, 0, -np.inf).astype("f")):
+        y, gq, gk, gv = _gradients([q, k, v], np.ones((3, 2), "f"), mask=given)
+        np.testing.assert_array_equal(y[0], [0, 0])
+        np.testing.assert_allclose(y[1], v[0], rtol=1e-6)
+        np.testing.assert_array_equal(gq[:2], np.zeros((2, 4)))
+        assert np.isfinite(gk).all() and np.isfinite(gv).all()
+
+
+def test_dropout():
+    q, k = _arrays((400, 4), (100, 4))
+    v = np.ones((100, 1), "f")
+    np.random.seed(0)
+    y = F.scaled_dot_product_attention(q, k, v, dropout=0.4).array
+    assert abs(y.mean() - 1) < 0.02 and y.std() > 0.01
+    np.random.seed(0)
+    again = F.scaled_dot_product_attention(q, k, v, dropout=0.4).array
+    np.testing.assert_array_equal(y, again)
+    with chainer.using_config("train", False):
+        np.testing.assert_allclose(
+            F.scaled_dot_product_attention(q, k, v, dropout=0.4).array, 1, rtol=1e-5
+        )
+
+
+def test_gradient_uses_the_same_dropout():
+    (q,) = _arrays((3, 4))
+    v = chainer.Variable(np.eye(3, dtype="f"))
+    y = F.scaled_dot_product_attention(q, q, v, dropout=0.5)
+    weights = y.array  # the values are the unit vectors
+    y.grad = np.ones_like(weights)
+    y.backward()
+    np.testing.assert_allclose(v.grad, np.repeat(weights.sum(axis=0)[:, None], 3, 1), rtol=1e-5)
+
+
+def test_same_variable_for_all():
+    (x,) = _arrays((2, 5, 4), dtype=float)
+    total = chainer.Variable(x)
+    y = F.scaled_dot_product_attention(total, total, total)
+    y.grad = np.ones_like(x)
+    y.backward(enable_double_backprop=True)
+    _, *parts = _gradients([x, x, x], np.ones_like(x))
+    np.testing.assert_allclose(total.grad, sum(parts), rtol=1e-10)
+    (gg,) = chainer.grad([F.sum(total.grad_var**2)], [total])
+    assert np.isfinite(gg.array).all() and np.abs(gg.array).max() > 0
+
+
+def test_backward_twice():
+    arrays = _arrays((3, 4), (3, 4), (3, 4))
+    variables = [chainer.Variable(a) for a in arrays]
+    y = F.scaled_dot_product_attention(*variables, dropout=0.2)
+    gradients = []
+    for _ in range(2):
+        for v in variables:
+            v.cleargrad()
+        y.grad = np.ones_like(y.array)
+        y.backward()
+        gradients.append([v.grad for v in variables])
+    for first, second in zip(*gradients, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_rotary_embedding_depends_on_distances():
+    q, k = _arrays((1, 8), (1, 8), dtype=float)
+
+    def score(i, j):
+        rotated = (
+            F.rotary_embedding(a, positions=np.array([p])).array for a, p in ((q, i), (k, j))
+        )
+        return (next(rotated) * next(rotated)).sum()
+
+    assert score(3, 1) == pytest.approx(score(1003, 1001), rel=1e-9)
+    assert score(3, 1) != pytest.approx(score(3, 2), rel=1e-3)
+
+
+def test_rotary_embedding_keeps_lengths():
+    (x,) = _arrays((2, 7, 6), dtype=float)
+    for interleaved in (False, True):
+        y = F.rotary_embedding(x, interleaved=interleaved).array
+        np.testing.assert_allclose((y**2).sum(-1), (x**2).sum(-1), rtol=1e-12)
+
+
+def test_rotary_embedding_far_away():
+    x = np.ones((1, 4), np.float32)
+    y = F.rotary_embedding(x, positions=np.array([1_000_000])).array
+    expected = F.rotary_embedding(x.astype(float), positions=np.array([1_000_000])).array
+    np.testing.assert_allclose(y, expected, atol=1e-6)
