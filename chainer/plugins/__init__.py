@@ -122,7 +122,7 @@ def records() -> list[PluginRecord]:
 def enable(name: str) -> list[PluginRecord]:
     """Loads plugins by name, and enables what changes a program: overrides and event hooks.
 
-    An installed plugin adds names. What it registers with ``override=True`` replaces a name only if
+    An installed plugin adds names. An entry with ``override=True`` replaces a name only if
     the user enables the plugin: by this function, by ``CHAINER_ENABLE_PLUGINS``, or by
     ``chainer.config.enable_plugins``. It is in effect from the first use of the name if the plugin
     is enabled before. Objects that the program already holds stay.

@@ -3,7 +3,7 @@
 A pack is a module (or object) named by an entry point of group ``chainer``. Its functions with the
 names of hooks are called. There is one hook for each registry, which gets a
 :class:`~chainer.plugins.staging.PackRegistry` to register names in, and some hooks for events.
-What it registers with ``override=True`` replaces a name only if the user enabled the plugin. Every
+An entry with ``override=True`` replaces a name only if the user enabled the plugin. Every
 hook is optional. A pack may leave out arguments that it does not need; later versions only add
 arguments. A pack must be light: it refers to what it supplies as ``"module:attribute"`` and
 does not import it.

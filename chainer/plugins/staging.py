@@ -35,7 +35,7 @@ class PackRegistry:
 
     Attributes:
         kind: Kind of the registry, such as ``'functions'``.
-        staged: What was registered.
+        staged: The registered entries.
         open: Whether names can be registered: as long as the hook runs.
     """
 
@@ -75,7 +75,7 @@ class PackRegistry:
 
 
 class Committed(NamedTuple):
-    """What became of staged entries.
+    """The fate of staged entries.
 
     Attributes:
         entries: The registered entries.
