@@ -16,6 +16,7 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor, device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
@@ -50,7 +51,7 @@ def check_copy_mode(mode: str) -> None:
         )
 
 
-class Link(DeviceResident):
+class Link(DeviceResident, CheckedKeywords):
     """Building block of model definitions.
 
     A link holds parameters and persistent values. Both have names and are attributes of the link.
@@ -697,6 +698,8 @@ def _source_param(link: Link, name: str) -> Any:
         raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
     return param
 
+
+add_foreign_attributes(Link, ATTRIBUTES["Link"])
 
 # chainer.link has the three base classes. The containers are imported at first use because their
 # modules import this one.

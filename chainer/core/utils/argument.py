@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from chainer.core.foreign_names import explain_call_error
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
@@ -67,7 +69,11 @@ def removed_arguments(**texts: str) -> Callable[[Callable[_P, _R]], Callable[_P,
                 for name in kwargs:
                     if name in texts:
                         raise ValueError(texts[name])
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                explain_call_error(error, function, kwargs)
+                raise
 
         return wrapper
 
@@ -111,7 +117,11 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
                 )
                 # If it was also given by position, the call below raises TypeError.
                 kwargs[new] = kwargs.pop(old)
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                explain_call_error(error, function, kwargs)
+                raise
 
         # Tools that read signatures learn that there are more keywords than the names of today.
         signature = _with_old_names(function)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
+from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-class Optimizer(Watched):
+class Optimizer(Watched, CheckedKeywords):
     """Base class of all numerical optimizers.
 
     :meth:`setup` gives an optimizer its target link, and :meth:`update` updates the parameters of
@@ -313,6 +314,8 @@ class Optimizer(Watched):
         if self._dynamic_scaling is not None and self._loss_scale is not None:
             self._loss_scale = self._dynamic_scaling.next_scale(self._loss_scale)
 
+
+add_foreign_attributes(Optimizer, ATTRIBUTES["Optimizer"])
 
 #: Names that moved to chainer.optimizer_hooks in release 4; using them warns.
 _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")
