@@ -11,7 +11,6 @@ type stubs (``scripts/make_stubs.py``) are made from it.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec
@@ -207,10 +206,12 @@ class _AliasLoader(Loader):
         # it in sys.modules, as any module may replace itself. (If its contents were copied into the
         # empty module, there would be two modules.) The empty one is removed before the import, so
         # that a circular import finds the real module, although it is not complete yet.
+        from chainer.core.imports import import_module, patiently
+
         name = module.__name__
         del sys.modules[name]
         try:
-            real = importlib.import_module(self._canonical)
+            real = patiently(lambda: import_module(self._canonical))
         except ModuleNotFoundError as error:
             sys.modules[name] = module  # the import system expects it there and removes it
             if not f"{self._canonical}.".startswith(f"{error.name}."):

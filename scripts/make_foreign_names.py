@@ -1,7 +1,7 @@
 """Writes the tables of names into docs/guide/coming-from-pytorch.md.
 
-    python scripts/make_foreign_names.py          writes the page
-    python scripts/make_foreign_names.py --check  exits with 1 if the page is not up to date
+python scripts/make_foreign_names.py          writes the page
+python scripts/make_foreign_names.py --check  exits with 1 if the page is not up to date
 """
 
 from __future__ import annotations

@@ -6,13 +6,17 @@ themselves. They list where a name is defined, and :func:`lazy_module` makes the
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from chainer.core.imports import import_module, patiently
+
 
 class _Entry(Protocol):
+    @property
+    def loaded(self) -> bool: ...
+
     def load(self) -> Any: ...
 
 
@@ -51,8 +55,12 @@ def resolve(reference: Any, package: str | None = None) -> Any:
     """
     if not isinstance(reference, str):
         return reference
+    return patiently(lambda: _resolve(reference, package))
+
+
+def _resolve(reference: str, package: str | None) -> Any:
     module, _, attribute = reference.partition(":")
-    obj: Any = importlib.import_module(module, package)
+    obj: Any = import_module(importlib.util.resolve_name(module, package))
     for part in attribute.split(".") if attribute else ():
         obj = getattr(obj, part)
     return obj
@@ -94,7 +102,7 @@ def lazy_module(
     module_name: str = module_globals["__name__"]
     package: str | None = module_globals.get("__package__")
     defined_in: Mapping[str, str | Callable[[str], Any]] = names or {}
-    from_registry: set[str] = set()
+    stored: set[str] = set()
 
     def getattr_(name: str) -> Any:
         source = defined_in.get(name)
@@ -107,15 +115,24 @@ def lazy_module(
         # Tools probe modules for names such as __wrapped__ or _repr_html_. That must not import
         # anything: looking for a name in a registry may load every installed plugin.
         if not name.startswith("_"):
-            entry = None if registry is None else registry.find(name)
-            if entry is None and is_submodule(module_globals, name):
-                return importlib.import_module(f"{module_name}.{name}")
+            # Submodules come first. `from package import submodule` asks for the attribute while
+            # the package holds its import lock; loading a pack then could end in a deadlock.
+            if is_submodule(module_globals, name):
+                return patiently(lambda: import_module(f"{module_name}.{name}"))
             if registry is not None:
-                value = registry.get(name)
-                from_registry.add(name)
-                module_globals[name] = value
-                return value
+                return from_registry(registry, name)
         raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+
+    def from_registry(registry: _Names, name: str) -> Any:
+        while True:
+            value = registry.get(name)
+            module_globals[name] = value
+            stored.add(name)  # from now on, forget() drops the attribute
+            # Another thread may have replaced the entry just before that.
+            entry = registry.find(name)
+            if entry is not None and entry.loaded and entry.load() is value:
+                return value
+            module_globals.pop(name, None)
 
     def star_names() -> list[str]:
         """Public attributes of the module, and all lazy names that can be imported."""
@@ -143,8 +160,8 @@ def lazy_module(
 
     def forget(name: str) -> None:
         # Attributes that the module itself defines stay.
-        if name in from_registry:
-            from_registry.discard(name)
+        if name in stored:
+            stored.discard(name)
             module_globals.pop(name, None)
 
     if registry is not None:

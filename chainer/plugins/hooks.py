@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import threading
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -115,6 +116,7 @@ class EventHooks:
 
     def __init__(self) -> None:
         self._manager = _new_manager()
+        self._lock = threading.Lock()  # pluggy's manager is not made for several threads
 
     def add(self, plugin: object) -> None:
         """Adds a plugin whose hooks are called from now on.
@@ -122,8 +124,9 @@ class EventHooks:
         Args:
             plugin: The module or object.
         """
-        if not self._manager.is_registered(plugin):
-            self._manager.register(plugin, name=f"{id(plugin):x}")
+        with self._lock:
+            if not self._manager.is_registered(plugin):
+                self._manager.register(plugin, name=f"{id(plugin):x}")
 
     def remove(self, plugin: object) -> None:
         """Removes a plugin.
@@ -131,8 +134,9 @@ class EventHooks:
         Args:
             plugin: The module or object.
         """
-        if self._manager.is_registered(plugin):
-            self._manager.unregister(plugin)
+        with self._lock:
+            if self._manager.is_registered(plugin):
+                self._manager.unregister(plugin)
 
     def call(self, event: str, arguments: Mapping[str, Any]) -> None:
         """Calls the hook of an event. Events that have no hook are ignored.

@@ -8,14 +8,13 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import NameConflictError, Registry, UnavailablePlugin
 from chainer.plugins import _builtin, environment
-from chainer.plugins.api_version import check_module, check_source
 from chainer.plugins.discovery import FoundPack, discover
 from chainer.plugins.environment import trace
-from chainer.plugins.errors import IncompatiblePluginError, PluginError, PluginWarning
+from chainer.plugins.errors import PluginError, PluginWarning
+from chainer.plugins.loading import Loaded, Turns, collect, load_pack
 from chainer.plugins.records import PluginRecord
 from chainer.plugins.staging import commit, withdraw
 
@@ -45,26 +44,30 @@ class PluginManager:
         self._records: dict[tuple[str, str], PluginRecord] = {}
         self._events: EventHooks | None = None
         self._enabled_loaded = False
-        self._loading_installed = False
-        # Held while a pack is imported. So packs are loaded one after the other, and a thread that
-        # misses a name waits for the packs that may supply it.
-        self._lock = threading.RLock()
+        self._reported_names: set[str] = set()
+        # What this thread is doing further up in its calls: 'installed', 'enabled'.
+        self._here = _ThreadState()
+        # Protects the records and the order of registration. It is never held while a pack is
+        # imported, a hook is called or the user is warned: see chainer.plugins.loading.
+        self._lock = threading.Lock()
+        self._turns = Turns(self._lock)
 
     # Discovery
 
     def discover(self) -> None:
         """Looks for packs that were installed since the last call. Does not import them."""
+        start = time.perf_counter()
+        found = list(self._find())
         with self._lock:
             # Records are never replaced: they hold what was loaded and what failed.
-            start = time.perf_counter()
-            new = [record for record in self._find() if self._is_new(record)]
+            new = [record for record in found if self._is_new(record)]
             for record in new:
                 self._records[record.distribution, record.name] = record
-            if environment.tracing():
-                milliseconds = (time.perf_counter() - start) * 1e3
-                trace(f"looked for packs in {milliseconds:.2f} ms, {len(new)} new")
-                for record in new:
-                    trace(f"{record.state} {record.provenance} -> {record.target}")
+        if environment.tracing():
+            milliseconds = (time.perf_counter() - start) * 1e3
+            trace(f"looked for packs in {milliseconds:.2f} ms, {len(new)} new")
+            for record in new:
+                trace(f"{record.state} {record.provenance} -> {record.target}")
 
     def _is_new(self, record: PluginRecord) -> bool:
         return (record.distribution, record.name) not in self._records
@@ -109,44 +112,48 @@ class PluginManager:
 
     def load_builtin(self, registry: Registry) -> bool:
         """Loads Chainer's own packs that fill a registry, and the plugins that the user enabled."""
+        own = [r for r in self._builtin() if _fills(r, registry)]
+        # A pack that is being loaded looks a name up. The registry is not complete yet, so the
+        # caller must ask again.
         with self._lock:
-            own = [r for r in self._builtin() if _fills(r, registry)]
-            # A pack that is being loaded looks a name up. The registry is not complete yet, so the
-            # caller must ask again.
-            if any(record.loading for record in own):
+            if any(map(self._turns.is_loading_here, own)):
                 return False
-            for record in own:
-                self._load_if_found(record)
-            self._load_enabled()
-            return True
+        complete = all([self._load_if_found(record) for record in own])
+        self._load_enabled()
+        return complete
 
     def load_installed(self, registry: Registry) -> None:
         """Loads every installed pack that is not loaded yet."""
-        with self._lock:
-            if self._loading_installed:  # a pack looks for a missing name while it is loaded
-                return
-            self._loading_installed = True
-            try:
-                self.discover()
-                for record in list(self._records.values()):
-                    self._load_if_found(record)
-                    # A malformed entry point is known without loading anything.
-                    if record.state == "failed" and not record.reported:
-                        self._report(record)
-            finally:
-                self._loading_installed = False
+        if "installed" in self._here.doing:  # a pack looks for a missing name while it is loaded
+            return
+        self._here.doing.add("installed")
+        try:
+            self.discover()
+            for record in self._all():
+                self._load_if_found(record)
+                # A malformed entry point is known without loading anything.
+                if record.state == "failed":
+                    self._report(record)
+        finally:
+            self._here.doing.remove("installed")
 
     def unavailable(self, registry: Registry) -> list[UnavailablePlugin]:
         """Returns the plugins that may supply names of a registry but were not loaded."""
+        found: list[UnavailablePlugin] = []
+        for record in self._all():
+            if record.builtin and not _fills(record, registry):
+                continue
+            if record.state in ("failed", "incompatible", "blocked"):
+                text = f"{record.provenance} ({record.state}): {record.problem}"
+                found.append(UnavailablePlugin(text, record.error))
+            elif record.state == "found" and (reason := self._unfinished(record)):
+                found.append(UnavailablePlugin(f"{record.provenance}: {reason}", None))
+        return found
+
+    def _unfinished(self, record: PluginRecord) -> str:
+        """Returns why a plugin that was found cannot be loaded now; empty if it can."""
         with self._lock:
-            return [
-                UnavailablePlugin(
-                    f"{record.provenance} ({record.state}): {record.problem}", record.error
-                )
-                for record in self._records.values()
-                if record.state in ("failed", "incompatible", "blocked")
-                and (not record.builtin or _fills(record, registry))
-            ]
+            return self._turns.reason(record)
 
     def suggest(self, registry: Registry, name: str) -> str | None:
         """Returns how to get a missing name of a registry; None if that is not known."""
@@ -154,22 +161,38 @@ class PluginManager:
 
         return suggestion(registry.kind, name)
 
+    def _all(self) -> list[PluginRecord]:
+        with self._lock:
+            return list(self._records.values())
+
     def _builtin(self) -> list[PluginRecord]:
         if not self._records:
             self.discover()
-        return [record for record in self._records.values() if record.builtin]
+        return [record for record in self._all() if record.builtin]
 
     def _load_enabled(self) -> None:
-        if self._enabled_loaded:
+        if self._enabled_loaded or "enabled" in self._here.doing:
             return
-        self._enabled_loaded = True
-        for name in environment.names(environment.ENABLE):
-            try:
-                self.load(name)
-            except PluginError as error:
-                if environment.strict():
-                    raise
-                warnings.warn(f"{environment.ENABLE}: {error}", PluginWarning, stacklevel=2)
+        self._here.doing.add("enabled")
+        try:
+            for name in environment.names(environment.ENABLE):
+                self._load_enabled_by_variable(name)
+        finally:
+            self._here.doing.remove("enabled")
+            # Set at the end: another thread that uses its first name now waits for these plugins.
+            self._enabled_loaded = True
+
+    def _load_enabled_by_variable(self, name: str) -> None:
+        try:
+            self.load(name)
+        except PluginError as error:
+            if environment.strict():
+                raise
+            with self._lock:
+                if name in self._reported_names:
+                    return
+                self._reported_names.add(name)
+            warnings.warn(f"{environment.ENABLE}: {error}", PluginWarning, stacklevel=2)
 
     # Loading
 
@@ -186,77 +209,94 @@ class PluginManager:
             PluginError: If there is no such plugin, or it is blocked or cannot be loaded. The cause
                 is chained.
         """
-        with self._lock:
-            self.discover()
-            named = [record for record in self._records.values() if record.matches(name)]
-            if not named:
-                known = ", ".join(sorted({record.name for record in self._records.values()}))
-                raise PluginError(f"no plugin named {name!r} is installed; there are {known}")
-            failed: list[PluginRecord] = []
-            for record in named:
-                if record.state == "blocked" and record.blocked_by == _UNREGISTERED:
-                    record.state = "found"
-                self._load_if_found(record)
-                if record.state == "loaded":
-                    self._enable(record)
-                else:
-                    failed.append(record)
-            # Two distributions may use one name. The one that works serves.
-            for record in failed:
-                text = f"{record.provenance} cannot be used ({record.state}): {record.problem}"
-                if len(failed) == len(named):
-                    raise PluginError(text) from record.error
-                others = ", ".join(str(r.provenance) for r in named if r not in failed)
-                warnings.warn(f"{text}; {others} serves", PluginWarning, stacklevel=2)
-            return named
+        self.discover()
+        records = self._all()
+        named = [record for record in records if record.matches(name)]
+        if not named:
+            known = ", ".join(sorted({record.name for record in records}))
+            raise PluginError(f"no plugin named {name!r} is installed; there are {known}")
+        failed: list[PluginRecord] = []
+        for record in named:
+            if record.state == "blocked" and record.blocked_by == _UNREGISTERED:
+                record.state = "found"
+            self._load_if_found(record)
+            if record.state == "loaded":
+                self._enable(record)
+            else:
+                failed.append(record)
+        # Two distributions may use one name. The one that works serves.
+        for record in failed:
+            problem = record.problem or self._unfinished(record)
+            text = f"{record.provenance} cannot be used ({record.state}): {problem}"
+            if len(failed) == len(named):
+                raise PluginError(text) from record.error
+            others = ", ".join(str(r.provenance) for r in named if r not in failed)
+            warnings.warn(f"{text}; {others} serves", PluginWarning, stacklevel=2)
+        return named
 
-    def _load_if_found(self, record: PluginRecord) -> None:
-        if record.state != "found" or record.loading:
-            return
+    def _load_if_found(self, record: PluginRecord) -> bool:
+        """Loads a pack unless that was tried already.
+
+        Returns:
+            bool: False if it is still being loaded: by this thread further up in its calls, or by
+                another thread that waits for this one.
+        """
+        if record.state != "found":
+            return True
         if not record.builtin:
             # Chainer's own names are registered first, so that no plugin can take one by accident.
             for own in self._builtin():
                 self._load_if_found(own)
-        record.loading = True
-        start = imported = time.perf_counter()
+        with self._lock:
+            if self._turns.is_loading_here(record):
+                return False
+            # Chainer's own packs are loaded by every thread that needs them: a thread that waited
+            # could hold the import lock of one of their modules.
+            if not record.builtin and not self._turns.wait(record):
+                return False
+            if record.state != "found":
+                return True
+            self._turns.begin(record)
         try:
-            check_source(record.target, record.location)
-            record.plugin = resolve(record.target)
-            imported = time.perf_counter()
-            check_module(record.plugin)
-            self._register(record, partial=not environment.strict())
-        except IncompatiblePluginError as error:
-            record.state, record.error = "incompatible", error
-        except SystemExit as error:
-            # A plugin must not end the program that imports Chainer.
-            record.state, record.error = (
-                "failed",
-                PluginError(f"it called sys.exit({error.code!r})"),
-            )
-        except Exception as error:
-            record.state, record.error = "failed", error
-        else:
-            record.state = "loaded"
+            loaded = load_pack(record, self._registries)
+            with self._lock:
+                settled = self._settle(record, loaded)
         finally:
-            record.loading = False
-            record.seconds = time.perf_counter() - start
-        if environment.tracing():
-            trace(_story(record, imported - start))
-        if record.problem:
-            self._report(record)
+            with self._lock:
+                self._turns.end(record)
+        if settled:
+            if environment.tracing():
+                _trace_loading(record, loaded.importing_seconds)
+            if record.problem:
+                self._report(record)
+        return record.state != "found"
 
-    def _register(self, record: PluginRecord, *, partial: bool) -> None:
-        from chainer.plugins.hooks import collect  # importing pluggy takes milliseconds
+    def _settle(self, record: PluginRecord, loaded: Loaded) -> bool:
+        """Registers what a pack registers. The lock is held.
 
-        staged = collect(record.plugin, self._registries, record.provenance)
-        record.entries, record.conflicts = commit(staged, partial=partial)
-        if environment.tracing():
-            for registry, entry in record.entries:
-                trace(f"registered {registry.singular} {entry.name!r} -> {entry.text}")
+        Returns:
+            bool: False if another thread did that before.
+        """
+        if record.state != "found":
+            return False
+        record.plugin, record.seconds = loaded.plugin, loaded.seconds
+        state, record.error = loaded.state, loaded.error
+        if record.error is None:
+            try:
+                record.entries, record.conflicts = commit(
+                    loaded.staged, partial=not environment.strict()
+                )
+            except NameConflictError as error:
+                state, record.error = "failed", error
+        record.state = state  # last: other threads read it without the lock
+        return True
 
     def _report(self, record: PluginRecord) -> None:
         """Warns the user once of a problem of a plugin; raises it in strict mode."""
-        record.reported = True
+        with self._lock:
+            if record.reported:
+                return
+            record.reported = True
         if environment.strict():
             raise PluginError(
                 f"{record.provenance} {record.state}: {record.problem}"
@@ -289,24 +329,28 @@ class PluginManager:
         from chainer.plugins.hooks import name_of
 
         name = name_of(plugin) if name is None else name
+        for own in self._builtin():
+            self._load_if_found(own)
+        self._require_new(plugin, name)
+        record = PluginRecord(name, "", "", target=repr(plugin), plugin=plugin)
+        start = time.perf_counter()
+        staged = collect(plugin, self._registries, record)
         with self._lock:
-            for own in self._builtin():
-                self._load_if_found(own)
-            for record in self._records.values():
-                if record.state == "loaded" and (
-                    record.plugin is plugin or (record.name, record.distribution) == (name, "")
-                ):
-                    raise PluginError(
-                        f"{record.provenance} is registered already; unregister it first"
-                    )
-            record = PluginRecord(name, "", "", target=repr(plugin), plugin=plugin)
-            start = time.perf_counter()
-            check_module(plugin)
-            self._register(record, partial=False)
+            self._require_new(plugin, name)  # another thread may have registered it meanwhile
+            record.entries, record.conflicts = commit(staged, partial=False)
             record.state, record.seconds = "loaded", time.perf_counter() - start
             self._records["", name] = record
-            self._enable(record)
+        if environment.tracing():
+            _trace_entries(record)
+        self._enable(record)
         return record
+
+    def _require_new(self, plugin: Any, name: str) -> None:
+        for record in list(self._records.values()):
+            if record.state == "loaded" and (
+                record.plugin is plugin or (record.name, record.distribution) == (name, "")
+            ):
+                raise PluginError(f"{record.provenance} is registered already; unregister it first")
 
     def unregister(self, plugin: Any) -> PluginRecord:
         """Removes everything that a plugin registered. Entries it had replaced are active again.
@@ -336,14 +380,14 @@ class PluginManager:
                 raise PluginError(f"no loaded plugin is, or is named, {plugin!r}")
             withdraw(record.entries)
             record.entries = []
-            if self._events is not None:
-                self._events.remove(record.plugin)
             # Otherwise an installed pack would be loaded again at the next missing name.
             if record.distribution:
                 record.state, record.blocked_by = "blocked", _UNREGISTERED
             else:
                 del self._records[record.distribution, record.name]
-            trace(f"unregistered {record.provenance}")
+        if self._events is not None:
+            self._events.remove(record.plugin)
+        trace(f"unregistered {record.provenance}")
         return record
 
     # Events
@@ -352,9 +396,9 @@ class PluginManager:
         from chainer.plugins.hooks import EventHooks
 
         record.enabled = True
-        if self._events is None:
-            self._events = EventHooks()
-        self._events.add(record.plugin)
+        with self._lock:
+            events = self._events = self._events or EventHooks()
+        events.add(record.plugin)
 
     def emit(self, event: str, arguments: Mapping[str, Any]) -> None:
         """Calls the hook of an event in all plugins that the user enabled.
@@ -363,12 +407,27 @@ class PluginManager:
             event: Name of the hook.
             arguments: Its arguments.
         """
-        with self._lock:
-            self._builtin()
-            self._load_enabled()
-            events = self._events
-        if events is not None:
-            events.call(event, arguments)
+        self._builtin()
+        self._load_enabled()
+        if self._events is not None:
+            self._events.call(event, arguments)
+
+
+class _ThreadState(threading.local):
+    """What a thread is doing, so that it does not begin it again further down in its calls."""
+
+    def __init__(self) -> None:
+        self.doing: set[str] = set()
+
+
+def _trace_loading(record: PluginRecord, importing: float) -> None:
+    _trace_entries(record)
+    trace(_story(record, importing))
+
+
+def _trace_entries(record: PluginRecord) -> None:
+    for registry, entry in record.entries:
+        trace(f"registered {registry.singular} {entry.name!r} -> {entry.text}")
 
 
 def _story(record: PluginRecord, importing: float) -> str:

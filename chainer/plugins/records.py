@@ -36,7 +36,6 @@ class PluginRecord:
             hooks for training events called.
         entries: What it registered: pairs of registry and entry.
         plugin: The module or object, after the import.
-        loading: Whether it is being loaded now.
         reported: Whether the user was warned of its problem.
     """
 
@@ -54,7 +53,6 @@ class PluginRecord:
     enabled: bool = False
     entries: list[tuple[Registry, Entry]] = field(default_factory=list[tuple[Registry, Entry]])
     plugin: Any = None
-    loading: bool = False
     reported: bool = False
 
     @property

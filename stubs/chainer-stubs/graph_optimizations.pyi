@@ -17,5 +17,4 @@ from chainer.training.capturing import (
     structure as structure,
     substitution as substitution,
     surroundings as surroundings,
-    varying_numbers as varying_numbers,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class ReLU(Operation):
@@ -18,6 +18,7 @@ class ReLU(Operation):
 
     name = "relu"
     reference = "chainer.backends.numpy.kernels.activations:ReLUKernel"
+    recording = Recording.STEPS
 
 
 class LeakyReLU(Operation):
@@ -49,6 +50,7 @@ class Sigmoid(Operation):
 
     name = "sigmoid"
     reference = "chainer.backends.numpy.kernels.activations:SigmoidKernel"
+    recording = Recording.STEPS
 
 
 class ELU(Operation):
@@ -82,6 +84,7 @@ class Softmax(Operation):
 
     name = "softmax"
     reference = "chainer.backends.numpy.kernels.activations:SoftmaxKernel"
+    recording = Recording.STEPS
 
 
 class LogSoftmax(Operation):
@@ -98,6 +101,7 @@ class LogSoftmax(Operation):
 
     name = "log_softmax"
     reference = "chainer.backends.numpy.kernels.activations:LogSoftmaxKernel"
+    recording = Recording.STEPS
 
 
 class Tanh(Operation):
@@ -112,6 +116,7 @@ class Tanh(Operation):
     name = "tanh"
     methods = ("backward",)
     reference = "chainer.backends.numpy.kernels.activations:TanhKernel"
+    recording = Recording.STEPS
 
 
 class Softplus(Operation):

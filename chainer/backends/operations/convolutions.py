@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 from chainer.core.typing import Shape
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
 
@@ -120,6 +120,7 @@ class ConvolutionND(Operation):
     name = "convolution_nd"
     methods = ("forward", "backward_data", "backward_weight")
     reference = "chainer.backends.numpy.kernels.convolutions:ConvolutionNDKernel"
+    recording = Recording.SMALL_STEPS
 
 
 class Im2Col(Operation):

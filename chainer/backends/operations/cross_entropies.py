@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class SoftmaxCrossEntropy(Operation):
@@ -25,6 +25,7 @@ class SoftmaxCrossEntropy(Operation):
 
     name = "softmax_cross_entropy"
     reference = "chainer.backends.numpy.kernels.cross_entropies:SoftmaxCrossEntropyKernel"
+    recording = Recording.STEPS
 
 
 class LossMean(Operation):
@@ -43,6 +44,7 @@ class LossMean(Operation):
     name = "loss_mean"
     methods = ("forward",)
     reference = "chainer.backends.numpy.kernels.cross_entropies:LossMeanKernel"
+    recording = Recording.STEPS
 
 
 softmax_cross_entropy = SoftmaxCrossEntropy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class Dropout(Operation):
@@ -21,6 +21,7 @@ class Dropout(Operation):
 
     name = "dropout"
     reference = "chainer.backends.numpy.kernels.dropouts:DropoutKernel"
+    recording = Recording.STEPS
 
 
 dropout = Dropout()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class Linear(Operation):
@@ -25,6 +25,7 @@ class Linear(Operation):
     name = "linear"
     methods = ("forward", "backward_data", "backward_weight")
     reference = "chainer.backends.numpy.kernels.linears:LinearKernel"
+    recording = Recording.STEPS
 
 
 linear = Linear()

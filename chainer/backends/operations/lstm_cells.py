@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class LSTMCell(Operation):
@@ -22,6 +22,7 @@ class LSTMCell(Operation):
 
     name = "lstm_cell"
     reference = "chainer.backends.numpy.kernels.lstm_cells:LSTMCellKernel"
+    recording = Recording.STEPS
 
 
 class SLSTMCell(Operation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class BatchNormalization(Operation):
@@ -28,6 +28,7 @@ class BatchNormalization(Operation):
 
     name = "batch_normalization"
     reference = "chainer.backends.numpy.kernels.normalizations:BatchNormalizationKernel"
+    recording = Recording.STEPS
 
 
 class FixedBatchNormalization(Operation):
@@ -44,6 +45,7 @@ class FixedBatchNormalization(Operation):
 
     name = "fixed_batch_normalization"
     reference = "chainer.backends.numpy.kernels.normalizations:FixedBatchNormalizationKernel"
+    recording = Recording.STEPS
 
 
 class LayerNormalization(Operation):

@@ -1,33 +1,72 @@
 """Parameter updates of the optimizers.
 
-Every implementation has the method ``update``, which changes the parameter and the state arrays in
-place and returns nothing. The arrays come first in its signature. The hyperparameters (Python
-floats) are keyword arguments; where there are many, they travel as one object, ``hyper``. All
-arrays of one call have the shape and the dtype (float16, float32 or float64) of the parameter.
-``grad`` is never changed. Updates of float16 parameters are computed in float32, because a small
-step would be rounded away in float16.
+Every implementation has the method ``update_many(rows, scalars)``. It changes parameters of one
+dtype and device and their states in place, and returns nothing. A row has the arrays of one
+parameter: the parameter, its gradient, and the states in the order that the operation documents;
+None for a state that is not used. The arrays of a row have one shape and one dtype (float16,
+float32 or float64), unless the operation says otherwise. The gradient is never changed. Updates of
+float16 parameters are computed in float32, because a small step would be rounded away in float16.
 
-Two more methods are optional. Optimizers call them for parameters on accelerators:
+``scalars`` are the numbers of the step, one named tuple for all rows. Those that the operation
+names in ``varying`` may differ from step to step, and may be a
+:class:`~chainer.core.arrays.recorder.VaryingNumber` in a recorded step.
 
-``update_many(groups, **hyperparameters)`` updates parameters of one dtype and device by one call.
-``groups`` is a list; each element holds the arrays of ``update`` for one parameter.
-
-``update_copies(groups, copies, scale, **hyperparameters)`` does so for the float32 copies of
-16-bit parameters. ``groups`` holds float32 arrays and 16-bit gradients, which are divided by
+One more method is optional: ``update_copies(rows, copies, scale, scalars)`` updates the float32
+copies of 16-bit parameters. The rows hold float32 arrays and 16-bit gradients, which are divided by
 ``scale`` first. ``copies`` are the 16-bit parameters, which get the rounded results.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
+from chainer.core.arrays.protocol import Backend
+from chainer.core.lazy import resolve
+from chainer.core.typing import Array
 
 _REFERENCES = "chainer.backends.numpy.kernels.optimizer_updates:"
 
 
-class AdamHyperparameters(NamedTuple):
-    """Hyperparameters of one update by Adam or a variant of it.
+class SGDScalars(NamedTuple):
+    """The number of one step of gradient descent."""
+
+    lr: float
+
+
+class VelocityScalars(NamedTuple):
+    """Numbers of one step with a velocity."""
+
+    lr: float
+    momentum: float
+
+
+class NormalizedScalars(NamedTuple):
+    """Numbers of one step that is divided by a root mean square."""
+
+    lr: float
+    eps: float
+
+
+class AdaDeltaScalars(NamedTuple):
+    """Numbers of one step of AdaDelta."""
+
+    rho: float
+    eps: float
+
+
+class RMSpropScalars(NamedTuple):
+    """Numbers of one step of RMSprop."""
+
+    lr: float
+    alpha: float
+    eps: float
+    eps_inside_sqrt: bool
+
+
+class AdamScalars(NamedTuple):
+    """Numbers of one step of Adam or a variant of it.
 
     Attributes:
         alpha_t: Learning rate with the bias correction of both moments in it.
@@ -48,8 +87,8 @@ class AdamHyperparameters(NamedTuple):
     bounds: tuple[float, float] | None
 
 
-class RMSpropGravesHyperparameters(NamedTuple):
-    """Hyperparameters of one update by RMSprop as A. Graves uses it.
+class RMSpropGravesScalars(NamedTuple):
+    """Numbers of one step of RMSprop as A. Graves uses it.
 
     Attributes:
         lr: Learning rate.
@@ -64,8 +103,8 @@ class RMSpropGravesHyperparameters(NamedTuple):
     eps: float
 
 
-class MSVAGHyperparameters(NamedTuple):
-    """Hyperparameters of one update by M-SVAG.
+class MSVAGScalars(NamedTuple):
+    """Numbers of one step of M-SVAG.
 
     Attributes:
         lr: Learning rate.
@@ -85,30 +124,94 @@ class MSVAGHyperparameters(NamedTuple):
 
 
 class OptimizerUpdate(Operation):
-    """Base class of the declarations below."""
+    """Base class of the declarations below, and of updates that other distributions declare.
 
-    methods: ClassVar[tuple[str, ...]] = ("update",)
+    Attributes:
+        scalars: Named tuple of the numbers of a step.
+        varying: Names of those that may differ from step to step. Recorded steps compute them anew,
+            and compiled kernels take them as inputs; the others are part of the program.
+        is_elementwise: Whether the update of an element depends on that element of the parameter,
+            the gradient and the states only. Arrays may then be joined.
+    """
+
+    methods: ClassVar[tuple[str, ...]] = ("update_many",)
     in_place: ClassVar[bool] = True
+    recording: ClassVar[Recording] = Recording.JOINED
+    scalars: type[Any]
+    varying: tuple[str, ...] = ("lr",)
+    is_elementwise: bool = True
+
+    def attributes(self, scalars: Any) -> dict[str, Any]:
+        """Returns the attributes by which a kernel is selected besides the arrays.
+
+        Args:
+            scalars: Numbers of the step.
+        """
+        return {}
+
+
+class FormulaUpdate(OptimizerUpdate):
+    """An update that is a formula on arrays, the same for every backend.
+
+    The states and the arithmetic of 16-bit parameters are of float32.
+
+    Args:
+        name: Name of the operation.
+        step: ``step(xp, param, grad, state, scalars)`` returns the parameter after the update, and
+            changes the arrays of the dictionary ``state`` in place.
+        states: Names of the states.
+        scalars: Named tuple of the numbers of a step.
+        varying: Names of those that differ from step to step.
+        is_elementwise: Whether the formula treats each element by itself.
+    """
+
+    name = "formula_update"
+    # Every array call is recorded: the formula may look at shapes, so that calls are not joined.
+    recording = Recording.STEPS
+
+    def __init__(
+        self,
+        name: str,
+        step: Callable[..., Array],
+        states: tuple[str, ...],
+        scalars: type[Any],
+        varying: tuple[str, ...],
+        is_elementwise: bool,
+    ) -> None:
+        super().__init__()
+        vars(self).update(name=name, step=step, states=states)
+        self.scalars, self.varying, self.is_elementwise = scalars, varying, is_elementwise
+
+    step: Callable[..., Array]
+    states: tuple[str, ...]
+
+    @property
+    def reference(self) -> Callable[[Backend], Any]:  # type: ignore[override]
+        """Makes the kernel of the formula."""
+        kernel = resolve(_REFERENCES + "FormulaKernel")
+        return lambda backend: kernel(backend, self)
 
 
 class SGDUpdate(OptimizerUpdate):
     """Gradient descent: ``param -= lr * grad``.
 
-    ``update(param, grad, *, lr)``; selected with ``select(param, grad)``.
+    Rows: ``param, grad``; scalars: ``lr``.
     """
 
     name = "sgd_update"
     reference = _REFERENCES + "SGDKernel"
+    scalars = SGDScalars
 
 
 class MomentumSGDUpdate(OptimizerUpdate):
     """Gradient descent with momentum: ``v = momentum * v - lr * grad; param += v``.
 
-    ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
+    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "momentum_sgd_update"
     reference = _REFERENCES + "MomentumSGDKernel"
+    scalars = VelocityScalars
 
 
 class CorrectedMomentumSGDUpdate(OptimizerUpdate):
@@ -116,11 +219,12 @@ class CorrectedMomentumSGDUpdate(OptimizerUpdate):
 
     ``v = momentum * v - grad``, ``param += lr * v``.
 
-    ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
+    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "corrected_momentum_sgd_update"
     reference = _REFERENCES + "CorrectedMomentumSGDKernel"
+    scalars = VelocityScalars
 
 
 class NesterovAGUpdate(OptimizerUpdate):
@@ -128,21 +232,23 @@ class NesterovAGUpdate(OptimizerUpdate):
 
     ``v = momentum * v - lr * grad; param += momentum ** 2 * v - (1 + momentum) * lr * grad``.
 
-    ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
+    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "nesterov_ag_update"
     reference = _REFERENCES + "NesterovAGKernel"
+    scalars = VelocityScalars
 
 
 class AdaGradUpdate(OptimizerUpdate):
     """AdaGrad: ``h += grad ** 2; param -= lr * grad / (sqrt(h) + eps)``.
 
-    ``update(param, grad, h, *, lr, eps)``; selected with ``select(param, grad, h)``.
+    Rows: ``param, grad, h``; scalars: ``lr, eps``.
     """
 
     name = "ada_grad_update"
     reference = _REFERENCES + "AdaGradKernel"
+    scalars = NormalizedScalars
 
 
 class AdaDeltaUpdate(OptimizerUpdate):
@@ -151,12 +257,13 @@ class AdaDeltaUpdate(OptimizerUpdate):
     ``msg = rho * msg + (1 - rho) * grad ** 2``, ``dx = sqrt((msdx + eps) / (msg + eps)) * grad``,
     ``msdx = rho * msdx + (1 - rho) * dx ** 2``, ``param -= dx``.
 
-    ``update(param, grad, msg, msdx, *, rho, eps)``; selected with
-    ``select(param, grad, msg, msdx)``.
+    Rows: ``param, grad, msg, msdx``; scalars: ``rho, eps``.
     """
 
     name = "ada_delta_update"
     reference = _REFERENCES + "AdaDeltaKernel"
+    scalars = AdaDeltaScalars
+    varying = ()
 
 
 class AdamUpdate(OptimizerUpdate):
@@ -168,13 +275,18 @@ class AdamUpdate(OptimizerUpdate):
     correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)`` is clipped to
     ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, vhat, *, hyper)``; ``hyper`` is of :class:`AdamHyperparameters`, and
-    ``vhat`` is None without AMSGrad. Selected with
-    ``select(param, grad, m, v, vhat, bounded=hyper.bounds is not None)``.
+    Rows: ``param, grad, m, v, vhat``; ``vhat`` is None without AMSGrad. Scalars:
+    :class:`AdamScalars`. The attribute ``bounded`` tells whether there are bounds.
     """
 
     name = "adam_update"
     reference = _REFERENCES + "AdamKernel"
+    scalars = AdamScalars
+    varying = ("alpha_t", "bounds")
+
+    def attributes(self, scalars: AdamScalars) -> dict[str, Any]:
+        """Returns whether there are bounds: few kernels have them."""
+        return {"bounded": scalars.bounds is not None}
 
 
 class RMSpropUpdate(OptimizerUpdate):
@@ -183,12 +295,13 @@ class RMSpropUpdate(OptimizerUpdate):
     ``ms = alpha * ms + (1 - alpha) * grad ** 2``, ``param -= lr * grad / (sqrt(ms) + eps)``. With
     ``eps_inside_sqrt`` the denominator is ``sqrt(ms + eps)``.
 
-    ``update(param, grad, ms, *, lr, alpha, eps, eps_inside_sqrt)``; selected with
-    ``select(param, grad, ms)``.
+    Rows: ``param, grad, ms``; scalars: ``lr, alpha, eps, eps_inside_sqrt``.
     """
 
     name = "rmsprop_update"
     reference = _REFERENCES + "RMSpropKernel"
+    scalars = RMSpropScalars
+    varying = ("lr", "alpha")
 
 
 class RMSpropGravesUpdate(OptimizerUpdate):
@@ -197,12 +310,13 @@ class RMSpropGravesUpdate(OptimizerUpdate):
     ``n = alpha * n + (1 - alpha) * grad ** 2``, ``g = alpha * g + (1 - alpha) * grad``,
     ``delta = momentum * delta - lr * grad / sqrt(n - g ** 2 + eps)``, ``param += delta``.
 
-    ``update(param, grad, n, g, delta, *, hyper)``; ``hyper`` is of
-    :class:`RMSpropGravesHyperparameters`. Selected with ``select(param, grad, n, g, delta)``.
+    Rows: ``param, grad, n, g, delta``; scalars: :class:`RMSpropGravesScalars`.
     """
 
     name = "rmsprop_graves_update"
     reference = _REFERENCES + "RMSpropGravesKernel"
+    scalars = RMSpropGravesScalars
+    varying = ("lr", "alpha")
 
 
 class SMORMS3Update(OptimizerUpdate):
@@ -212,12 +326,12 @@ class SMORMS3Update(OptimizerUpdate):
     ``x = g ** 2 / (g2 + eps)``, ``param -= grad * min(lr, x) / (sqrt(g2) + eps)``,
     ``mem = 1 + mem * (1 - x)``.
 
-    ``update(param, grad, mem, g, g2, *, lr, eps)``; selected with
-    ``select(param, grad, mem, g, g2)``.
+    Rows: ``param, grad, mem, g, g2``; scalars: ``lr, eps``.
     """
 
     name = "smorms3_update"
     reference = _REFERENCES + "SMORMS3Kernel"
+    scalars = NormalizedScalars
 
 
 class MSVAGUpdate(OptimizerUpdate):
@@ -228,12 +342,13 @@ class MSVAGUpdate(OptimizerUpdate):
     ``mh ** 3 / (mh ** 2 + rho * s)`` with ``s = (vh - mh ** 2) / (1 - rho)``, or ``mh`` where that
     is not a number. ``param -= eta * (lr * step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, *, hyper)``; ``hyper`` is of :class:`MSVAGHyperparameters`.
-    Selected with ``select(param, grad, m, v)``.
+    Rows: ``param, grad, m, v``; scalars: :class:`MSVAGScalars`.
     """
 
     name = "msvag_update"
     reference = _REFERENCES + "MSVAGKernel"
+    scalars = MSVAGScalars
+    varying = ("lr", "correction", "rho")
 
 
 sgd_update = SGDUpdate()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class AxesSum(Operation):
@@ -19,6 +19,7 @@ class AxesSum(Operation):
     name = "axes_sum"
     methods = ("forward",)
     reference = "chainer.backends.numpy.kernels.reductions:AxesSumKernel"
+    recording = Recording.STEPS
 
 
 axes_sum = AxesSum()

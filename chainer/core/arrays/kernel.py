@@ -8,6 +8,7 @@ written against the array namespace ``xp``, which serves every backend that has 
 
 from __future__ import annotations
 
+import enum
 import functools
 from typing import Any, ClassVar, Protocol, overload
 
@@ -53,6 +54,7 @@ __all__ = [
     "Kernel",
     "KernelDeclaration",
     "Operation",
+    "Recording",
     "ReferenceKernel",
     "explain",
     "get_operation",
@@ -61,6 +63,25 @@ __all__ = [
 
 #: Short name of :class:`KernelDeclaration`.
 Kernel = KernelDeclaration
+
+
+class Recording(enum.Enum):
+    """How recorders of single calls, such as NumPy's, keep the calls of an operation.
+
+    Attributes:
+        WHOLE: A call of the kernel is one call of the program. Right for kernels that look at
+            values, or that choose other ways for large arrays.
+        STEPS: All array calls of the reference kernel are recorded. Right for chains of elementwise
+            calls, whose results then need no new memory.
+        SMALL_STEPS: As STEPS if the first argument is small, else as WHOLE. Right where the
+            reference kernel divides large arrays into many blocks.
+        JOINED: An update of parameters: calls with the same scalars are made as one.
+    """
+
+    WHOLE = "whole"
+    STEPS = "steps"
+    SMALL_STEPS = "small steps"
+    JOINED = "joined"
 
 
 class Operation:
@@ -75,12 +96,14 @@ class Operation:
         methods: Names of the methods of an implementation.
         reference: The reference kernel (a :class:`ReferenceKernel` subclass) or a lazy reference.
         in_place: Whether methods write to the arrays they get.
+        recording: How a recorder keeps calls of the operation.
     """
 
     name: ClassVar[str]
     methods: ClassVar[tuple[str, ...]] = ("forward", "backward")
     reference: ClassVar[Any]  # a class or a lazy reference
     in_place: ClassVar[bool] = False
+    recording: ClassVar[Recording] = Recording.WHOLE
 
     def __init__(self) -> None:
         # policy -> array class -> implementation, or KernelSelector if the choice depends on the
@@ -116,6 +139,21 @@ class Operation:
         if entry.__class__ is KernelSelector:
             return entry.choose(arrays, attributes)
         return entry
+
+    def entry(self, array: Array) -> Any:
+        """Returns the implementation that serves all calls with arrays like one.
+
+        Args:
+            array: The array that determines the backend.
+
+        Returns:
+            The implementation; or a :class:`KernelSelector`, if it depends on the call.
+        """
+        policy = threads.state.policy
+        try:
+            return self._tables[policy][type(array)]
+        except KeyError:
+            return self._find(policy, array)
 
     def explain(self, *arrays: Array | None, **attributes: Any) -> Explanation:
         """Returns which kernel would serve a call and why the others would not.
@@ -188,7 +226,8 @@ class Operation:
                     f"kernel of {provider_description} for operation {self.name!r} "
                     f"lacks {', '.join(missing)}"
                 )
-            self._loaded[key] = implementation
+            # Of several threads that came here at once, all use the object of the first.
+            implementation = self._loaded.setdefault(key, implementation)
         return implementation
 
     def _reference_on_xp_arrays(self, backend: Backend) -> Any:
@@ -196,8 +235,9 @@ class Operation:
         implementation = self._on_xp_arrays.get(backend)
         if implementation is None:
             reference = self._load(None, backend)
-            implementation = ReferenceOnXpArrays(reference, self.methods, self.in_place)
-            self._on_xp_arrays[backend] = implementation
+            implementation = self._on_xp_arrays.setdefault(
+                backend, ReferenceOnXpArrays(reference, self.methods, self.in_place)
+            )
         return implementation
 
     def _load_for_selector(self, backend: Backend, kernel: KernelDeclaration | None) -> Any:
@@ -215,6 +255,8 @@ class Operation:
         if policy.kernels:  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
             _warn_of_unknown_providers(policy)
+        # If another thread registers a kernel now, the result goes to tables that are dropped.
+        tables = self._tables
         enabled = [
             kernel
             for kernel in by_preference(self.kernels_for(cls), policy)
@@ -228,7 +270,7 @@ class Operation:
             entry = self._load(None, backend)
         else:
             entry = self._reference_on_xp_arrays(backend)
-        self._tables.setdefault(policy, {})[cls] = entry
+        tables.setdefault(policy, {})[cls] = entry
         return entry
 
     def __repr__(self) -> str:

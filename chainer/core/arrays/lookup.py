@@ -35,9 +35,11 @@ _private: dict[type[Any], Backend] = {}
 
 
 def _forget(*_: object) -> None:
-    _by_class.clear()
-    _by_class.update(_private)
-    _classes_without_backend.clear()
+    # New tables: a thread that is in find_backend() writes its result, which may be outdated, to
+    # the tables that it began with.
+    global _by_class, _classes_without_backend
+    _by_class = dict(_private)
+    _classes_without_backend = set()
 
 
 registries.backends.add_listener(_forget)
@@ -82,17 +84,19 @@ def find_backend(cls: type[Any]) -> Backend | None:
     if cls.__module__ == "builtins":
         _classes_without_backend.add(cls)
         return None
+    found, missing = _by_class, _classes_without_backend
     backend, distance = _search(cls)
     # A class that is not itself registered may belong to a plugin that is not loaded yet. Loading
     # all plugins takes time, and this function is also called for initializers, labels and the
     # like. So the plugins are loaded only for classes that look like arrays.
     if distance > 0 and hasattr(cls, "shape") and not issubclass(cls, _NumpyScalar):
         registries.backends.load_all()
+        found, missing = _by_class, _classes_without_backend
         backend, _ = _search(cls)
     if backend is None:
-        _classes_without_backend.add(cls)
+        missing.add(cls)
     else:
-        _by_class[cls] = backend
+        found[cls] = backend
     return backend
 
 

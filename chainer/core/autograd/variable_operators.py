@@ -21,16 +21,19 @@ def _method(name: str) -> Callable[..., Any]:
     function = registries.variable_methods.get(name)
     _lookups.setdefault(name, vars(VariableOperators)[name])
     setattr(VariableOperators, name, function)
+    if registries.variable_methods.get(name) is not function:  # another thread replaced it
+        _look_up_again(name)
+        return _method(name)
     return function
 
 
-#: The methods that were replaced, by name.
+#: The first methods of this class by name, which look the function up.
 _lookups: dict[str, Any] = {}
 
 
 def _look_up_again(name: str) -> None:
     """Restores the look-up of a method, because its function was replaced in the registry."""
-    lookup = _lookups.pop(name, None)
+    lookup = _lookups.get(name)
     if lookup is not None:
         setattr(VariableOperators, name, lookup)
 

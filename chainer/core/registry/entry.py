@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 from chainer.core.lazy import resolve
@@ -27,6 +28,10 @@ class Provenance(NamedTuple):
             return f"plugin {self.entry_point!r}, registered at run time"
         release = f"{self.distribution} {self.version}".rstrip()
         return f"plugin {self.entry_point!r} of {release}"
+
+
+#: Held for two assignments only. One lock for all entries, which are many.
+_loading_lock = threading.Lock()
 
 
 class EntryLoadError(ImportError):
@@ -85,8 +90,8 @@ class Entry:
         Raises:
             EntryLoadError: If the import fails; the cause is chained.
         """
-        # No lock here: the import system has its own, and another lock around an import could
-        # deadlock with a thread that imports the same module directly. Loading twice does no harm.
+        # No lock around the import: the import system has its own, and a second one could deadlock
+        # with a thread that imports the same module directly. Loading twice does no harm.
         if not self._loaded:
             try:
                 loaded = resolve(self.target)
@@ -99,8 +104,11 @@ class Entry:
                     f"{self.name!r} could not be loaded from {self.text}, "
                     f"registered by {self.origin}: {type(error).__name__}: {error}"
                 ) from error
-            self._object = loaded
-            self._loaded = True
+            with _loading_lock:
+                # Several threads may have loaded it. All get the object of the first one.
+                if not self._loaded:
+                    self._object = loaded
+                    self._loaded = True
         return self._object
 
     def __repr__(self) -> str:

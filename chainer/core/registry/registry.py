@@ -58,8 +58,8 @@ class EntryProvider(Protocol):
             registry: The registry.
 
         Returns:
-            bool: True if all of them are registered. False if this thread is already registering
-            them and the call came from there.
+            bool: True if all of them are registered. False if some are missing, because this thread
+            is already registering them and the call came from there.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
@@ -21,11 +21,13 @@ from chainer.core.typing import (
     ShapeLike,
 )
 from chainer.links.initializer import Initializer as Initializer
-from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
-from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
-from chainer.links.initializers.orthogonal import Orthogonal
-from chainer.links.initializers.sampling import DownsamplingConvFilter, UpsamplingDeconvFilter
-from chainer.links.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
+
+if TYPE_CHECKING:
+    from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
+    from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
+    from chainer.links.initializers.orthogonal import Orthogonal
+    from chainer.links.initializers.sampling import DownsamplingConvFilter, UpsamplingDeconvFilter
+    from chainer.links.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
 
 MODULES: dict[str, tuple[str, ...]] = {
     "constant": ("Constant", "Identity", "NaN", "One", "Zero"),
@@ -121,6 +123,9 @@ def get_initializer(
     Raises:
         TypeError: If it is something else.
     """
+    from chainer.links.initializers.constant import Constant
+    from chainer.links.initializers.normal import LeCunNormal
+
     if initializer is None:
         return LeCunNormal() if default is None else get_initializer(default)
     if _is_scalar(initializer) or is_array(initializer):
@@ -151,4 +156,8 @@ def _is_scalar(value: object) -> bool:
 #: Name under which programs written for earlier releases know :func:`get_initializer`.
 _get_initializer = get_initializer
 
-__getattr__, __dir__ = lazy_module(globals(), registry=registries.initializers)
+# Imported at first use. A package that imports its modules can be stopped by a thread that imports
+# one of them at the same time, see chainer.core.imports.
+_NAMES = {name: f".{module}" for module, names in MODULES.items() for name in names}
+
+__getattr__, __dir__ = lazy_module(globals(), _NAMES, registry=registries.initializers)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
@@ -19,6 +20,8 @@ MODULES = {
 
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.serializers)
 
-# Programs look these modules up in sys.modules, to replace what is in them.
-for _name in ("hdf5", "npz"):
-    importlib.import_module(f"chainer.serializers.{_name}")
+# Programs look these modules up in sys.modules, to replace what is in them. A second thread could
+# be importing one of them, and need this package for that: then the imports could stop each other.
+if threading.active_count() == 1:
+    for _name in ("hdf5", "npz"):
+        importlib.import_module(f"chainer.serializers.{_name}")

@@ -27,7 +27,6 @@ from chainer.training.capturing.state import (
     copied_container,
     is_same,
 )
-from chainer.training.capturing.varying_numbers import VARYING_HYPERPARAMETERS
 from chainer.training.optimizers.changes import optimizer_changes
 from chainer.training.optimizers.update_rule import UpdateRule
 
@@ -238,9 +237,9 @@ class Guards:
 
 def _varies(slot: Slot) -> bool:
     """Returns whether the program reads a hyperparameter anew at each call."""
+    varies = slot.owner.varies
     # One that is None is not a number, so that the program does without.
-    is_number = slot.name in VARYING_HYPERPARAMETERS and slot.value is not None
-    return is_number and slot.owner.role is Role.HYPERPARAMETERS
+    return varies is not None and slot.value is not None and varies(slot.name)
 
 
 def _differ(rules: Sequence[UpdateRule]) -> bool:

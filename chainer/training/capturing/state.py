@@ -10,7 +10,7 @@ arrays of a recorder in them, :meth:`StateTree.changes` compares two trees, and
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -104,6 +104,7 @@ class Owner:
         members: The dictionary of its attributes.
         names: Names of the attributes that are slots. By default, all are.
         is_of_library: Whether its class is one of Chainer.
+        varies: For hyperparameters: whether a program computes an entry anew at each call.
     """
 
     def __init__(
@@ -113,9 +114,11 @@ class Owner:
         members: dict[str, Any],
         names: Sequence[str] | None = None,
         is_of_library: bool = False,
+        varies: Callable[[str], bool] | None = None,
     ) -> None:
         self.role, self.label, self.members, self.names = role, label, members, names
         self.is_of_library = is_of_library
+        self.varies = varies
         self.identity = id(members)
 
     def get(self, name: str) -> object:
@@ -268,11 +271,14 @@ class StateTree:
             cls = type(target)
             is_of_library = cls.__module__.startswith("chainer.")
             yield Owner(role, cls.__name__, vars(target), is_of_library=is_of_library)
+        # A rule with an update of its own may read any hyperparameter as a plain number.
+        may_vary = all([rule.is_grouped for rule in self.rules])
         for target in (*self.optimizers, *self.rules):
             label = type(target).__name__
             hyperparam = getattr(target, "hyperparam", None)
             if hyperparam is not None:
-                yield Owner(Role.HYPERPARAMETERS, label, vars(hyperparam))
+                varies = hyperparam.varies if may_vary else None
+                yield Owner(Role.HYPERPARAMETERS, label, vars(hyperparam), varies=varies)
             if target._hooks is not None:
                 yield from _owners_of_hooks(f"hooks of {label}", target._hooks)
         for rule in self.rules:

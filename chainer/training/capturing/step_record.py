@@ -26,7 +26,7 @@ from chainer.training.capturing.state import (
 )
 from chainer.training.capturing.structure import Structure, flatten, leaves_of, unflatten
 from chainer.training.capturing.substitution import Substitution
-from chainer.training.capturing.varying_numbers import Numbers
+from chainer.training.optimizers.recorded_scalars import RecordedScalars
 
 
 class CapturedVariable(Variable):
@@ -181,7 +181,7 @@ class StepRecording:
         values = [Values.of(slot.value, True) for slot in outside]
         self._substitution.enter(with_gradients=True)
         args, kwargs = unflatten(structure, iter(arguments))
-        self._numbers = Numbers(recorder, self._tree.parameters)
+        self._numbers = RecordedScalars(recorder)
         state = threads.state
         with self._numbers:
             state.recorder = recorder

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import ada_delta_update
-from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizers.kernel_rule import KernelUpdateRule
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import hyperparameter
 
 
-class AdaDeltaRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.AdaDelta`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``AdaDelta()`` by default.
-        rho, eps (float): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = ada_delta_update
-    state_names = ("msg", "msdx")
-    hyperparam_names = ("rho", "eps")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        rho: float | None = None,
-        eps: float | None = None,
-    ) -> None:
-        super().__init__(parent_hyperparam, rho=rho, eps=eps)
+class AdaDeltaRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.AdaDelta`."""
 
 
-class AdaDelta(RuleBasedMethod[AdaDeltaRule]):
+class AdaDelta(DeclaredOptimizer):
     """Zeiler's ADADELTA.
 
     See: http://www.matthewzeiler.com/pubs/googleTR2012/googleTR2012.pdf
@@ -40,12 +21,12 @@ class AdaDelta(RuleBasedMethod[AdaDeltaRule]):
         eps (float): Small value for the numerical stability.
     """
 
-    rule_class = AdaDeltaRule
-    rho = HyperparameterProxy("rho")
-    eps = HyperparameterProxy("eps")
+    rho: float = hyperparameter(default=0.95)
+    eps: float = hyperparameter(default=1e-06)
 
-    def __init__(self, rho: float = 0.95, eps: float = 1e-06) -> None:
-        super().__init__(rho=rho, eps=eps)
+    operation = ada_delta_update
+    states = ("msg", "msdx")
+    rule_class = AdaDeltaRule
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chainer.backends.compute_dtypes import compute_dtype
-from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
-from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizers.kernel_rule import KernelCall, KernelUpdateRule
-from chainer.training.optimizers.state_memory import zeros_for_state
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter
+from chainer.backends.operations.optimizer_updates import AdamScalars, adam_update
+from chainer.core.typing import DType
+from chainer.training.optimizers.declaration import (
+    SMALLEST,
+    DeclaredOptimizer,
+    DeclaredRule,
+    check_eps,
+)
+from chainer.training.optimizers.hyperparameter import Hyperparameter, hyperparameter
 
 
 def _check_started(t: int, what: str) -> None:
@@ -24,26 +25,17 @@ def _check_started(t: int, what: str) -> None:
         )
 
 
-def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:
+def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
     """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
     _check_started(t, "learning rate")
-    correction1 = 1.0 - hyperparam["beta1"] ** t
-    correction2 = 1.0 - hyperparam["beta2"] ** t
-    return hyperparam["alpha"] * math.sqrt(correction2) / correction1
+    correction1 = 1.0 - hyperparam.beta1**t
+    correction2 = 1.0 - hyperparam.beta2**t
+    return hyperparam.alpha * math.sqrt(correction2) / correction1
 
 
-class AdamRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.Adam`, which describes the hyperparameters.
+class AdamRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.Adam`."""
 
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``Adam()`` by default.
-        alpha, beta1, beta2, eps, eta, weight_decay_rate, amsgrad, adabound, final_lr, gamma (float
-            or bool): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = adam_update
-    state_names = ("m", "v")
     #: Learning rate when the rule was made. The bounds of AdaBound are relative to it, so that they
     #: follow a schedule of ``alpha``.
     initial_alpha: float | None = None
@@ -51,45 +43,17 @@ class AdamRule(KernelUpdateRule):
     def __init__(
         self,
         parent_hyperparam: Hyperparameter | None = None,
-        alpha: float | None = None,
-        beta1: float | None = None,
-        beta2: float | None = None,
-        eps: float | None = None,
-        eta: float | None = None,
-        weight_decay_rate: float | None = None,
-        amsgrad: bool | None = None,
-        adabound: bool | None = None,
-        final_lr: float | None = None,
-        gamma: float | None = None,
+        *values: Any,
+        **hyperparameters: Any,
     ) -> None:
-        super().__init__(
-            parent_hyperparam,
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
-        # The bounds follow alpha when an extension changes it: they are relative to this value.
+        super().__init__(parent_hyperparam, *values, **hyperparameters)
         if self.hyperparam.adabound:
             self.initial_alpha = self.hyperparam.alpha
-
-    def init_state(self, param: Parameter) -> None:
-        """Makes the state arrays ``m``, ``v`` and, for AMSGrad, ``vhat``."""
-        super().init_state(param)
-        if self.hyperparam.amsgrad:
-            state: Any = self.state
-            state["vhat"] = zeros_for_state(param.array, len(self.state_names))
 
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam._entries(), self.t)
+        return _bias_corrected(self.hyperparam.flat(), self.t)
 
     @property
     def lr(self) -> float:
@@ -111,39 +75,8 @@ class AdamRule(KernelUpdateRule):
         progress = hyperparam.gamma * self.t
         return final * (1.0 - 1.0 / (progress + 1)), final * (1.0 + 1.0 / progress)
 
-    def used_states(self) -> tuple[str | None, ...]:
-        """Returns ``m``, ``v`` and, for AMSGrad, ``vhat``."""
-        return (*self.state_names, "vhat" if self.hyperparam.amsgrad else None)
 
-    @property
-    def shares_arguments(self) -> bool:
-        """Whether the arguments of the kernel are those of other rules, see the base class."""
-        # The bounds of AdaBound depend on the first learning rate of each rule.
-        return not self.hyperparam.adabound
-
-    def kernel_call(self, param: Parameter) -> KernelCall:
-        """Returns the call of a kernel that updates a parameter."""
-        # One look-up in the parent instead of one for each entry: this runs once per parameter.
-        hyperparam = self.hyperparam._entries()
-        self.check_eps(hyperparam["eps"], compute_dtype(param.array.dtype), "Adam")
-        state: Any = self.state
-        vhat = state["vhat"] if hyperparam["amsgrad"] else None
-        bounds = self.bounds if hyperparam["adabound"] else None
-        arrays = [param.array, param.grad, state["m"], state["v"], vhat]
-        kernel = self.operation.select(*arrays, bounded=bounds is not None)
-        hyper = AdamHyperparameters(
-            alpha_t=_bias_corrected(hyperparam, self.t),
-            beta1=hyperparam["beta1"],
-            beta2=hyperparam["beta2"],
-            eps=hyperparam["eps"],
-            eta=hyperparam["eta"],
-            weight_decay_rate=hyperparam["weight_decay_rate"],
-            bounds=bounds,
-        )
-        return kernel, arrays, {"hyper": hyper}
-
-
-class Adam(RuleBasedMethod[AdamRule]):
+class Adam(DeclaredOptimizer):
     """Adam optimizer.
 
     See: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980v8>`_
@@ -175,48 +108,49 @@ class Adam(RuleBasedMethod[AdamRule]):
             of float32 for float16 parameters.
     """
 
-    rule_class = AdamRule
-    alpha = HyperparameterProxy("alpha")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
-    eta = HyperparameterProxy("eta")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
-    amsgrad = HyperparameterProxy("amsgrad")
-    adabound = HyperparameterProxy("adabound")
-    final_lr = HyperparameterProxy("final_lr")
-    gamma = HyperparameterProxy("gamma")
+    alpha: float = hyperparameter(default=0.001, varies=True)
+    beta1: float = hyperparameter(default=0.9)
+    beta2: float = hyperparameter(default=0.999)
+    eps: float = hyperparameter(default=1e-8)
+    eta: float = hyperparameter(default=1.0)
+    weight_decay_rate: float = hyperparameter(default=0)
+    amsgrad: bool = hyperparameter(default=False)
+    adabound: bool = hyperparameter(default=False)
+    final_lr: float = hyperparameter(default=0.1)
+    gamma: float = hyperparameter(default=0.001)
 
-    def __init__(
-        self,
-        alpha: float = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        eta: float = 1.0,
-        weight_decay_rate: float = 0,
-        amsgrad: bool = False,
-        adabound: bool = False,
-        final_lr: float = 0.1,
-        gamma: float = 0.001,
-    ) -> None:
-        super().__init__(
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+    operation = adam_update
+    states = ("m", "v", "vhat")
+    rule_class = AdamRule
+
+    @classmethod
+    def scalars(cls, hyperparam: Hyperparameter, rule: Any) -> AdamScalars:
+        """Returns the numbers of a step."""
+        h = hyperparam
+        bounds = rule.bounds if h.adabound else None
+        rate = _bias_corrected(h, rule.t)
+        return AdamScalars(rate, h.beta1, h.beta2, h.eps, h.eta, h.weight_decay_rate, bounds)
+
+    @classmethod
+    def shares_scalars(cls, hyperparam: Hyperparameter) -> bool:
+        """Returns False for AdaBound: its bounds depend on the first rate of each rule."""
+        return not hyperparam.adabound
+
+    @classmethod
+    def used_states(cls, hyperparam: Hyperparameter) -> tuple[str | None, ...]:
+        """Returns ``m``, ``v`` and, for AMSGrad, ``vhat``."""
+        return cls.states if hyperparam.amsgrad else ("m", "v", None)
+
+    @staticmethod
+    def check_step(hyperparam: Hyperparameter, dtype: DType) -> None:
+        """Raises ValueError if ``eps`` is zero in the dtype of the arithmetic, never of 16 bits."""
+        if hyperparam.eps < SMALLEST:
+            check_eps(hyperparam.eps, compute_dtype(dtype), "Adam")
 
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam._entries(), self.t)
+        return _bias_corrected(self.hyperparam.flat(), self.t)
 
     @property
     def lr(self) -> float:
@@ -236,19 +170,13 @@ class AdamW(Adam):
         weight_decay_rate (float): Weight decay rate.
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        eta: float = 1.0,
-        weight_decay_rate: float = 0,
-    ) -> None:
-        super().__init__(alpha, beta1, beta2, eps, eta, weight_decay_rate)
+    amsgrad: bool = hyperparameter(default=False, init=False)
+    adabound: bool = hyperparameter(default=False, init=False)
+    final_lr: float = hyperparameter(default=0.1, init=False)
+    gamma: float = hyperparameter(default=0.001, init=False)
 
 
-class AMSGrad(Adam):
+class AMSGrad(AdamW):
     """AMSGrad optimizer: :class:`Adam` with ``amsgrad=True``.
 
     Args:
@@ -259,15 +187,8 @@ class AMSGrad(Adam):
         eta (float): Schedule multiplier, can be used for warm restarts.
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        eta: float = 1.0,
-    ) -> None:
-        super().__init__(alpha, beta1, beta2, eps, eta, amsgrad=True)
+    weight_decay_rate: float = hyperparameter(default=0, init=False)
+    amsgrad: bool = hyperparameter(default=True, init=False)
 
 
 class AdaBound(Adam):
@@ -283,9 +204,9 @@ class AdaBound(Adam):
         eta (float): Schedule multiplier, can be used for warm restarts.
     """
 
-    # AMSBound has the same constructor.
-    _amsgrad = False
+    adabound: bool = hyperparameter(default=True, init=False)
 
+    # Its arguments have an order of their own.
     def __init__(
         self,
         alpha: float = 0.001,
@@ -296,17 +217,7 @@ class AdaBound(Adam):
         eps: float = 1e-8,
         eta: float = 1.0,
     ) -> None:
-        super().__init__(
-            alpha,
-            beta1,
-            beta2,
-            eps,
-            eta,
-            amsgrad=self._amsgrad,
-            adabound=True,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+        super().__init__(alpha, beta1, beta2, eps, eta, final_lr=final_lr, gamma=gamma)
 
 
 class AMSBound(AdaBound):
@@ -315,7 +226,9 @@ class AMSBound(AdaBound):
     Its arguments are those of :class:`AdaBound`.
     """
 
-    _amsgrad = True
+    amsgrad: bool = hyperparameter(default=True, init=False)
+
+    __init__ = AdaBound.__init__
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

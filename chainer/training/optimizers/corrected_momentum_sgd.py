@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import corrected_momentum_sgd_update
-from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import hyperparameter
 
 
-class CorrectedMomentumSGDRule(VelocityRule):
-    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`; see there.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``CorrectedMomentumSGD()`` by default.
-        lr, momentum (float): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = corrected_momentum_sgd_update
+class CorrectedMomentumSGDRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`."""
 
 
-class CorrectedMomentumSGD(VelocityMethod[CorrectedMomentumSGDRule]):
+class CorrectedMomentumSGD(DeclaredOptimizer):
     """Corrected Momentum SGD optimizer.
 
     The learning rate is applied to the velocity when it is used, not when it is accumulated, so
@@ -32,6 +25,11 @@ class CorrectedMomentumSGD(VelocityMethod[CorrectedMomentumSGDRule]):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
+    lr: float = hyperparameter(default=0.01, varies=True)
+    momentum: float = hyperparameter(default=0.9)
+
+    operation = corrected_momentum_sgd_update
+    states = ("v",)
     rule_class = CorrectedMomentumSGDRule
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy
 
 from chainer.core.misuse import warn_once
 from chainer.training.optimizers.changes import Watched
+
+
+class Declaration(Protocol):
+    """A class that declares hyperparameters, such as an optimizer."""
+
+    hyperparameters: Mapping[str, HyperparameterProxy]
 
 
 class Hyperparameter(Watched):
@@ -33,6 +40,11 @@ class Hyperparameter(Watched):
         (0.5, 0.1)
     """
 
+    # Beside the dictionary, which has the entries and nothing else.
+    __slots__ = ("_declaration",)
+
+    _declaration: type[Declaration] | None
+
     def __init__(self, parent: Hyperparameter | None = None) -> None:
         self._parent = parent
 
@@ -40,15 +52,24 @@ class Hyperparameter(Watched):
         # Python calls this only if the object has no entry of this name. While a copy is made, it
         # asks for special methods before the object has any attributes.
         parent = self.__dict__.get("_parent")
+        if name == "_declaration":  # set at the root only
+            return None if parent is None else parent._declaration
         if parent is None or name.startswith("__"):
             known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"
             raise AttributeError(f"there is no hyperparameter {name!r}; known ones: {known}")
         return getattr(parent, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _NUMBERS:
-            _check_number(name, value)
+        if name[0] != "_":
+            declaration = self._declaration
+            declared = None if declaration is None else declaration.hyperparameters.get(name)
+            if declared is not None and declared.is_number:
+                _check_number(declared, name, value)
         super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the declaration, which the optimizer puts back: pickles are those of release 7.
+        return self.__dict__.copy()
 
     @property
     def parent(self) -> Hyperparameter | None:
@@ -68,13 +89,25 @@ class Hyperparameter(Watched):
         del entries["_parent"]
         return entries
 
-    def _entries(self) -> dict[str, Any]:
-        """Returns what :meth:`get_dict` does, to be read only; usually without a copy."""
+    def flat(self) -> Hyperparameter:
+        """Returns the same entries in one object, to be read only; usually without a copy."""
         own = self.__dict__
         parent = own["_parent"]
-        # Most rules have no entries of their own.
-        is_plain = len(own) == 1 and parent is not None and parent._parent is None
-        return parent.__dict__ if is_plain else self.get_dict()
+        if len(own) == 1 and parent is not None and parent._parent is None:
+            return parent
+        merged = Hyperparameter()
+        merged.__dict__.update(self.get_dict())
+        return merged
+
+    def varies(self, name: str) -> bool:
+        """Whether an entry may change while a step is repeated, see :func:`hyperparameter`.
+
+        Args:
+            name (str): Name of the entry.
+        """
+        declaration = self._declaration
+        declared = None if declaration is None else declaration.hyperparameters.get(name)
+        return declared is not None and declared.varies and getattr(self, name) is not None
 
     def __repr__(self) -> str:
         entries = ", ".join(f"{k}={v}" for k, v in sorted(self.get_dict().items()))
@@ -85,16 +118,7 @@ class HyperparameterError(ValueError, TypeError):
     """A hyperparameter is not a finite number. A TypeError, too, as in an update."""
 
 
-#: Hyperparameters of the optimizers of this package that are finite numbers.
-_NUMBERS = frozenset(
-    [
-        *("alpha", "beta", "beta1", "beta2", "eps", "eta"),
-        *("final_lr", "gamma", "lr", "momentum", "rho", "weight_decay_rate"),
-    ]
-)
-
-
-def _check_number(name: str, value: Any) -> None:
+def _check_number(declared: HyperparameterProxy, name: str, value: Any) -> None:
     """Raises ValueError unless a hyperparameter is a finite number."""
     # Arrays, which an optimizer may keep on a device, are not looked at: that would wait for it.
     # Other objects, such as a tuple of rates, are up to the update rules of programs.
@@ -107,7 +131,7 @@ def _check_number(name: str, value: Any) -> None:
         return
     if isinstance(value, (str, bytes, complex)) or not math.isfinite(value):
         raise HyperparameterError(f"hyperparameter {name!r} must be a finite number, got {value!r}")
-    if float(value) < 0 and name in ("lr", "alpha"):
+    if declared.varies and float(value) < 0:
         warn_once(
             "learning rate",
             name,
@@ -120,7 +144,11 @@ class HyperparameterProxy:
     """Attribute of an optimizer class that reads and sets one of its hyperparameters.
 
     Args:
-        attr_name (str): Name of the hyperparameter.
+        attr_name (str): Name of the hyperparameter. None for the name of the attribute.
+        default: See :func:`hyperparameter`, which makes an attribute that declares the
+            hyperparameter, too.
+        varies: As above.
+        init: As above.
 
     Example:
         >>> class MyMethod(chainer.GradientMethod):
@@ -134,12 +162,55 @@ class HyperparameterProxy:
         1.0
     """
 
-    def __init__(self, attr_name: str) -> None:
+    def __init__(
+        self,
+        attr_name: str | None = None,
+        default: Any = None,
+        varies: bool = False,
+        init: bool = True,
+    ) -> None:
         self._attr_name = attr_name
+        self.default = default
+        self.varies = varies
+        self.init = init
+        # A flag may be anything that is true or false.
+        self.is_number = not isinstance(default, bool)
         self.__doc__ = f"Alias to ``self.hyperparam.{attr_name}``"
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        if self._attr_name is None:
+            self._attr_name = name
+            self.__doc__ = f"Alias to ``self.hyperparam.{name}``"
+
     def __get__(self, obj: Any, type: Any = None) -> Any:
-        return self if obj is None else getattr(obj.hyperparam, self._attr_name)
+        return self if obj is None else getattr(obj.hyperparam, str(self._attr_name))
 
     def __set__(self, obj: Any, value: Any) -> None:
-        setattr(obj.hyperparam, self._attr_name, value)
+        setattr(obj.hyperparam, str(self._attr_name), value)
+
+
+def hyperparameter(*, default: Any, varies: bool = False, init: bool = True) -> Any:
+    """Declares a hyperparameter in the class of an optimizer.
+
+    The attribute reads and sets the hyperparameter, and the constructor has an argument for it, see
+    :class:`DeclaredOptimizer`. Unless the default is True or False, it must be a finite number or
+    None.
+
+    Args:
+        default: Value that it has unless the constructor gets another one.
+        varies (bool): Whether it may change while a recorded step is repeated, as a learning rate
+            does. Steps are recorded anew when another hyperparameter changes.
+        init (bool): Whether it is an argument of the constructor.
+
+    Example:
+        >>> from chainer.optimizer import DeclaredOptimizer, hyperparameter
+        >>> class Sign(DeclaredOptimizer):
+        ...     lr: float = hyperparameter(default=0.01, varies=True)
+        ...
+        ...     @staticmethod
+        ...     def step(xp, param, grad, state, scalars):
+        ...         return param - scalars.lr * xp.sign(grad)
+        >>> Sign(lr=0.5).lr
+        0.5
+    """
+    return HyperparameterProxy(None, default, varies, init)

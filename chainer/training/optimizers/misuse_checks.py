@@ -16,7 +16,7 @@ from chainer.core.misuse import MisuseWarning, similar, warn_once
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
-    from chainer.training.optimizers.gradient_method import GradientMethod
+    from chainer.training.optimizers.optimizer import GradientMethod
 
 _ORDER = "the order is: model.cleargrads(); loss.backward(); optimizer.update()"
 
@@ -44,10 +44,21 @@ class UpdateChecks:
         fresh = False
         none = True
         for param in params:
+            if not isinstance(param, Parameter):
+                refuse_variables(cast("Link", optimizer.target))
             gradient = param._gradient
             if gradient is None:
                 continue
             none = False
+            members = param.__dict__
+            if (
+                gradient is not UNDEFINED
+                and "_stale_gradient" not in members
+                and param.update_rule is not None
+            ):  # nothing to complain about; a call would take as long as the rest
+                used = members.get("_used_gradient")
+                fresh = fresh or used is None or used() is not gradient
+                continue
             is_new, complaint = _inspect(param, gradient)
             fresh = fresh or is_new
             if complaint:
@@ -83,6 +94,17 @@ class UpdateChecks:
                     param.__dict__["_used_gradient"] = weakref.ref(gradient)
                 except TypeError:  # arrays of this library have no weak references
                     return
+
+
+def refuse_variables(target: Link) -> None:
+    """Raises TypeError if the target has a variable in the place of a parameter."""
+    for path, param in target.namedparams():
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"{path} of the target is a {type(param).__name__} and cannot be updated; a "
+                "registered parameter was replaced, as by 'link.param += 1' (change "
+                "'link.param.array' instead)"
+            )
 
 
 def _warn(message: str) -> None:

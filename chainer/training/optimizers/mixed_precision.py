@@ -13,7 +13,7 @@ from chainer.links.link import Link
 
 if TYPE_CHECKING:
     from chainer.core.typing import DTypeLike
-    from chainer.training.optimizers.gradient_method import GradientMethod
+    from chainer.training.optimizers.optimizer import GradientMethod
 
 #: Links of this package compute statistics, and keep their parameters in float32, as mixed16 does.
 _NORMALIZATIONS = "chainer.links.normalization."

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import momentum_sgd_update
-from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import hyperparameter
 
 
-class MomentumSGDRule(VelocityRule):
-    """Update rule of :class:`~chainer.optimizers.MomentumSGD`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``MomentumSGD()`` by default.
-        lr, momentum (float): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = momentum_sgd_update
+class MomentumSGDRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.MomentumSGD`."""
 
 
-class MomentumSGD(VelocityMethod[MomentumSGDRule]):
+class MomentumSGD(DeclaredOptimizer):
     """Momentum SGD optimizer.
 
     Args:
@@ -26,6 +19,11 @@ class MomentumSGD(VelocityMethod[MomentumSGDRule]):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
+    lr: float = hyperparameter(default=0.01, varies=True)
+    momentum: float = hyperparameter(default=0.9)
+
+    operation = momentum_sgd_update
+    states = ("v",)
     rule_class = MomentumSGDRule
 
 

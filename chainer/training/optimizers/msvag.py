@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chainer.backends.operations.optimizer_updates import MSVAGHyperparameters, msvag_update
-from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizers.kernel_rule import KernelUpdateRule
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter
+from chainer.backends.operations.optimizer_updates import MSVAGScalars, msvag_update
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import Hyperparameter, hyperparameter
 
 
-class MSVAGRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.MSVAG`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``MSVAG()`` by default.
-        lr, beta, eta, weight_decay_rate (float): Hyperparameters of this
-            rule only; by default those of the parent.
-    """
-
-    operation = msvag_update
-    shares_arguments = True
-    state_names = ("m", "v")
-    hyperparam_names = ("lr", "beta", "eta", "weight_decay_rate")
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        beta: float | None = None,
-        eta: float | None = None,
-        weight_decay_rate: float | None = None,
-    ) -> None:
-        super().__init__(
-            parent_hyperparam,
-            lr=lr,
-            beta=beta,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-        )
-
-    def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
-        """Returns the keyword arguments of the kernel's ``update`` method."""
-        # Computed from ``t``, which snapshots contain, so that a loaded rule continues correctly.
-        beta = self.hyperparam.beta
-        power = beta**self.t
-        rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))
-        hyper = MSVAGHyperparameters(
-            **super().kernel_arguments(param), correction=1 - power, rho=min(rho, 1.0)
-        )
-        return {"hyper": hyper}
+class MSVAGRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.MSVAG`."""
 
 
-class MSVAG(RuleBasedMethod[MSVAGRule]):
+class MSVAG(DeclaredOptimizer):
     """M-SVAG optimizer: momentum adapted to the relative variance of each gradient.
 
     See: `Dissecting Adam: The Sign, Magnitude and Variance of Stochastic Gradients
@@ -70,20 +27,23 @@ class MSVAG(RuleBasedMethod[MSVAGRule]):
         weight_decay_rate (float): Weight decay rate.
     """
 
-    rule_class = MSVAGRule
-    lr = HyperparameterProxy("lr")
-    beta = HyperparameterProxy("beta")
-    eta = HyperparameterProxy("eta")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+    lr: float = hyperparameter(default=0.1, varies=True)
+    beta: float = hyperparameter(default=0.9)
+    eta: float = hyperparameter(default=1.0)
+    weight_decay_rate: float = hyperparameter(default=0)
 
-    def __init__(
-        self,
-        lr: float = 0.1,
-        beta: float = 0.9,
-        eta: float = 1.0,
-        weight_decay_rate: float = 0,
-    ) -> None:
-        super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
+    operation = msvag_update
+    states = ("m", "v")
+    rule_class = MSVAGRule
+
+    @classmethod
+    def scalars(cls, hyperparam: Hyperparameter, rule: Any) -> MSVAGScalars:
+        """Returns the numbers of a step, with the bias correction and the share of the mean."""
+        # Computed from ``t``, which snapshots contain, so that a loaded rule continues correctly.
+        h, beta = hyperparam, hyperparam.beta
+        power = beta**rule.t
+        rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))
+        return MSVAGScalars(h.lr, beta, h.eta, h.weight_decay_rate, 1 - power, min(rho, 1.0))
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

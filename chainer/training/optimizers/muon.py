@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chainer.core.typing import Array
-from chainer.training.optimizers._array_rule import ArrayRule, moment
-from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.optimizers.hyperparameter import HyperparameterProxy
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter
+from chainer.training.optimizers.declaration import DeclaredOptimizer, moment, zeros_for_formula
+from chainer.training.optimizers.hyperparameter import Hyperparameter, hyperparameter
 
 #: Coefficients of the polynomial a x + b x^3 + c x^5 that moves singular values to about one: those
 #: of the author, with the steepest slope at zero.
@@ -36,55 +32,13 @@ def orthogonalized(xp: Any, matrix: Array, steps: int) -> Array:
     return x.T if tall else x
 
 
-class MuonRule(ArrayRule):
-    """Update rule of :class:`~chainer.optimizers.Muon`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``Muon()`` by default.
-        hyperparameters: Hyperparameters of this rule only.
-    """
-
-    def init_state(self, param: Parameter) -> None:
-        """Makes the state: the momentum, and the squares where AdamW updates the parameter.
-
-        Args:
-            param (Parameter): Parameter to be updated.
-        """
-        state: Any = self.state
-        state["m"] = self.zeros(param, param.shape)
-        state["v"] = self.zeros(param, (0,) if self._orthogonal(param) else param.shape)
-
-    def _orthogonal(self, param: Any) -> bool:
-        return param.ndim >= 2 and self.hyperparam.orthogonal
-
-    def step(self, xp: Any, param: Array, grad: Array) -> Array:
-        """Returns the parameter after an update, and changes the state."""
-        hp, state = self.hyperparam, self.state
-        assert state is not None
-        if state["v"].shape == param.shape and not self._orthogonal(param):
-            return self._adam_step(xp, param, grad)
-        if param.size == 0:
-            return param
-        momentum = state["m"]
-        momentum *= hp.momentum
-        momentum += grad
-        direction = grad + hp.momentum * momentum if hp.nesterov else momentum
-        matrix = direction.reshape(len(param), -1)
-        rows, columns = matrix.shape
-        update = orthogonalized(xp, matrix, hp.ns_steps).reshape(param.shape)
-        update = update * math.sqrt(max(1.0, rows / columns))
-        return param - hp.lr * (update + hp.weight_decay_rate * param)
-
-    def _adam_step(self, xp: Any, param: Array, grad: Array) -> Array:
-        hp, t, state = self.hyperparam, self.count(), self.state
-        assert state is not None
-        m = moment(state, "m", hp.beta1, grad) / (1 - hp.beta1**t)
-        v = moment(state, "v", hp.beta2, grad * grad) / (1 - hp.beta2**t)
-        return param - hp.adam_lr * (m / (xp.sqrt(v) + hp.eps) + hp.weight_decay_rate * param)
+def _adam_step(xp: Any, param: Array, grad: Array, state: dict[str, Array], s: Any) -> Array:
+    m = moment(state, "m", s.beta1, grad) / (1 - s.beta1**s.t)
+    v = moment(state, "v", s.beta2, grad * grad) / (1 - s.beta2**s.t)
+    return param - s.adam_lr * (m / (xp.sqrt(v) + s.eps) + s.weight_decay_rate * param)
 
 
-class Muon(RuleBasedMethod[MuonRule]):
+class Muon(DeclaredOptimizer):
     """Muon optimizer: momentum whose matrices are orthogonalized.
 
     See: `Muon: An optimizer for hidden layers in neural networks
@@ -107,40 +61,44 @@ class Muon(RuleBasedMethod[MuonRule]):
         eps (float): Small value for the numerical stability of their update.
     """
 
-    rule_class = MuonRule
-    lr = HyperparameterProxy("lr")
-    momentum = HyperparameterProxy("momentum")
-    nesterov = HyperparameterProxy("nesterov")
-    ns_steps = HyperparameterProxy("ns_steps")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
-    orthogonal = HyperparameterProxy("orthogonal")
-    adam_lr = HyperparameterProxy("adam_lr")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
+    lr: float = hyperparameter(default=0.02, varies=True)
+    momentum: float = hyperparameter(default=0.95)
+    nesterov: bool = hyperparameter(default=True)
+    ns_steps: int = hyperparameter(default=5)
+    weight_decay_rate: float = hyperparameter(default=0.0)
+    orthogonal: bool = hyperparameter(default=True)
+    adam_lr: float = hyperparameter(default=3e-4, varies=True)
+    beta1: float = hyperparameter(default=0.9)
+    beta2: float = hyperparameter(default=0.95)
+    eps: float = hyperparameter(default=1e-8)
 
-    def __init__(
-        self,
-        lr: float = 0.02,
-        momentum: float = 0.95,
-        nesterov: bool = True,
-        ns_steps: int = 5,
-        weight_decay_rate: float = 0.0,
-        orthogonal: bool = True,
-        adam_lr: float = 3e-4,
-        beta1: float = 0.9,
-        beta2: float = 0.95,
-        eps: float = 1e-8,
-    ) -> None:
-        super().__init__(
-            lr=lr,
-            momentum=momentum,
-            nesterov=nesterov,
-            ns_steps=ns_steps,
-            weight_decay_rate=weight_decay_rate,
-            orthogonal=orthogonal,
-            adam_lr=adam_lr,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-        )
+    states = ("m", "v")
+
+    @classmethod
+    def initial_states(cls, hyperparam: Hyperparameter, array: Array) -> dict[str, Array]:
+        """Returns the momentum, and the squares where AdamW updates the parameter."""
+        is_matrix = array.ndim >= 2 and hyperparam.orthogonal
+        shape = (0,) if is_matrix else array.shape
+        return {
+            "m": zeros_for_formula(array, array.shape),
+            "v": zeros_for_formula(array, shape),
+        }
+
+    @staticmethod
+    def step(xp: Any, param: Array, grad: Array, state: dict[str, Array], scalars: Any) -> Array:
+        """Returns the parameter after an update, and changes the state."""
+        s = scalars
+        is_matrix = param.ndim >= 2 and s.orthogonal
+        if state["v"].shape == param.shape and not is_matrix:
+            return _adam_step(xp, param, grad, state, s)
+        if param.size == 0:
+            return param
+        momentum = state["m"]
+        momentum *= s.momentum
+        momentum += grad
+        direction = grad + s.momentum * momentum if s.nesterov else momentum
+        matrix = direction.reshape(len(param), -1)
+        rows, columns = matrix.shape
+        update = orthogonalized(xp, matrix, s.ns_steps).reshape(param.shape)
+        update = update * math.sqrt(max(1.0, rows / columns))
+        return param - s.lr * (update + s.weight_decay_rate * param)

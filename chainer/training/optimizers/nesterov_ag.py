@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import nesterov_ag_update
-from chainer.training.optimizers._momentum import VelocityMethod, VelocityRule
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import hyperparameter
 
 
-class NesterovAGRule(VelocityRule):
-    """Update rule of :class:`~chainer.optimizers.NesterovAG`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``NesterovAG()`` by default.
-        lr, momentum (float): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = nesterov_ag_update
+class NesterovAGRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.NesterovAG`."""
 
 
-class NesterovAG(VelocityMethod[NesterovAGRule]):
+class NesterovAG(DeclaredOptimizer):
     """Nesterov's Accelerated Gradient.
 
     See: https://arxiv.org/abs/1212.0901. As in all releases of Chainer, the term
@@ -30,6 +23,11 @@ class NesterovAG(VelocityMethod[NesterovAGRule]):
         momentum (float): Exponential decay rate of the first order moment.
     """
 
+    lr: float = hyperparameter(default=0.01, varies=True)
+    momentum: float = hyperparameter(default=0.9)
+
+    operation = nesterov_ag_update
+    states = ("v",)
     rule_class = NesterovAGRule
 
 

@@ -1,38 +1,57 @@
 """Optimizers: numerical algorithms that minimize a loss (public module ``chainer.optimizer``)."""
 
+# The gradients of parameters belong to the core.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Self
 
+from chainer.core import spans
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.laid_out import LAYOUTS, access_allowed
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.training.optimizers.changes import Watched
+from chainer.training.optimizers.changes import Watched, optimizer_changes
 from chainer.training.optimizers.hook_registry import HookRegistry
 from chainer.training.optimizers.hook_registry import _Hookable as _Hookable
+from chainer.training.optimizers.hooks.grouping import call_hook_for_params
 from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.optimizers.loaded_state import check_optimizer
 from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
     names_of_nonfinite_gradients,
+    remove_loss_scale,
 )
+from chainer.training.optimizers.misuse_checks import UpdateChecks
 from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
-from chainer.training.optimizers.updates import call_hook_for_params
+from chainer.training.optimizers.updates import update_parameters
 
 if TYPE_CHECKING:
-    from chainer.training.optimizers.gradient_method import GradientMethod as GradientMethod
+    from chainer.core.typing import DTypeLike
+    from chainer.training.optimizers.declaration import (
+        DeclaredOptimizer as DeclaredOptimizer,
+    )
+    from chainer.training.optimizers.declaration import hyperparameter as hyperparameter
+    from chainer.training.optimizers.parameter_group import ParameterGroup, Selection
 
 __all__ = [
+    "DeclaredOptimizer",
     "GradientMethod",
     "Hyperparameter",
     "HyperparameterProxy",
     "Optimizer",
     "UpdateRule",
+    "hyperparameter",
 ]
 
 
@@ -194,7 +213,12 @@ class Optimizer(Watched, CheckedKeywords):
             RuntimeError: If :meth:`setup` was not called yet.
             ValueError: If the timing is unknown.
         """
-        for hook in self._own_hooks().at(timing):
+        hooks = self._hooks
+        if hooks is None or timing not in ("pre", "post"):
+            hooks = self._own_hooks()
+        if (timing == "pre" and not hooks.pre) or (timing == "post" and not hooks.post):
+            return
+        for hook in hooks.at(timing):
             self.call_hook(hook)
 
     def call_hook(self, hook: Callable[..., Any]) -> None:
@@ -315,16 +339,291 @@ class Optimizer(Watched, CheckedKeywords):
             self._loss_scale = self._dynamic_scaling.next_scale(self._loss_scale)
 
 
+class GradientMethod(Optimizer):
+    """Base class of all single gradient-based optimizers.
+
+    Each parameter gets an :class:`~chainer.UpdateRule` from :meth:`create_update_rule`, which
+    implementations override; the hyperparameters of the optimizer are the defaults of the rules.
+
+    Attributes:
+        hyperparam (Hyperparameter): Hyperparameters of the optimizer.
+    """
+
+    # Where programs import the class from: pickles name this module.
+    __module__ = "chainer.training.optimizers.optimizer"
+
+    def __init__(self) -> None:
+        self.hyperparam = Hyperparameter()
+        self._use_fp32_update = False
+        self._use_cleargrads = True
+
+    def setup(self, link: Link) -> Self:
+        """Sets a target link and gives each of its parameters an update rule.
+
+        Args:
+            link (Link): Target link object.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            TypeError: If ``link`` is not a link.
+        """
+        super().setup(link)
+        for param in link.params():
+            rule = self.create_update_rule()
+            if self._use_fp32_update:
+                rule.use_fp32_update()
+            param.update_rule = rule
+        return self
+
+    def create_update_rule(self) -> UpdateRule:
+        """Creates a new update rule object.
+
+        :meth:`setup` calls it for each parameter. Implementations override it.
+
+        Returns:
+            UpdateRule: Update rule whose hyperparameters have ``self.hyperparam`` as their parent.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define create_update_rule()")
+
+    def mixed_precision(self, dtype: DTypeLike = "float16") -> Self:
+        """Makes the target compute in 16 bits, and updates it in float32.
+
+        Parameters become float16, except for those of normalizations; links that have such
+        parameters convert their inputs. Updates are made on float32 copies
+        (:meth:`use_fp32_update`), and the loss is scaled (:meth:`loss_scaling`; bfloat16 does not
+        need it). Call it after :meth:`setup` and before the first update.
+
+        Args:
+            dtype: ``'float16'`` or ``'bfloat16'``.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet, or an update was made.
+            TypeError: If the dtype has not 16 bits.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.Adam().setup(model).mixed_precision()
+            >>> model(np.ones((1, 3), np.float32)).dtype
+            dtype('float16')
+        """
+        # The module imports links, which few programs need in this place.
+        use = resolve("chainer.training.optimizers.mixed_precision:use_mixed_precision")
+        use(self, self._target(), dtype)
+        return self
+
+    def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
+        """Gives some of the parameters hyperparameters of their own.
+
+        Hyperparameters that are not named are those of the optimizer, now and later. A parameter
+        belongs to the last group that it was put into. :meth:`setup` forgets the groups; call it
+        before.
+
+        Args:
+            selection: A parameter, a link, a list of parameters and links, or a function of the
+                path and the parameter that returns whether it belongs to the group.
+            hyperparameters: Hyperparameters by name. For every optimizer, ``lr`` is the learning
+                rate and ``weight_decay`` the weight decay: the hyperparameter
+                ``weight_decay_rate``, or a rate times the parameter that is added to the gradient.
+
+        Returns:
+            ParameterGroup: The group. Its hyperparameters are attributes, which may be set.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            AttributeError: If the optimizer has no such hyperparameter.
+            ValueError: If there is no such parameter in the target.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.AdamW(weight_decay_rate=0.01).setup(model)
+            >>> biases = optimizer.group(lambda path, param: param.ndim < 2, weight_decay=0, lr=0.1)
+            >>> model.b.update_rule.hyperparam.alpha, model.W.update_rule.hyperparam.alpha
+            (0.1, 0.001)
+            >>> biases.lr = 0.01
+            >>> model.b.update_rule.hyperparam.alpha
+            0.01
+        """
+        # The module imports a hook, and hooks import this module's package.
+        make_group = resolve("chainer.training.optimizers.parameter_group:make_group")
+        return make_group(self, self._target(), selection, hyperparameters)
+
+    def reallocate_cleared_grads(self) -> None:
+        """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
+
+        Gives a zero array to every initialized parameter whose gradient is None. It is called
+        before the hooks and after each of them. An optimizer that does not need it can override it
+        with a blank method.
+        """
+        for param in self._target().params(include_uninit=False):
+            if param.grad is None:
+                array = param.array
+                with param.device:
+                    param.grad = backend_of(array).xp.zeros_like(array)
+
+    def call_hook(self, hook: Callable[..., Any]) -> None:
+        """Invokes a hook function, and gives zero gradients to parameters whose were cleared.
+
+        Args:
+            hook (callable): Hook function, see :meth:`Optimizer.call_hook`.
+        """
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates parameters based on a loss function or computed gradients.
+
+        With a ``lossfun`` it is called with the other arguments, the gradients are cleared, and its
+        result is differentiated. Without one, the gradients are used as they are: clear them
+        before you compute them.
+
+        Hooks see gradients that are divided by the loss scale (:meth:`loss_scaling`). If dynamic
+        loss scaling finds a gradient that is not finite, no parameter is updated; the hooks are
+        called and :attr:`t` counts nevertheless.
+
+        Args:
+            lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
+            args, kwds: Arguments for the loss function.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            TypeError: If ``lossfun`` does not return a variable.
+
+        Example:
+            >>> model = chainer.Link(W=(2,))
+            >>> model.W.array[...] = [1, 2]
+            >>> optimizer = chainer.optimizers.SGD(lr=0.5).setup(model)
+            >>> optimizer.update(lambda x: F.sum(model.W * x), np.array([1, -1], np.float32))
+            >>> model.W.array
+            array([0.5, 2.5], dtype=float32)
+        """
+        # As :func:`chainer.core.spans.measured`, whose call would be felt in a small update.
+        recorder = spans.active.recorder
+        start = 0 if recorder is None else perf_counter_ns()
+        try:
+            self._update(lossfun, args, kwds)
+        finally:
+            if recorder is not None:
+                recorder.span("update", type(self).__name__, start, perf_counter_ns())
+
+    def _update(
+        self, lossfun: Callable[..., Any] | None, args: tuple[Any, ...], kwds: dict[str, Any]
+    ) -> None:
+        target = self.target
+        if target is None:
+            target = self._target()
+        differentiated = False
+        if lossfun is not None:
+            differentiated = self._differentiate(target, lossfun, args, kwds)
+        params = list(target.params())
+        checks: UpdateChecks | None = self.__dict__.get("_update_checks")
+        if checks is None:
+            checks = self.__dict__["_update_checks"] = UpdateChecks()
+        checks.check(self, params, differentiated)
+        if LAYOUTS.are_in_use:
+            # The arrays of parameters with a memory layout are for optimizers only.
+            with access_allowed():
+                self._update_params(params, checks)
+        else:
+            self._update_params(params, checks)
+
+    def _differentiate(
+        self,
+        target: Link,
+        lossfun: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwds: dict[str, Any],
+    ) -> bool:
+        """Computes the loss and the gradients; returns whether the loss is a variable."""
+        loss = lossfun(*args, **kwds)
+        # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
+        if not hasattr(loss, "backward"):
+            raise TypeError(f"lossfun must return a chainer.Variable, got {type(loss).__name__}")
+        if self._use_cleargrads:
+            target.cleargrads()
+        else:
+            target.zerograds()
+        loss.backward(loss_scale=self._loss_scale)
+        return isinstance(loss, Variable)
+
+    def _update_params(self, params: list[Parameter], checks: UpdateChecks) -> None:
+        self._give_missing_gradients(params)
+        self.check_nan_in_grads()
+        for param in params:
+            # Before the hooks, because a threshold or a decay rate refers to the true gradient.
+            # Rules that update in float32 divide in float32, and their hooks get that gradient.
+            rule = param.update_rule
+            if param.loss_scale is None or rule is None:
+                continue
+            if not (rule.enabled and rule.updates_in_float32(param)):
+                remove_loss_scale(param)
+        self.call_hooks("pre")
+        # As ``self.t += 1`` and all other changes of the update.
+        self.__dict__["t"] = self.t + 1
+        optimizer_changes.renew()
+        if self.is_safe_to_update():
+            update_parameters(params)
+            checks.done(params)
+        self._give_missing_gradients(params)
+        self.call_hooks("post")
+        self.update_loss_scale()
+
+    def _give_missing_gradients(self, params: list[Parameter]) -> None:
+        """Calls :meth:`reallocate_cleared_grads`, unless it has nothing to do."""
+        # It walks through all links; looking at the gradients first takes a tenth of that time.
+        method = getattr(self.reallocate_cleared_grads, "__func__", None)
+        if method is GradientMethod.reallocate_cleared_grads:
+            for param in params:
+                if param._gradient is None and param._grad_var is None:
+                    break
+            else:
+                return
+        self.reallocate_cleared_grads()
+
+    def use_cleargrads(self, use: bool = True) -> None:
+        """Enables or disables use of :meth:`~chainer.Link.cleargrads` in :meth:`update`.
+
+        Deprecated since v2.0: gradients are cleared by default, which is more efficient than zero
+        filling.
+
+        Args:
+            use (bool): If False, the gradients are filled with zeros instead.
+        """
+        warnings.warn(
+            "GradientMethod.use_cleargrads is deprecated.", DeprecationWarning, stacklevel=2
+        )
+        self._use_cleargrads = use
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Enables use of parameter update in fp32.
+
+        See :meth:`chainer.UpdateRule.use_fp32_update`.
+
+        Args:
+            flag (bool): Whether to use it.
+        """
+        self._use_fp32_update = flag
+        if self.target is not None:
+            for param in self.target.params():
+                if param.update_rule is not None:
+                    param.update_rule.use_fp32_update(flag)
+
+
 add_foreign_attributes(Optimizer, ATTRIBUTES["Optimizer"])
 
 #: Names that moved to chainer.optimizer_hooks in release 4; using them warns.
 _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")
 
-# GradientMethod is imported at first use because its module imports this one.
+# These modules import this one.
 __getattr__, __dir__ = lazy_module(
     globals(),
     {
-        "GradientMethod": "chainer.training.optimizers.gradient_method",
+        "DeclaredOptimizer": ".declaration",
+        "hyperparameter": ".declaration",
         **dict.fromkeys(_MOVED, ".deprecated_hooks"),
     },
 )

@@ -11,7 +11,7 @@ from chainer.training.optimizers.hooks.weight_decay import WeightDecay
 from chainer.training.optimizers.hyperparameter import Hyperparameter
 
 if TYPE_CHECKING:
-    from chainer.training.optimizers.gradient_method import GradientMethod
+    from chainer.training.optimizers.optimizer import GradientMethod
 
 Selection: TypeAlias = (
     Parameter | Link | Iterable[Parameter | Link] | Callable[[str, Parameter], bool]

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from chainer.backends.operations.optimizer_updates import rmsprop_update
-from chainer.training.optimizers._rule_based import RuleBasedMethod
-from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizers.kernel_rule import KernelUpdateRule
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter
+from chainer.core.typing import DType
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule, check_eps
+from chainer.training.optimizers.hyperparameter import Hyperparameter, hyperparameter
 
 
-class RMSpropRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.RMSprop`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``RMSprop()`` by default.
-        lr, alpha, eps, eps_inside_sqrt (float or bool): Hyperparameters of this
-            rule only; by default those of the parent.
-    """
-
-    operation = rmsprop_update
-    state_names = ("ms",)
-    hyperparam_names = ("lr", "alpha", "eps", "eps_inside_sqrt")
-    shares_arguments = True
-
-    def __init__(
-        self,
-        parent_hyperparam: Hyperparameter | None = None,
-        lr: float | None = None,
-        alpha: float | None = None,
-        eps: float | None = None,
-        eps_inside_sqrt: bool | None = None,
-    ) -> None:
-        super().__init__(
-            parent_hyperparam,
-            lr=lr,
-            alpha=alpha,
-            eps=eps,
-            eps_inside_sqrt=eps_inside_sqrt,
-        )
-
-    def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
-        """Returns the keyword arguments of the kernel's ``update`` method."""
-        # In the dtype of the parameter, as in all releases, though the kernel computes float16 in
-        # float32: programs rely on the error.
-        self.check_eps(self.hyperparam.eps, param.array.dtype, "RMSprop")
-        return super().kernel_arguments(param)
+class RMSpropRule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.RMSprop`."""
 
 
-class RMSprop(RuleBasedMethod[RMSpropRule]):
+class RMSprop(DeclaredOptimizer):
     """RMSprop optimizer.
 
     See: T. Tieleman and G. Hinton (2012). Lecture 6.5 - rmsprop, COURSERA: Neural Networks for
@@ -66,20 +26,21 @@ class RMSprop(RuleBasedMethod[RMSpropRule]):
             square root is taken instead of after it.
     """
 
-    rule_class = RMSpropRule
-    lr = HyperparameterProxy("lr")
-    alpha = HyperparameterProxy("alpha")
-    eps = HyperparameterProxy("eps")
-    eps_inside_sqrt = HyperparameterProxy("eps_inside_sqrt")
+    lr: float = hyperparameter(default=0.01, varies=True)
+    alpha: float = hyperparameter(default=0.99, varies=True)
+    eps: float = hyperparameter(default=1e-8)
+    eps_inside_sqrt: bool = hyperparameter(default=False)
 
-    def __init__(
-        self,
-        lr: float = 0.01,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        eps_inside_sqrt: bool = False,
-    ) -> None:
-        super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
+    operation = rmsprop_update
+    states = ("ms",)
+    rule_class = RMSpropRule
+
+    @staticmethod
+    def check_step(hyperparam: Hyperparameter, dtype: DType) -> None:
+        """Raises ValueError if ``eps`` is zero in the dtype of the parameters."""
+        # As in all releases, though the kernel computes float16 in float32: programs rely on the
+        # error.
+        check_eps(hyperparam.eps, dtype, "RMSprop")
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from chainer.backends.operations.optimizer_updates import smorms3_update
 from chainer.core.arrays.backend import backend_of
-from chainer.training.optimizers._root_mean_square import NormalizedMethod, NormalizedRule
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter
-
-
-class SMORMS3Rule(NormalizedRule):
-    """Update rule of :class:`~chainer.optimizers.SMORMS3`, which describes the hyperparameters.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
-            of ``SMORMS3()`` by default.
-        lr, eps (float): Hyperparameters of this rule only; by default those of the parent.
-    """
-
-    operation = smorms3_update
-    state_names = ("mem", "g", "g2")
-
-    def init_state(self, param: Parameter) -> None:
-        """Makes the state arrays: the memory starts at one, the moments at zero."""
-        super().init_state(param)
-        state: Any = self.state
-        # The memory is a length of averaging, which is one gradient at the beginning.
-        state["mem"] = backend_of(param.array).xp.ones_like(param.array)
+from chainer.core.typing import Array
+from chainer.training.optimizers.declaration import DeclaredOptimizer, DeclaredRule
+from chainer.training.optimizers.hyperparameter import Hyperparameter, hyperparameter
 
 
-class SMORMS3(NormalizedMethod[SMORMS3Rule]):
+class SMORMS3Rule(DeclaredRule):
+    """Update rule of :class:`~chainer.optimizers.SMORMS3`."""
+
+
+class SMORMS3(DeclaredOptimizer):
     """Simon Funk's SMORMS3.
 
     See http://sifter.org/~simon/journal/20150420.html.
@@ -42,10 +23,20 @@ class SMORMS3(NormalizedMethod[SMORMS3Rule]):
         eps (float): Small value for the numerical stability.
     """
 
+    lr: float = hyperparameter(default=0.001, varies=True)
+    eps: float = hyperparameter(default=1e-16)
+
+    operation = smorms3_update
+    states = ("mem", "g", "g2")
     rule_class = SMORMS3Rule
 
-    def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
-        super().__init__(lr=lr, eps=eps)
+    @classmethod
+    def initial_states(cls, hyperparam: Hyperparameter, array: Array) -> dict[str, Array]:
+        """Returns the states: the memory starts at one, the moments at zero."""
+        states = super().initial_states(hyperparam, array)
+        # The memory is a length of averaging, which is one gradient at the beginning.
+        states["mem"] = backend_of(array).xp.ones_like(array)
+        return states
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.

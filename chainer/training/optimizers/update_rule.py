@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
-from chainer.core.arrays.backend import backend_of, copyto, find_backend
+from chainer.core.arrays.backend import backend_of, copyto
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.arrays import force_array
@@ -16,12 +16,12 @@ from chainer.training.optimizers.changes import Watched, optimizer_changes
 from chainer.training.optimizers.hook_registry import HookRegistry
 from chainer.training.optimizers.hyperparameter import Hyperparameter
 from chainer.training.optimizers.loss_scaling import remove_loss_scale
+from chainer.training.optimizers.updates import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.core.typing import Array
-    from chainer.training.optimizers.kernel_rule import PreparedUpdate
 
 _ndarray = numpy.ndarray
 
@@ -63,6 +63,8 @@ class UpdateRule(Watched):
     """
 
     is_elementwise: ClassVar[bool] = False
+    #: Whether one call of a kernel may update the parameters of many rules, see DeclaredRule.
+    is_grouped: ClassVar[bool] = False
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._hooks = HookRegistry()
@@ -154,48 +156,13 @@ class UpdateRule(Watched):
     def _update_on_current_device(self, param: Parameter) -> None:
         in_float32 = self._use_fp32_update and self.updates_in_float32(param)
         updated = self._load_float32_parameter(param) if in_float32 else param
-        self.begin_update(updated)
+        begin(self, updated)
         self.update_core(updated)
         if self._hooks.post:
             for hook in self._hooks.at("post"):
                 hook(self, updated)
         if in_float32:
             self._store_float32_parameter(updated, param)
-
-    def begin_update(self, param: Parameter) -> None:
-        """Does the part of an update that precedes :meth:`update_core`, see :meth:`update`.
-
-        Args:
-            param (Parameter): Parameter to be updated; its device is current.
-        """
-        # Not as an attribute that is watched: that would take as long as a small update. Who calls
-        # this tells of the change: update() here, and optimizers for all of their rules at once.
-        self.__dict__["t"] += 1
-        self._prepare_state(param)
-        if param.loss_scale is not None:
-            remove_loss_scale(param)
-        if self._hooks.pre:
-            for hook in self._hooks.at("pre"):
-                hook(self, param)
-
-    def prepare_update(self, param: Parameter) -> PreparedUpdate | None:
-        """Prepares an update, so that one call of a kernel can update many parameters.
-
-        Optimizers call it in place of :meth:`update` for parameters on accelerators. A rule whose
-        arithmetic is one call of a kernel does here what precedes that call (see
-        :meth:`begin_update`) and returns the call. The optimizer joins it with calls of the same
-        kernel and makes them all at once.
-
-        The base class returns None: it cannot tell the arithmetic from the rest.
-
-        Args:
-            param (Parameter): Parameter to be updated. It has an array and a gradient.
-
-        Returns:
-            PreparedUpdate: The call that completes the update. None if nothing was done; then
-            :meth:`update` has to be called.
-        """
-        return None
 
     def updates_in_float32(self, param: Parameter) -> bool:
         """Whether this rule updates a float32 copy of a parameter, see :meth:`use_fp32_update`.
@@ -315,26 +282,6 @@ class UpdateRule(Watched):
         Args:
             param (Parameter): Parameter; its array tells shape, dtype and device.
         """
-
-    def _prepare_state(self, param: Parameter) -> None:
-        """Makes the state if there is none, and moves it to the device of the parameter."""
-        array = param.array
-        if array is None:
-            return
-        state = self._state
-        if state is None:
-            self._make_state(param)
-            return
-        if not state:
-            return
-        # Where there is a single device, an array of the same type is where it belongs; looking up
-        # devices takes longer than comparing types.
-        kind = array.__class__
-        if kind is not _ndarray and backend_of(array).multi_device:
-            kind = None
-        for name, value in state.items():
-            if value.__class__ is not kind and find_backend(value.__class__) is not None:
-                state[name] = param.device.send(value)
 
     def _make_state(self, param: Parameter) -> dict[str, Array]:
         state = self._state = {}

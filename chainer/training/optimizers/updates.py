@@ -1,292 +1,331 @@
-"""Updates of many parameters, and hooks for many gradients, by few calls of kernels.
+"""The route of every update: begin the rules, group them, call each kernel once.
 
-On an accelerator, starting a kernel costs more than a small update. Kernels that can (they have a
-method ``update_many``) therefore update all parameters of one device, dtype and set of
-hyperparameters at once, and so do hooks with a method ``call_for_params``.
+On an accelerator, starting a kernel costs more than a small update, and on the host Python does. So
+an update of many parameters has two parts. First each rule begins: it counts the update, makes or
+moves its state, takes the loss scale away, makes the float32 copy, and calls its hooks. Then one
+call of a kernel updates all parameters of one kernel, device, dtype and set of numbers.
 
-The reference kernels for NumPy arrays gain nothing by that, so they update one by one. Where
-``chainer.config.kernels`` asks for others, which may update many parameters by one call, the time
-of Python counts: parameters whose rules share their hyperparameters share what is computed of them,
-too.
+Rules whose class overrides a step of the update, and rules with hooks that may look at other
+parameters, update by themselves in their place.
 """
 
-# Asking a rule for its hooks by a method would take as long as the rest of a small update.
+# Rules and parameters keep for this module what a call for each would take as long as an update.
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.backend import backend_of, find_backend
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.kernel_selection import KernelSelector
+from chainer.core.autograd.laid_out import LAYOUTS
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
-from chainer.training.optimizers.kernel_rule import KernelUpdateRule, PreparedUpdate
-from chainer.training.optimizers.update_rule import UpdateRule
+from chainer.training.optimizers.loss_scaling import remove_loss_scale
+from chainer.training.optimizers.recorded_scalars import active
 
-#: Parameter, gradient and loss scale, as the operation of gradient hooks takes them.
-Entry = tuple[Array, Array, float | None]
+if TYPE_CHECKING:
+    from chainer.training.optimizers.declaration import DeclaredRule
+    from chainer.training.optimizers.update_rule import UpdateRule
+
+_ndarray = numpy.ndarray
+
+#: Methods of a rule that make up an update. A class that overrides one of them is not grouped, and
+#: neither is an object on which a program replaces one, as mocks do.
+STEPS = ("update", "update_core", "update_core_cpu", "update_core_gpu")
 
 
-@dataclass(slots=True)
-class PendingGroup:
-    """Updates that one call of a kernel makes: one device, dtype and set of hyperparameters.
+class Plan:
+    """What rules with the same hyperparameters and the same count have in common.
+
+    Args:
+        rule: One of the rules.
+        array: Array of its parameter.
+        device: Its device; None for NumPy arrays, whose device need not be entered.
 
     Attributes:
-        device: Device of the parameters; None for that of NumPy arrays, which is not entered.
-        first: The update that was queued first; the others have the same hyperparameters.
-        arrays: Arrays of each update.
-        rounded: Where float32 copies are updated, the parameters of 16 bits.
+        scalars: Numbers of the step.
+        is_shared: Whether other rules with the same hyperparameters and count have them, too.
+        states: Names of the states; None for one that is not used.
+        entry: The kernel, or the selector that chooses one for each parameter.
+        attributes: Attributes by which the selector chooses.
+        groups: Groups by kernel, presence of float32 copies and loss scale.
     """
 
-    device: Device | None
-    first: PreparedUpdate
-    arrays: list[list[Array | None]] = field(default_factory=list[list[Array | None]])
-    rounded: list[Array] = field(default_factory=list[Array])
+    __slots__ = ("attributes", "device", "entry", "groups", "is_shared", "scalars", "states")
+
+    def __init__(self, rule: DeclaredRule, array: Array, device: Device | None) -> None:
+        declaration, hyperparam = rule.declaration, rule.hyperparam
+        own = hyperparam.__dict__
+        # As hyperparam.flat(): most rules have no entries of their own.
+        if len(own) == 1 and own["_parent"]._parent is None:
+            flat = own["_parent"]
+        else:
+            flat = hyperparam.flat()
+        if declaration.check_step is not None:
+            declaration.check_step(flat, array.dtype)
+        self.is_shared = declaration.shares_scalars(flat)
+        scalars = declaration.scalars(flat, rule)
+        if active.recording is not None:
+            scalars = active.recording.replaced(rule, scalars, self.is_shared)
+        self.scalars = scalars
+        self.states = declaration.used_states(flat)
+        self.entry = declaration.operation.entry(array)
+        self.attributes: dict[str, Any] = {}
+        if self.entry.__class__ is KernelSelector:
+            self.attributes = declaration.operation.attributes(scalars)
+        self.device = device
+        self.groups: dict[Hashable, Group] = {}
+
+    def row(self, rule: UpdateRule, array: Array, grad: Array) -> tuple[list[Array | None], Any]:
+        """Returns the arrays of one parameter in the order of the kernel, and the kernel."""
+        state: Any = rule._state
+        row: list[Array | None] = [array, grad]
+        for name in self.states:
+            row.append(None if name is None else state[name])
+        entry = self.entry
+        if entry.__class__ is KernelSelector:
+            entry = entry.choose(row, self.attributes)
+        return row, entry
+
+
+class Group:
+    """Updates that one call of a kernel makes.
+
+    Attributes:
+        rule: The rule of the first update.
+        rows: Arrays of each update.
+        copies: Parameters of 16 bits that the kernel rounds float32 copies to.
+        unfinished: Rules, float32 copies and parameters of 16 bits to be rounded after the call.
+    """
+
+    __slots__ = ("copies", "kernel", "plan", "rows", "rule", "scale", "unfinished")
+
+    def __init__(self, kernel: Any, plan: Plan, rule: DeclaredRule, scale: float) -> None:
+        self.kernel = kernel
+        self.plan = plan
+        self.rule = rule
+        self.scale = scale
+        self.rows: list[list[Array | None]] = []
+        self.copies: list[Array] = []
+        self.unfinished: list[tuple[UpdateRule, Parameter, Parameter]] = []
 
     def run(self) -> None:
-        """Makes the updates."""
-        kernel, hyperparameters = self.first.kernel, self.first.hyperparameters
-        if self.device is None:
-            kernel.update_many(self.arrays, **hyperparameters)
-            return
-        with self.device:
-            if self.rounded:
-                kernel.update_copies(
-                    self.arrays, self.rounded, self.first.loss_scale, **hyperparameters
-                )
+        """Makes the updates; their device is current."""
+        try:
+            if self.copies:
+                scalars = self.plan.scalars
+                self.kernel.update_copies(self.rows, self.copies, self.scale, scalars)
             else:
-                kernel.update_many(self.arrays, **hyperparameters)
+                self.kernel.update_many(self.rows, self.plan.scalars)
+        except (TypeError, ValueError) as error:
+            self.rule.explain(error)
+            raise
+        for rule, updated, param in self.unfinished:
+            rule._store_float32_parameter(updated, param)
+
+
+class Updates:
+    """One update of many parameters."""
+
+    __slots__ = ("_groups", "_known", "_plans")
+
+    def __init__(self) -> None:
+        self._groups: list[Group] = []
+        self._known: dict[Hashable, Plan] = {}
+        self._plans: dict[Hashable, Plan] = {}
+
+    def add(self, rule: DeclaredRule, param: Parameter, device: Device | None) -> None:
+        """Begins the update of a parameter and puts it into a group.
+
+        Args:
+            rule: Its rule, which is enabled.
+            param: The parameter, with an array and a gradient.
+            device: Its device, which is current; None if it need not be entered.
+        """
+        updated = param
+        is_copied = False
+        scale = 1.0
+        if rule._use_fp32_update and rule.updates_in_float32(param):
+            updated = rule.float32_parameter(param)
+            kernel = rule.declaration.operation.select(updated.array)
+            # Hooks would need the gradient in float32, which the kernel never makes.
+            is_copied = hasattr(kernel, "update_copies") and not rule._hooks.pre
+            if is_copied:
+                updated.cleargrad()
+                scale = 1.0 if param.loss_scale is None else float(param.loss_scale)
+            else:
+                updated = rule._load_float32_parameter(param)
+        begin(rule, updated)
+        array = updated._array
+        grad = param.grad if is_copied else gradient_of(updated)
+        if grad is None:  # a hook took the gradient away
+            return
+        own = rule.hyperparam.__dict__
+        key = plan = None
+        if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
+            key = rule.__class__, id(own["_parent"]), rule.t, array.dtype, array.__class__, device
+            plan = self._known.get(key)
+        if plan is None:
+            plan = self._plan(rule, array, device)
+            # A recording has to see each rule, to find that its count is no longer that of others.
+            if key is not None and plan.is_shared and active.recording is None:
+                self._known[key] = plan
+        row, kernel = plan.row(rule, array, grad)
+        how = kernel, is_copied, scale
+        group = plan.groups.get(how)
+        if group is None:
+            group = plan.groups[how] = Group(kernel, plan, rule, scale)
+            self._groups.append(group)
+        group.rows.append(row)
+        if is_copied:
+            group.copies.append(param.array)
+        elif updated is not param:
+            group.unfinished.append((rule, updated, param))
+
+    def _plan(self, rule: DeclaredRule, array: Array, device: Device | None) -> Plan:
+        """Returns the plan for a rule; the same one for rules with the same numbers."""
+        try:
+            plan = Plan(rule, array, device)
+        except (TypeError, ValueError) as error:
+            rule.explain(error)
+            raise
+        if active.recording is not None:
+            return plan  # numbers of a recording cannot be compared
+        key = type(rule), array.dtype, type(array), device, plan.states, plan.scalars
+        try:
+            return self._plans.setdefault(key, plan)
+        except TypeError:  # an array as a hyperparameter cannot be compared either
+            return plan
+
+    def run(self) -> None:
+        """Makes the updates that were added. An error in one group does not drop the others."""
+        groups, self._groups = self._groups, []
+        self._known.clear()
+        self._plans.clear()
+        try:
+            while groups:
+                group = groups.pop(0)
+                if group.plan.device is None:
+                    group.run()
+                else:
+                    with group.plan.device:
+                        group.run()
+        finally:
+            if groups:
+                self._groups = groups
+                self.run()
 
 
 def update_parameters(params: Iterable[Parameter]) -> None:
     """Updates parameters by their update rules.
 
-    Hooks of rules that precede grouped updates precede all of them.
+    The caller renews :data:`~chainer.training.optimizers.changes.optimizer_changes`.
 
     Args:
         params: Parameters.
     """
-    groups: dict[Hashable, PendingGroup] = {}
-    host = HostGroups(groups) if threads.state.policy.kernels else None
+    updates = Updates()
+    layouts = LAYOUTS.are_in_use
     try:
         for param in params:
-            if param.layout is not None:
+            rule: Any = param.update_rule
+            array = param._array
+            if (
+                # Asked of the class: an attribute of a mock is made up.
+                getattr(type(rule), "is_grouped", False)
+                and array is not None
+                and type(param).update is Parameter.update
+                and not (rule._hooks.pre and _looks_around(rule._hooks.pre.values()))
+                and not rule._hooks.post
+                and rule.__dict__.keys().isdisjoint(STEPS)
                 # The array of a parameter with a memory layout is for its rule only.
-                param.update()
-            elif param.array.__class__ is numpy.ndarray:
-                if host is None or not host.enqueue(param):
-                    param.update()
-            elif not _enqueue(param, groups):
-                param.update()
-    finally:  # The rules have counted the queued updates, so an error in another must not drop them
-        for group in groups.values():
-            group.run()
+                and not (layouts and param.layout is not None)
+            ):
+                if not rule.enabled:
+                    continue
+                if gradient_of(param) is not None:
+                    device = None if array.__class__ is _ndarray else _device_of(array)
+                    if device is None:
+                        updates.add(rule, param, None)
+                    else:
+                        with device:
+                            updates.add(rule, param, device)
+                    continue
+            # Code of a program may look at other parameters, so their updates are made before.
+            updates.run()
+            param.update()
+    finally:  # The rules have counted the updates, so an error in another must not drop them.
+        updates.run()
 
 
-class HostGroups:
-    """Grouped updates of parameters in host memory.
-
-    Args:
-        groups: Where groups are put, to be run later.
-    """
-
-    def __init__(self, groups: dict[Hashable, PendingGroup]) -> None:
-        self._groups = groups
-        #: Groups, or None where the kernel cannot group, and states by what rules have in common.
-        self._known: dict[Hashable, tuple[PendingGroup | None, tuple[str | None, ...]]] = {}
-
-    def enqueue(self, param: Parameter) -> bool:
-        """Updates the parameter or queues it for a grouped update.
-
-        Args:
-            param: Parameter whose array is a plain NumPy array.
-
-        Returns:
-            bool: False if nothing was done, because the parameter must be updated individually.
-        """
-        rule = param.update_rule
-        if (
-            not isinstance(rule, KernelUpdateRule)
-            or not rule.can_be_grouped()
-            or type(param).update is not Parameter.update
-        ):
-            return False
-        grad = param.grad
-        if grad is None:
-            return False
-        hooked = rule._hooks.pre or param.loss_scale is not None
-        rule.begin_update(param)
-        if hooked:
-            grad = param.grad
-            if grad is None:  # a hook took the gradient away
-                return True
-        array, own = param.array, rule.hyperparam.__dict__
-        key = known = None
-        if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
-            key = rule.__class__, own["_parent"], rule.t, array.dtype
-            known = self._known.get(key)
-        if known is None:
-            known = self._add(key, rule, param)
-        group, states = known
-        arrays: list[Array | None] = [array, grad]
-        if states:
-            state: Any = rule.state
-            arrays += [None if name is None else state[name] for name in states]
-        if group is None or not _are_alike(arrays):
-            rule.update_core(param)
-        else:
-            group.arrays.append(arrays)
-        return True
-
-    def _add(
-        self, key: Hashable, rule: KernelUpdateRule, param: Parameter
-    ) -> tuple[PendingGroup | None, tuple[str | None, ...]]:
-        """Returns the group of a parameter, and the names of its states."""
-        update = PreparedUpdate(*rule.kernel_call(param))
-        group = None
-        alike = _are_alike(update.arrays)
-        # An array that is not contiguous says nothing about the next parameter.
-        shared = alike and key is not None and rule.shares_arguments
-        if alike and hasattr(update.kernel, "update_many"):
-            # What rules share tells groups apart, too, and is made already.
-            where = key if shared else (param.dtype, update.signature())
-            group = self._groups.get(where)
-            if group is None:
-                group = self._groups[where] = PendingGroup(None, update)
-        known = group, rule.used_states()
-        if shared:
-            self._known[key] = known
-        return known
+def gradient_of(param: Parameter) -> Array | None:
+    """Returns the gradient of a parameter, as ``param.grad`` but faster for NumPy arrays."""
+    grad = param._gradient
+    if grad.__class__ is _ndarray and param._grad_var is None:
+        return grad
+    return param.grad
 
 
-def _are_alike(arrays: list[Array | None]) -> bool:
-    """Whether arrays are contiguous and of one dtype: what kernels for many parameters take."""
-    first: Any = arrays[0]
-    dtype = first.dtype
-    for array in arrays:
-        if array is not None and (array.dtype is not dtype or not array.flags.c_contiguous):
-            return False
-    return True
-
-
-def _enqueue(param: Parameter, groups: dict[Hashable, PendingGroup]) -> bool:
-    """Updates the parameter or queues it for a grouped update.
-
-    Returns False if it must be updated individually.
-    """
-    array, rule = param.array, param.update_rule
-    if array is None or not isinstance(rule, UpdateRule):
-        return False
-    backend = backend_of(array)
-    # A parameter class with an update method of its own decides itself how to call its rule.
-    if not backend.is_accelerator or type(param).update is not Parameter.update:
-        return False
-    update = None if param.grad is None else rule.prepare_update(param)
-    if update is None:
-        return False
-    if update.arrays[1] is None:  # a hook took the gradient away
-        return True
-    device = backend.device_of(array)
-    in_float32 = update.rounded is not None
-    if not in_float32 and not hasattr(update.kernel, "update_many"):
-        with device:
-            update.kernel.update(*update.arrays, **update.hyperparameters)
-        return True
-    key = (device, array.dtype, update.signature())
-    group = groups.get(key)
-    if group is None:
-        group = groups[key] = PendingGroup(device, update)
-    group.arrays.append(update.arrays)
-    if in_float32:
-        group.rounded.append(update.rounded)
-    return True
-
-
-def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) -> None:
-    """Calls a hook of an optimizer with the rule of each parameter and the parameter.
-
-    A hook whose class sets ``can_group`` to True has a method ``call_for_params``. It is called
-    instead for the parameters on accelerators, once for each device and dtype, with a list of
-    :data:`Entry`. Where ``chainer.config.kernels`` asks for kernels, and nothing is recorded, it is
-    called for contiguous NumPy arrays, too.
+def update_alone(rule: DeclaredRule, param: Parameter) -> None:
+    """Calls the kernel for one parameter, whose rule has begun the update.
 
     Args:
-        hook: The hook.
-        params: Parameters. Those that have no rule are passed with None.
+        rule: The rule.
+        param: The parameter, with an array and a gradient.
     """
-    # Asked of the class: an attribute of the hook itself may be made up, as those of mocks are.
-    can_group = getattr(type(hook), "can_group", False)
-    on_host = can_group and bool(threads.state.policy.kernels) and threads.state.recorder is None
-    groups: dict[Hashable, list[Entry]] = {}
-    devices: dict[Hashable, Device] = {}
-    for param in params:
-        rule = param.update_rule
-        if not isinstance(rule, UpdateRule):
-            hook(rule, param)
-        elif on_host and _is_dense_on_host(param) and not rule.updates_in_float32(param):
-            array = param.array
-            key = array.dtype
-            if key not in groups:
-                groups[key], devices[key] = [], param.device
-            groups[key].append((array, param.grad, param.loss_scale))
-        elif not (can_group and _is_on_accelerator(param)):
-            rule.call_hook(hook, param)
-        else:
-            device = param.device
-            array, loss_scale = param.array, param.loss_scale
-            if rule.updates_in_float32(param):
-                array = rule.float32_parameter(param).array
-            key = (device, array.dtype, param.dtype)
-            devices[key] = device
-            groups.setdefault(key, []).append((array, param.grad, loss_scale))
-    for key, entries in groups.items():
-        with devices[key]:
-            hook.call_for_params(entries)  # type: ignore[attr-defined]
-
-
-def _is_on_accelerator(param: Parameter) -> bool:
-    array = param.array
-    return (
-        array is not None
-        and type(array) is not numpy.ndarray
-        and param.grad is not None
-        and backend_of(array).is_accelerator
-    )
-
-
-def _is_dense_on_host(param: Parameter) -> bool:
-    """Whether the array and the gradient are contiguous NumPy arrays of one dtype."""
     array, grad = param.array, param.grad
-    return (
-        type(array) is numpy.ndarray
-        and type(grad) is numpy.ndarray
-        and param.layout is None
-        and grad.flags.writeable
-        and _are_alike([array, grad])
-    )
+    try:
+        plan = Plan(rule, array, None)
+        row, kernel = plan.row(rule, array, grad)
+        kernel.update_many([row], plan.scalars)
+    except (TypeError, ValueError) as error:
+        rule.explain(error)
+        raise
 
 
-def dense_gradients(params: Iterable[Parameter]) -> list[Array] | None:
-    """Returns gradients for one call of a kernel, or None where it would gain nothing.
+def begin(rule: UpdateRule, param: Parameter) -> None:
+    """Counts an update, prepares the state and the gradient, and calls the hooks of the rule.
 
     Args:
-        params: Parameters with gradients in host memory.
-
-    Returns:
-        list of arrays: Contiguous NumPy arrays of one dtype without a loss scale. None if one is
-        not of that kind, if a step is recorded, or if no kernels are asked for.
+        rule: The rule.
+        param: What it updates, the parameter or its float32 copy. The device is current.
     """
-    if not threads.state.policy.kernels or threads.state.recorder is not None:
-        return None
-    grads: list[Array] = []
-    for param in params:
-        if param.loss_scale is not None or not _is_dense_on_host(param):
-            return None
-        grads.append(param.grad)
-    return grads if grads and _are_alike(list(grads)) else None
+    # Not as an attribute that is watched: that would take as long as a small update. Who calls this
+    # tells of the change.
+    rule.__dict__["t"] += 1
+    array: Any = param._array
+    state = rule._state
+    if array is None:
+        pass
+    elif state is None:
+        rule._make_state(param)
+    elif state:
+        # Where there is a single device, an array of the same type is where it belongs; looking up
+        # devices takes longer than comparing types.
+        kind = array.__class__
+        if kind is not _ndarray and backend_of(array).multi_device:
+            kind = None
+        for name, value in state.items():
+            if value.__class__ is not kind and find_backend(value.__class__) is not None:
+                state[name] = param.device.send(value)
+    if param.loss_scale is not None:
+        remove_loss_scale(param)
+    if rule._hooks.pre:
+        for hook in rule._hooks.at("pre"):
+            hook(rule, param)
+
+
+def _device_of(array: Array) -> Device | None:
+    """Returns the device to be entered for an array; None if there is a single one."""
+    backend = backend_of(array)
+    return backend.device_of(array) if backend.multi_device or backend.is_accelerator else None
+
+
+def _looks_around(hooks: Iterable[Any]) -> bool:
+    """Whether a hook may look at other parameters. Those that can be grouped do not."""
+    return not all([getattr(type(hook), "can_group", False) for hook in hooks])

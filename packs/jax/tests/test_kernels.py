@@ -115,6 +115,10 @@ def test_recurrent_networks(mode, directions, batch_sizes):
         ("NesterovAG", {}),
         ("RMSprop", {"eps": 1e-3}),
         ("RMSprop", {"eps": 1e-3, "eps_inside_sqrt": True}),
+        ("SGD", {}),
+        ("MSVAG", {}),
+        ("SMORMS3", {"eps": 1e-3}),
+        ("Lion", {}),
     ],
 )
 def test_updates(name, settings, dtype):

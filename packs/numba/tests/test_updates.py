@@ -7,6 +7,7 @@ import itertools
 import chainer
 import numpy as np
 import pytest
+from chainer.backends.operations.optimizer_updates import AdamScalars, SGDScalars
 from chainer.kernel import get_operation
 
 from chainer_numba.optimizer_updates import AdamKernel, SGDKernel
@@ -64,29 +65,27 @@ def test_same_parameters_and_states_as_the_reference(name, arguments, special):
 
 def test_hyperparameters_may_be_integers():
     p, g = np.ones(3, np.float32), np.ones(3, np.float32)
-    SGDKernel(None).update(p, g, lr=1)
+    SGDKernel(None).update_many([(p, g)], SGDScalars(1))
     np.testing.assert_array_equal(p, 0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_many_parameters_in_one_call_get_what_each_gets_alone(threads, use_threads):
     use_threads(threads)
-    from chainer.backends.operations.optimizer_updates import AdamHyperparameters
-
-    hyper = AdamHyperparameters(0.01, 0.9, 0.999, 1e-8, 1.0, 0.1, None)
+    scalars = AdamScalars(0.01, 0.9, 0.999, 1e-8, 1.0, 0.1, None)
     random = np.random.RandomState(0)
     # Views that begin anywhere in a line of the cache.
     memory = random.rand(4, 200_000).astype(np.float32)
     bounds = [0, 5, 5, 90_001, 90_002, 199_999]
     rows = [[*memory[:, a:b], None] for a, b in itertools.pairwise(bounds)]
     alone = [[None if a is None else a.copy() for a in row] for row in rows]
-    AdamKernel(None).update_many(rows, hyper=hyper)
+    AdamKernel(None).update_many(rows, scalars)
     reference = get_operation("adam_update").reference_for(chainer.get_device("@numpy").backend)
     for row, copy in zip(rows, alone):
-        reference.update(*copy, hyper=hyper)
+        reference.update_many([copy], scalars)
         for a, b in zip(row[:4], copy[:4]):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-    AdamKernel(None).update_many([], hyper=hyper)
+    AdamKernel(None).update_many([], scalars)
 
 
 def test_strided_parameters_are_left_to_the_reference(with_numba):
@@ -106,14 +105,14 @@ def test_strided_parameters_are_left_to_the_reference(with_numba):
 def test_arrays_that_are_not_as_promised_are_refused(grad):
     p = np.zeros(3, np.float32)
     with pytest.raises(ValueError, match="must be writable, contiguous, of float32"):
-        SGDKernel(None).update(p, grad, lr=0.1)
+        SGDKernel(None).update_many([(p, grad)], SGDScalars(0.1))
 
 
 def test_read_only_parameters_are_refused_and_read_only_gradients_are_not():
     p, g = np.zeros(3, np.float32), np.ones(3, np.float32)
     g.flags.writeable = False
-    SGDKernel(None).update(p, g, lr=1.0)
+    SGDKernel(None).update_many([(p, g)], SGDScalars(1.0))
     np.testing.assert_array_equal(p, -1)
     p.flags.writeable = False
     with pytest.raises(ValueError, match="must be writable"):
-        SGDKernel(None).update(p, g, lr=1.0)
+        SGDKernel(None).update_many([(p, g)], SGDScalars(1.0))

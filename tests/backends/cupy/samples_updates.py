@@ -5,35 +5,39 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.backends.operations.optimizer_updates import (
-    AdamHyperparameters,
-    MSVAGHyperparameters,
-    RMSpropGravesHyperparameters,
+    AdaDeltaScalars,
+    AdamScalars,
+    MSVAGScalars,
+    NormalizedScalars,
+    RMSpropGravesScalars,
+    RMSpropScalars,
+    SGDScalars,
+    VelocityScalars,
 )
 from tests.backends.cupy.sample_table import rand, sample
 
-GRAVES = RMSpropGravesHyperparameters(lr=0.1, alpha=0.9, momentum=0.9, eps=1e-1)
-MSVAG = MSVAGHyperparameters(
-    lr=0.1, beta=0.9, eta=0.5, weight_decay_rate=0.1, correction=0.3, rho=0.7
-)
+GRAVES = RMSpropGravesScalars(lr=0.1, alpha=0.9, momentum=0.9, eps=1e-1)
+MSVAG = MSVAGScalars(lr=0.1, beta=0.9, eta=0.5, weight_decay_rate=0.1, correction=0.3, rho=0.7)
+#: Number of the states, and the scalars.
 UPDATES = {
-    "sgd": (0, {"lr": 0.1}),
-    "momentum_sgd": (1, {"lr": 0.1, "momentum": 0.9}),
-    "corrected_momentum_sgd": (1, {"lr": 0.1, "momentum": 0.9}),
-    "nesterov_ag": (1, {"lr": 0.1, "momentum": 0.9}),
-    "ada_grad": (1, {"lr": 0.1, "eps": 1e-3}),
-    "ada_delta": (2, {"rho": 0.95, "eps": 1e-3}),
-    "rmsprop": (1, {"lr": 0.1, "alpha": 0.9, "eps": 1e-3, "eps_inside_sqrt": False}),
-    "rmsprop_graves": (0, {"hyper": GRAVES}),
-    "smorms3": (3, {"lr": 0.1, "eps": 1e-3}),
-    "msvag": (2, {"hyper": MSVAG}),
+    "sgd": (0, SGDScalars(0.1)),
+    "momentum_sgd": (1, VelocityScalars(0.1, 0.9)),
+    "corrected_momentum_sgd": (1, VelocityScalars(0.1, 0.9)),
+    "nesterov_ag": (1, VelocityScalars(0.1, 0.9)),
+    "ada_grad": (1, NormalizedScalars(0.1, 1e-3)),
+    "ada_delta": (2, AdaDeltaScalars(0.95, 1e-3)),
+    "rmsprop": (1, RMSpropScalars(0.1, 0.9, 1e-3, False)),
+    "rmsprop_graves": (0, GRAVES),
+    "smorms3": (3, NormalizedScalars(0.1, 1e-3)),
+    "msvag": (2, MSVAG),
 }
-ADAM = AdamHyperparameters(
+ADAM = AdamScalars(
     alpha_t=0.1, beta1=0.9, beta2=0.99, eps=1e-3, eta=0.7, weight_decay_rate=0.0, bounds=None
 )
 
 
-def changed(k, arrays, hyperparameters):
-    k.update(*arrays, **hyperparameters)
+def changed(k, arrays, scalars):
+    k.update_many([arrays], scalars)
     return [array for i, array in enumerate(arrays) if i != 1 and array is not None]
 
 
@@ -43,12 +47,12 @@ def plain_update(k, a, dtype, name, shape):
 
 
 def _update(name, shape=(3, 5), **others):
-    states, hyperparameters = UPDATES[name]
+    states, scalars = UPDATES[name]
 
     def update(k, a, dtype):
         arrays = [a(rand(*shape)), a(rand(*shape))]
         arrays += [a(np.random.random_sample(shape) + 0.1) for _ in range(states)]
-        return changed(k, arrays, {**hyperparameters, **others})
+        return changed(k, arrays, scalars._replace(**others))
 
     return update
 
@@ -67,10 +71,10 @@ def graves(k, a, dtype):
 
 @sample("msvag_update")
 def first_msvag(k, a, dtype):
-    hyper = MSVAG._replace(rho=1.0, correction=0.1, weight_decay_rate=0.0)
+    scalars = MSVAG._replace(rho=1.0, correction=0.1, weight_decay_rate=0.0)
     gradient = np.array([0.0, 1.0, -2.0])
     arrays = [a(rand(3)), a(gradient), a(np.zeros(3)), a(np.zeros(3))]
-    return changed(k, arrays, {"hyper": hyper})
+    return changed(k, arrays, scalars)
 
 
 @sample(
@@ -83,7 +87,7 @@ def first_msvag(k, a, dtype):
 def adam(k, a, dtype, amsgrad, others):
     p, g, m = (a(rand(4, 300)) for _ in range(3))
     v, vhat = (a(np.random.random_sample((4, 300))) for _ in range(2))
-    return changed(k, [p, g, m, v, vhat if amsgrad else None], {"hyper": ADAM._replace(**others)})
+    return changed(k, [p, g, m, v, vhat if amsgrad else None], ADAM._replace(**others))
 
 
 @sample("gradient_hooks", ((3, 5), None), ((2500,), None), ((7,), 64.0))

@@ -10,6 +10,7 @@ import pytest
 import chainer
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels import optimizer_updates as kernels
+from chainer.backends.operations.optimizer_updates import SGDScalars, VelocityScalars
 from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.training import optimizers as O
 from chainer.training.optimizers import hooks as H
@@ -198,7 +199,7 @@ def test_many_parameters_in_few_launches(emulated, monkeypatch):
 
     monkeypatch.setattr(kernel, "function", counted)
     params = [np.full(i % 7 * 500, i, "f") for i in range(100)]
-    kernel.update_many([(p, np.ones_like(p)) for p in params], lr=0.5)
+    kernel.update_many([(p, np.ones_like(p)) for p in params], SGDScalars(0.5))
     assert len(launches) == 2
     for i, param in enumerate(params):
         assert (param == i - 0.5).all()
@@ -207,7 +208,7 @@ def test_many_parameters_in_few_launches(emulated, monkeypatch):
 def test_parameters_that_do_not_lie_side_by_side(emulated):
     kernel = make_kernel("momentum_sgd_update", emulated)
     param, v = np.zeros((4, 3), "f").T, np.zeros((3, 8), "f")[:, ::2]
-    kernel.update(param, np.ones((3, 4), "f"), v, lr=0.5, momentum=0.9)
+    kernel.update_many([(param, np.ones((3, 4), "f"), v)], VelocityScalars(0.5, 0.9))
     assert (param == -0.5).all()
     assert (v == -0.5).all()
 

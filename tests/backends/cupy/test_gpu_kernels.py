@@ -7,6 +7,7 @@ import pytest
 
 import chainer
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
+from chainer.backends.operations.optimizer_updates import SGDScalars
 from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.kernel import get_operation
 from chainer.testing import attr
@@ -153,7 +154,7 @@ def test_many_parameters_in_few_launches(monkeypatch):
 
     monkeypatch.setattr(kernel, "function", counted)
     params = [cupy.full(i % 7 * 500, i, "f") for i in range(100)]
-    kernel.update_many([(p, cupy.ones_like(p)) for p in params], lr=0.5)
+    kernel.update_many([(p, cupy.ones_like(p)) for p in params], SGDScalars(0.5))
     assert len(launches) == 2
     for i, param in enumerate(params):
         assert (param == i - 0.5).all()

@@ -13,7 +13,7 @@ from chainer import MisuseWarning
 from chainer.core.autograd.parameter import Parameter
 from chainer.training import optimizers as O
 from chainer.training.optimizers import hooks as H
-from chainer.training.optimizers.kernel_rule import KernelUpdateRule
+from chainer.training.optimizers.declaration import DeclaredRule
 from chainer.training.optimizers.optimizer import Optimizer, UpdateRule
 from tests.training.small_models import Pair, Scale, ScaleMethod, set_grads
 
@@ -333,47 +333,72 @@ class TestHooks:
 class TestGrouping:
     def test_which_rules_can_be_grouped(self):
         sgd = O.sgd.SGDRule
-        own_core = type("OwnCore", (sgd,), {"update_core": lambda self, param: None})
-        own_gpu = type("OwnGpu", (sgd,), {"update_core_gpu": lambda self, param: None})
-        own_update = type("OwnUpdate", (own_gpu,), {"update": lambda self, param: None})
-        own_cpu = type("OwnCpu", (sgd,), {"update_core_cpu": lambda self, param: None})
-        declared = type("Declared", (own_core,), {"can_group": True})
-        groups = [sgd, own_core, own_gpu, own_update, own_cpu, declared, type("S", (sgd,), {})]
-        assert [cls.can_group for cls in groups] == [True, False, False, False, True, True, True]
+        steps = ("update", "update_core", "update_core_cpu", "update_core_gpu")
+        for step in steps:
+            assert not type("Own", (sgd,), {step: lambda self, param: None}).is_grouped
+            mixin = type("Mixin", (), {step: lambda self, param: None})
+            assert not type("Mixed", (mixin, sgd), {}).is_grouped
+        assert type("Other", (sgd,), {"init_state": lambda self, param: None}).is_grouped
+        assert sgd.is_grouped
+        assert not Scale.is_grouped
 
-    def test_rules_that_are_not_kernels(self):
-        param = Parameter(np.ones(1, np.float32))
-        param.grad = np.ones(1, np.float32)
-        rule = Scale()
-        assert rule.prepare_update(param) is None
-        assert rule.t == 0
+    @pytest.mark.parametrize("step", ["update", "update_core", "update_core_cpu"])
+    def test_step_that_is_replaced_on_a_rule(self, step):
+        model = Pair()
+        optimizer = O.SGD(1.0).setup(model)
+        set_grads(model)
+        with mock.patch.object(model.W.update_rule, step) as replaced:
+            optimizer.update()
+        replaced.assert_called_once_with(model.W)
+        np.testing.assert_array_equal(model.W.array, [1, 2])
 
-    def test_prepared_update(self):
-        param = Parameter(np.ones(2, np.float32))
-        param.grad = np.array([8, 16], np.float32)
-        param.loss_scale = 8.0
-        rule = O.MomentumSGD(0.5, 0.25).create_update_rule()
-        calls = []
-        rule.add_hook(lambda rule, param: calls.append(rule.t), "hook")
-        prepared = rule.prepare_update(param)
-        assert (rule.t, calls) == (1, [1])
-        np.testing.assert_array_equal(param.array, [1, 1])
-        prepared.kernel.update(*prepared.arrays, **prepared.hyperparameters)
-        np.testing.assert_array_equal(param.array, [0.5, 0])
-        assert prepared.hyperparameters == {"lr": 0.5, "momentum": 0.25}
-        assert (prepared.rounded, prepared.loss_scale) == (None, 1.0)
+    def test_hooks_of_a_rule_find_the_parameters_before_updated(self):
+        model = chainer.Link(a=(2,), b=(2,), c=(2,))
+        for param in model.params():
+            param.array[...] = 1
+            param.grad = np.ones(2, np.float32)
+        optimizer = O.SGD(1.0).setup(model)
+        seen = []
+        model.b.update_rule.add_hook(
+            lambda rule, param: seen.append([p.array[0] for p in model.params()]), "look"
+        )
+        optimizer.update()
+        assert seen == [[0, 1, 1]]
+        assert [p.array[0] for p in model.params()] == [0, 0, 0]
 
-    @pytest.mark.parametrize("change", ["disabled", "post hook"])
-    def test_not_prepared(self, change):
-        param = Parameter(np.ones(2, np.float32))
-        param.grad = np.ones(2, np.float32)
-        rule = O.SGD().create_update_rule()
-        if change == "disabled":
-            rule.enabled = False
-        else:
-            rule.add_hook(lambda rule, param: None, "hook", timing="post")
-        assert rule.prepare_update(param) is None
-        assert rule.t == 0
+
+def test_small_parameters_are_updated_as_alone():
+    """Joined or not: equal bits, for all shapes, and parameters that share memory one by one."""
+    from chainer.backends.numpy.kernels import optimizer_updates as kernels
+
+    random = np.random.RandomState(0)
+    shapes = [(3,), (), (0, 2), (4, 5), (7,), (1,), (2, 2, 2), (5,), (16, 16), (300,), (3, 4)]
+    values = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    values[-1] = values[-1].T  # not contiguous
+    results = []
+    for fewest in (kernels.FEWEST_JOINED, 1000):
+        model = chainer.ChainList()
+        with mock.patch.object(kernels, "FEWEST_JOINED", fewest):
+            for value in values:
+                link = chainer.Link()
+                with link.init_scope():
+                    link.p = Parameter(value.copy("A"))
+                model.append(link)
+            shared = np.arange(12, dtype=np.float32)
+            for part in (shared[:8], shared[4:]):
+                link = chainer.Link()
+                with link.init_scope():
+                    link.p = Parameter(np.zeros(1, np.float32))
+                    link.p.array = part
+                model.append(link)
+            optimizer = O.Adam().setup(model)
+            for _ in range(3):
+                for param in model.params():
+                    param.grad = np.asarray(param.array * np.float32(2))
+                optimizer.update()
+        results.append([param.array.copy() for param in model.params()])
+    for joined, alone in zip(*results, strict=True):
+        np.testing.assert_array_equal(joined, alone)
 
 
 def test_update_core_chainerx_is_update_core():
@@ -406,7 +431,7 @@ def test_states_are_like_the_parameter():
         for name in ALL:
             rule = getattr(O, name)(**({"eps": 1e-3} if name == "RMSprop" else {}))
             rule = rule.create_update_rule()
-            assert isinstance(rule, KernelUpdateRule)
+            assert isinstance(rule, DeclaredRule)
             rule.update(param)
             assert {(s.shape, s.dtype) for s in rule.state.values()} <= {((2, 3), np.dtype(dtype))}
 

@@ -5,13 +5,18 @@ The reference kernels update small parameters: a call of iDeep costs more than t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations import optimizer_updates
-from chainer.backends.operations.optimizer_updates import AdamHyperparameters
+from chainer.backends.operations.optimizer_updates import (
+    AdamScalars,
+    SGDScalars,
+    VelocityScalars,
+)
 from chainer.core.arrays.backend import Backend, get_backend
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array
@@ -30,11 +35,21 @@ class UpdateKernel(IdeepKernel):
         self._backend = backend
         self._reference: Array = self.operation.reference_for(get_backend("numpy"))
 
-    def by_reference(self, *arrays: Array, **hyperparameters: Any) -> None:
+    def update_many(self, rows: Sequence[Sequence[Any]], scalars: Any) -> None:
+        """Updates parameters, see the operation."""
+        for row in rows:
+            self.update(*row, scalars)
+
+    def update(self, *row: Any) -> None:
+        """Updates one parameter: its arrays, and the scalars."""
+        raise NotImplementedError(f"{type(self).__name__} must define update()")
+
+    def by_reference(self, *row: Any) -> None:
         """Updates with NumPy, through NumPy arrays that share the memory of the mdarrays."""
         backend = self._backend
+        *arrays, scalars = row
         views = [None if array is None else backend.xp_view(array) for array in arrays]
-        self._reference.update(*views, **hyperparameters)
+        self._reference.update_many([views], scalars)
 
     def prepared(self, param: Array, *states: Array) -> list[Array] | None:
         """Returns the states as mdarrays, or None if NumPy has to make the update."""
@@ -60,11 +75,11 @@ class SGDKernel(UpdateKernel):
 
     operation = optimizer_updates.sgd_update
 
-    def update(self, param: Array, grad: Array, *, lr: float) -> None:
+    def update(self, param: Array, grad: Array, scalars: SGDScalars) -> None:
         if self.prepared(param) is None:
-            self.by_reference(param, grad, lr=lr)
+            self.by_reference(param, grad, scalars)
         else:
-            self.ops.sgd_update(param, grad, lr)
+            self.ops.sgd_update(param, grad, scalars.lr)
 
 
 class MomentumSGDKernel(UpdateKernel):
@@ -72,12 +87,12 @@ class MomentumSGDKernel(UpdateKernel):
 
     operation = optimizer_updates.momentum_sgd_update
 
-    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, scalars: VelocityScalars) -> None:
         states = self.prepared(param, v)
         if states is None:
-            self.by_reference(param, grad, v, lr=lr, momentum=momentum)
+            self.by_reference(param, grad, v, scalars)
         else:
-            self.ops.momentum_sgd_update(param, grad, *states, lr, momentum)
+            self.ops.momentum_sgd_update(param, grad, *states, *scalars)
 
 
 class AdamKernel(UpdateKernel):
@@ -85,16 +100,15 @@ class AdamKernel(UpdateKernel):
 
     operation = optimizer_updates.adam_update
 
-    def update(
-        self, param: Array, grad: Array, *states: Array | None, hyper: AdamHyperparameters
-    ) -> None:
-        m, v, _ = states
-        rate = hyper.eta * hyper.alpha_t
+    def update(self, param: Array, grad: Array, m: Array, v: Array, *rest: Any) -> None:
+        scalars: AdamScalars = rest[-1]
+        rate = scalars.eta * scalars.alpha_t
         prepared = None
         # iDeep rejects a learning rate of zero and an ``eps`` that is not positive.
-        if rate and hyper.eps > 0 and not hyper.weight_decay_rate:
+        if rate and scalars.eps > 0 and not scalars.weight_decay_rate:
             prepared = self.prepared(param, m, v)
         if prepared is None:
-            self.by_reference(param, grad, *states, hyper=hyper)
+            self.by_reference(param, grad, m, v, *rest)
         else:
-            self.ops.adam_update(param, grad, *prepared, rate, hyper.beta1, hyper.beta2, hyper.eps)
+            numbers = scalars.beta1, scalars.beta2, scalars.eps
+            self.ops.adam_update(param, grad, *prepared, rate, *numbers)

@@ -56,13 +56,13 @@ class UpdateCalls:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.kernel, name)
 
-    def update(self, *arrays: Any, **hyperparameters: Any) -> None:
-        """Updates a parameter, see the operation."""
-        plain = bare(arrays)
-        values = {name: released(value) for name, value in hyperparameters.items()}
-        self.kernel.update(*plain, **values)
+    def update_many(self, rows: Sequence[Sequence[Any]], scalars: Any) -> None:
+        """Updates parameters, see the operation; each is a call on the tape of its own."""
+        plain = [bare(tuple(row)) for row in rows]
+        self.kernel.update_many(plain, released(scalars))
         if current.tape is not None:
-            current.tape.add(Kind.UPDATE, self.update, plain, hyperparameters)
+            for row in plain:
+                current.tape.add(Kind.UPDATE, self.update_many, row, {"scalars": scalars})
 
 
 class FlatUpdates:
@@ -105,9 +105,7 @@ class FlatUpdates:
         if call.kind is not Kind.UPDATE:
             return False
         first = group[0]
-        same = _updates(call) is _updates(first) and _hyperparameters(call) == _hyperparameters(
-            first
-        )
+        same = _updates(call) is _updates(first) and _scalars(call) == _scalars(first)
         if not same or [_dtype(a) for a in call.args] != [_dtype(a) for a in first.args]:
             return False
         # A parameter that is updated twice, or a state that two rules share.
@@ -117,13 +115,8 @@ class FlatUpdates:
     def _expand(self, group: list[Call]) -> list[Call]:
         updates = _updates(group[0])
         if updates.recording is None:
-            many = getattr(updates.kernel, "update_many", None)
-            if many is None:
-                return [
-                    Call(Kind.WHOLE, updates.kernel.update, c.args, c.kwargs, None) for c in group
-                ]
             rows = [call.args for call in group]
-            return [Call(Kind.WHOLE, many, (rows,), group[0].kwargs, None)]
+            return [Call(Kind.WHOLE, updates.kernel.update_many, (rows,), group[0].kwargs, None)]
         arrays = [ref for call in group for ref in call.args if ref is not None]
         kernel_calls, places = self._trace(updates.recording, group[0])
         if kernel_calls is None or not all([ref.is_contiguous() for ref in arrays]):
@@ -135,7 +128,7 @@ class FlatUpdates:
         updates = _updates(call)
         # The values do not matter here: the calls are wanted.
         stand_ins = [None if ref is None else numpy.ones(ref.shape, ref.dtype) for ref in call.args]
-        calls, buffers = self._recorded(updates.recording, stand_ins, call.kwargs)
+        calls, buffers = self._recorded(updates.recording, stand_ins, call.kwargs["scalars"])
         refs = {
             buffer: ref
             for buffer, ref in zip(buffers, call.args, strict=True)
@@ -159,7 +152,7 @@ class FlatUpdates:
         Returns None if they are something else than elementwise calls.
         """
         stand_ins = [None if ref is None else numpy.ones(1, ref.dtype) for ref in call.args]
-        calls, buffers = self._recorded(kernel, stand_ins, call.kwargs)
+        calls, buffers = self._recorded(kernel, stand_ins, call.kwargs["scalars"])
         places = {buffer: i for i, buffer in enumerate(buffers) if buffer is not None}
         for each in calls:
             if not (each.kind is Kind.UFUNC and isinstance(each.function, numpy.ufunc)):
@@ -171,7 +164,7 @@ class FlatUpdates:
         return calls, places
 
     def _recorded(
-        self, kernel: Any, arrays: Sequence[Any], hyperparameters: Any
+        self, kernel: Any, arrays: Sequence[Any], scalars: Any
     ) -> tuple[list[Call], list[Buffer | None]]:
         """Runs a kernel on arrays and returns its calls, and the buffers of the arrays."""
         tape = Tape()
@@ -183,9 +176,8 @@ class FlatUpdates:
         current.tape = tape
         try:
             with numpy.errstate(all="ignore"):
-                kernel.update(
-                    *[None if a is None else a.view(TapeArray) for a in arrays], **hyperparameters
-                )
+                row = [None if a is None else a.view(TapeArray) for a in arrays]
+                kernel.update_many([row], scalars)
         finally:
             current.tape = None
         return tape.calls, buffers
@@ -329,8 +321,8 @@ def _dtype(ref: Ref | None) -> DType | None:
     return None if ref is None else ref.dtype
 
 
-def _hyperparameters(call: Call) -> Any:
-    """Returns what calls with the same hyperparameters have in common."""
+def _scalars(call: Call) -> Any:
+    """Returns what calls with the same scalars have in common."""
 
     def part(value: Any) -> Any:
         if isinstance(value, VaryingNumber):
@@ -339,4 +331,4 @@ def _hyperparameters(call: Call) -> Any:
             return tuple([part(v) for v in value])
         return type(value), value
 
-    return tuple([(name, part(value)) for name, value in call.kwargs.items()])
+    return part(call.kwargs["scalars"])

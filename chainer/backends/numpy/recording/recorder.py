@@ -32,33 +32,14 @@ from chainer.backends.numpy.recording.tape import (
 )
 from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.kernel import Operation, Recording
 from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.typing import Array
 
-#: Updates of parameters, which are joined.
-_UPDATES = frozenset(
-    (
-        *("sgd_update", "momentum_sgd_update", "corrected_momentum_sgd_update", "adam_update"),
-        *("nesterov_ag_update", "ada_grad_update", "ada_delta_update", "rmsprop_update"),
-        *("rmsprop_graves_update", "smorms3_update", "msvag_update"),
-    )
-)
-
-#: Operations of which every call of NumPy is recorded. They are chains of elementwise calls, whose
-#: results then need no new memory. Kernels of the others may look at values, or choose other ways
-#: for large arrays: they are recorded as a whole.
-_IN_STEPS = frozenset(
-    (
-        *("dropout", "linear", "log_softmax", "relu", "softmax", "batch_normalization"),
-        *("softmax_cross_entropy", "sigmoid", "tanh", "fixed_batch_normalization"),
-        *("loss_mean", "axes_sum", "lstm_cell"),
-    )
-)
-
-#: Operations that are recorded in steps if their first argument is small. Kernels divide larger
-#: ones into so many blocks that a call of the kernel costs nothing beside them.
-_IN_STEPS_IF_SMALL = frozenset(("convolution_nd",))
+#: Operations whose steps are recorded if they are small, are small up to this size of their first
+#: argument. Kernels divide larger ones into so many blocks that a call of the kernel costs nothing
+#: beside them.
 _MOST_BYTES_IN_STEPS = 8 << 20
 
 
@@ -125,16 +106,17 @@ class RecordingBackend(Backend):
         return bare(array)
 
     def make_kernel(
-        self, factory: Callable[[Backend], Any], operation: Any, is_reference: bool
+        self, factory: Callable[[Backend], Any], operation: Operation, is_reference: bool
     ) -> Any:
         """Returns a kernel of which a call is one call on the tape, unless its steps pay."""
-        if operation.name in _UPDATES:
-            plain = factory(lookup.get_backend("numpy"))
-            return UpdateCalls(plain, factory(self) if is_reference else None)
-        if is_reference and operation.name in _IN_STEPS:
+        recording = operation.recording
+        if is_reference and recording is Recording.STEPS:
             return factory(self)
-        whole = WholeCalls(factory(lookup.get_backend("numpy")), operation.methods)
-        if is_reference and operation.name in _IN_STEPS_IF_SMALL:
+        plain = factory(lookup.get_backend("numpy"))
+        if recording is Recording.JOINED:
+            return UpdateCalls(plain, factory(self) if is_reference else None)
+        whole = WholeCalls(plain, operation.methods)
+        if is_reference and recording is Recording.SMALL_STEPS:
             return StepsIfSmall(factory(self), whole, operation.methods)
         return whole
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from chainer.training.optimizers.hooks.grouping import Entry
 from chainer.training.optimizers.loss_scaling import remove_loss_scale
-from chainer.training.optimizers.updates import Entry
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

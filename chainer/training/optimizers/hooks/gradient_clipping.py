@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
 from chainer.training.optimizers.hooks._norms import sum_of_squares
-from chainer.training.optimizers.updates import dense_gradients
+from chainer.training.optimizers.hooks.grouping import dense_gradients
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

@@ -8,7 +8,7 @@ from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
 from chainer.core.typing import Array
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
-from chainer.training.optimizers.updates import Entry
+from chainer.training.optimizers.hooks.grouping import Entry
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

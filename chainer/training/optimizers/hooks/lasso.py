@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
-from chainer.training.optimizers.updates import Entry
+from chainer.training.optimizers.hooks.grouping import Entry
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter

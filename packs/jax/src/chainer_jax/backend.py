@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 from chainer.device import Device
+from chainer.kernel import Recording
 from chainer_array_api import Array, ArrayAPIBackend, dtypes
 
 from chainer_jax import boxes, indexing
@@ -201,6 +202,22 @@ class JaxBackend(ArrayAPIBackend):
 
     def random_keys(self) -> Sequence[Any]:
         return [self.xp.random.box()]
+
+    def make_kernel(self, factory: Any, operation: Any, is_reference: bool) -> Any:
+        """Makes a kernel; updates of parameters by the reference become one program each.
+
+        Args:
+            factory: Makes the kernel for a backend.
+            operation: The operation that the kernel belongs to.
+            is_reference: Whether it is the reference kernel, and not one of a provider.
+        """
+        kernel = super().make_kernel(factory, operation, is_reference)
+        # Formulas are left as they are: they may compare numbers, which a program cannot.
+        if is_reference and operation.recording is Recording.JOINED:
+            from chainer_jax.kernels.updates import OneProgramUpdate
+
+            return OneProgramUpdate(kernel, operation)
+        return kernel
 
     # -- recording --------------------------------------------------------------------------------
 

@@ -297,13 +297,13 @@ def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, sh
 
 
 class UpdateKernel:
-    """Base of the kernels: an update is a grouped update of one parameter.
+    """Base of the kernels: one pass over all parameters.
 
     Args:
         backend: Backend of the arrays.
 
     Attributes:
-        loop: The compiled loop.
+        loop: The compiled loop, which takes the scalars in their order.
         cost: Time of an element, in units of a cheap one.
     """
 
@@ -313,101 +313,88 @@ class UpdateKernel:
     def __init__(self, backend: Any) -> None:
         pass
 
-    def update(self, *arrays: Array | None, **hyperparameters: Any) -> None:
-        """Updates one parameter, see the operation."""
-        self.update_many([arrays], **hyperparameters)
-
-    def update_many(self, groups: Sequence[Sequence[Array | None]], **hyperparameters: Any) -> None:
+    def update_many(self, rows: Sequence[Sequence[Array | None]], scalars: Any) -> None:
         """Updates many parameters by one call.
 
         Args:
-            groups: Arguments of :meth:`update` for each of the parameters.
-            hyperparameters: Hyperparameters that the updates have in common.
+            rows: Parameter, gradient and states of each parameter.
+            scalars: Numbers of the step.
         """
-        loop, numbers = self.call(**hyperparameters)
-        self.run(loop, groups, numbers)
-
-    def run(self, loop: Any, groups: Sequence[Sequence[Array | None]], numbers: Any) -> None:
-        """Runs a loop over the parameters."""
-        if not groups:
+        if not rows:
             return
-        if groups[0][-1] is None:
-            groups = [group[:-1] for group in groups]
-        table = Table(groups)  # type: ignore[arg-type]
+        loop, numbers = self.call(scalars, rows[0][-1] is not None)
+        if rows[0][-1] is None:
+            rows = [row[:-1] for row in rows]
+        table = Table(rows)  # type: ignore[arg-type]
         total = int(table.ends[-1])
         # Integers would make another type of call, which would be compiled again.
         numbers = map(float, numbers)
         launch(loop, total, total * self.cost, table.pointers, table.ends, *numbers)
 
-    def call(self, **hyperparameters: Any) -> tuple[Any, Sequence[float]]:
-        """Returns the loop and its numbers; by default the hyperparameters in their order."""
-        return self.loop, tuple(hyperparameters.values())
+    def call(self, scalars: Any, has_last: bool) -> tuple[Any, Sequence[float]]:
+        """Returns the loop and its numbers.
+
+        Args:
+            scalars: Numbers of the step.
+            has_last: Whether the last state is used.
+        """
+        return self.loop, scalars
 
 
 class SGDKernel(UpdateKernel):
     """Kernel of ``sgd_update``."""
 
-    def call(self, *, lr: float) -> tuple[Any, Sequence[float]]:
-        return sgd, (lr,)
+    loop = staticmethod(sgd)  # a compiled function binds as a method otherwise
 
 
 class MomentumSGDKernel(UpdateKernel):
     """Kernel of ``momentum_sgd_update``."""
 
-    loop = staticmethod(momentum_sgd)  # a compiled function binds as a method otherwise
-
-    def call(self, *, lr: float, momentum: float) -> tuple[Any, Sequence[float]]:
-        return self.loop, (lr, momentum)
+    loop = staticmethod(momentum_sgd)
 
 
-class CorrectedMomentumSGDKernel(MomentumSGDKernel):
+class CorrectedMomentumSGDKernel(UpdateKernel):
     """Kernel of ``corrected_momentum_sgd_update``."""
 
-    loop = staticmethod(corrected_momentum_sgd)  # a compiled function binds as a method otherwise
+    loop = staticmethod(corrected_momentum_sgd)
 
 
-class NesterovAGKernel(MomentumSGDKernel):
+class NesterovAGKernel(UpdateKernel):
     """Kernel of ``nesterov_ag_update``."""
 
-    loop = staticmethod(nesterov_ag)  # a compiled function binds as a method otherwise
+    loop = staticmethod(nesterov_ag)
 
 
 class AdaGradKernel(UpdateKernel):
     """Kernel of ``ada_grad_update``."""
 
-    def call(self, *, lr: float, eps: float) -> tuple[Any, Sequence[float]]:
-        return ada_grad, (lr, eps)
+    loop = staticmethod(ada_grad)
 
 
 class AdaDeltaKernel(UpdateKernel):
     """Kernel of ``ada_delta_update``."""
 
-    def call(self, *, rho: float, eps: float) -> tuple[Any, Sequence[float]]:
-        return ada_delta, (rho, eps)
+    loop = staticmethod(ada_delta)
 
 
 class AdamKernel(UpdateKernel):
     """Kernel of ``adam_update``."""
 
-    def run(self, loop: Any, groups: Sequence[Sequence[Array | None]], numbers: Any) -> None:
-        if groups and groups[0][4] is not None:
-            loop = ams_grad if loop is adam else ams_bound
-        super().run(loop, groups, numbers)
-
-    def call(self, *, hyper: Any) -> tuple[Any, Sequence[float]]:
-        alpha_t, beta1, beta2, eps, eta, weight_decay_rate, bounds = hyper
+    def call(self, scalars: Any, has_last: bool) -> tuple[Any, Sequence[float]]:
+        alpha_t, beta1, beta2, eps, eta, weight_decay_rate, bounds = scalars
         keep = 1 - eta * weight_decay_rate
         if bounds is None:
-            return adam, (eta * alpha_t, beta1, beta2, eps, keep)
-        return ada_bound, (alpha_t, beta1, beta2, eps, keep, eta, *bounds)
+            loop = ams_grad if has_last else adam
+            return loop, (eta * alpha_t, beta1, beta2, eps, keep)
+        loop = ams_bound if has_last else ada_bound
+        return loop, (alpha_t, beta1, beta2, eps, keep, eta, *bounds)
 
 
 class RMSpropKernel(UpdateKernel):
     """Kernel of ``rmsprop_update``."""
 
-    def call(
-        self, *, lr: float, alpha: float, eps: float, eps_inside_sqrt: bool
-    ) -> tuple[Any, Sequence[float]]:
+    def call(self, scalars: Any, has_last: bool) -> tuple[Any, Sequence[float]]:
+        lr, alpha, eps, eps_inside_sqrt = scalars
         inside, outside = (eps, 0.0) if eps_inside_sqrt else (0.0, eps)
         return rmsprop, (lr, alpha, inside, outside)
 
@@ -415,22 +402,20 @@ class RMSpropKernel(UpdateKernel):
 class RMSpropGravesKernel(UpdateKernel):
     """Kernel of ``rmsprop_graves_update``."""
 
-    def call(self, *, hyper: Any) -> tuple[Any, Sequence[float]]:
-        return rmsprop_graves, (hyper.lr, hyper.alpha, hyper.momentum, hyper.eps)
+    loop = staticmethod(rmsprop_graves)
 
 
 class SMORMS3Kernel(UpdateKernel):
     """Kernel of ``smorms3_update``."""
 
-    def call(self, *, lr: float, eps: float) -> tuple[Any, Sequence[float]]:
-        return smorms3, (lr, eps)
+    loop = staticmethod(smorms3)
 
 
 class MSVAGKernel(UpdateKernel):
     """Kernel of ``msvag_update``."""
 
-    def call(self, *, hyper: Any) -> tuple[Any, Sequence[float]]:
-        lr, beta, eta, weight_decay_rate, correction, rho = hyper
+    def call(self, scalars: Any, has_last: bool) -> tuple[Any, Sequence[float]]:
+        lr, beta, eta, weight_decay_rate, correction, rho = scalars
         # At the first update rho is one: the variance is unknown, and the step does not shrink.
         shrink = 1 / (1 - rho) if rho < 1 else 0.0
         keep = 1 - eta * weight_decay_rate

@@ -7,16 +7,14 @@ from chainer.training.optimizers import (
     ada_grad as ada_grad,
     adafactor as adafactor,
     adam as adam,
-    adam_variants as adam_variants,
     changes as changes,
     corrected_momentum_sgd as corrected_momentum_sgd,
+    declaration as declaration,
     deprecated_hooks as deprecated_hooks,
-    gradient_method as gradient_method,
     hook_registry as hook_registry,
     hooks as hooks,
     hyperparameter as hyperparameter,
-    hyperparameter_rule as hyperparameter_rule,
-    kernel_rule as kernel_rule,
+    lamb as lamb,
     lion as lion,
     loaded_state as loaded_state,
     loss_scaling as loss_scaling,
@@ -25,9 +23,12 @@ from chainer.training.optimizers import (
     momentum_sgd as momentum_sgd,
     msvag as msvag,
     muon as muon,
+    nadam as nadam,
     nesterov_ag as nesterov_ag,
     optimizer as optimizer,
     parameter_group as parameter_group,
+    radam as radam,
+    recorded_scalars as recorded_scalars,
     rmsprop as rmsprop,
     rmsprop_graves as rmsprop_graves,
     schedules as schedules,
@@ -47,15 +48,17 @@ from chainer.training.optimizers.adam import (
     Adam as Adam,
     AdamW as AdamW,
 )
-from chainer.training.optimizers.adam_variants import LAMB as LAMB, NAdam as NAdam, RAdam as RAdam
 from chainer.training.optimizers.corrected_momentum_sgd import (
     CorrectedMomentumSGD as CorrectedMomentumSGD,
 )
+from chainer.training.optimizers.lamb import LAMB as LAMB
 from chainer.training.optimizers.lion import Lion as Lion
 from chainer.training.optimizers.momentum_sgd import MomentumSGD as MomentumSGD
 from chainer.training.optimizers.msvag import MSVAG as MSVAG
 from chainer.training.optimizers.muon import Muon as Muon
+from chainer.training.optimizers.nadam import NAdam as NAdam
 from chainer.training.optimizers.nesterov_ag import NesterovAG as NesterovAG
+from chainer.training.optimizers.radam import RAdam as RAdam
 from chainer.training.optimizers.rmsprop import RMSprop as RMSprop
 from chainer.training.optimizers.rmsprop_graves import RMSpropGraves as RMSpropGraves
 from chainer.training.optimizers.sgd import SGD as SGD

@@ -9,15 +9,10 @@ from __future__ import annotations
 from chainer.kernel import Kernel
 
 _KERNELS = {
-    "ada_delta_update": "updates:AdaDeltaKernel",
-    "ada_grad_update": "updates:AdaGradKernel",
-    "adam_update": "updates:AdamKernel",
     "average_pooling_nd": "poolings:AveragePoolingNDKernel",
     "convolution_nd": "convolutions:ConvolutionNDKernel",
     "max_pooling_nd": "poolings:MaxPoolingNDKernel",
     "n_step_rnn": "rnns:NStepRNNKernel",
-    "nesterov_ag_update": "updates:NesterovAGKernel",
-    "rmsprop_update": "updates:RMSpropKernel",
     "softmax_cross_entropy": "cross_entropies:SoftmaxCrossEntropyKernel",
 }
 

@@ -7,78 +7,70 @@ from typing import Any
 
 import jax
 import numpy
-from chainer.backends.numpy.kernels import optimizer_updates as reference
+from chainer.backends.operations.optimizer_updates import OptimizerUpdate
 
 from chainer_jax import boxes
+from chainer_jax.backend import HostReadError
 from chainer_jax.tracing import Trace
 
+#: Errors that JAX and the backend raise where a traced kernel reads a value.
+_READS = (HostReadError, jax.errors.JAXTypeError, jax.errors.JAXIndexError)
 
-@partial(jax.jit, static_argnums=(0, 3, 4))
-def _compute(update: Any, natives: Any, vector: Any, structure: Any, fixed: Any) -> Any:
-    wrap = update.__self__.backend.array_class
-    with Trace():
-        arrays = [None if native is None else wrap(native) for native in natives]
-        found = iter([wrap(vector[i]) for i in range(len(vector))])
-        leaves = [next(found) if value is _VARIES else value for value in fixed]
-        update(*arrays, **jax.tree.unflatten(structure, leaves))
-        return [None if array is None else array.native for array in arrays]
-
-
-#: Hyperparameters that are inputs of the programs: those that differ from step to step.
-_INPUTS = frozenset(("alpha_t", "bounds", "lr"))
-
-#: In place of a hyperparameter that is an input of the program.
+#: In place of a number that is an input of the program.
 _VARIES = "varies"
 
 
-def _name_of(key: Any) -> Any:
-    """Returns the name in one part of a path: of a keyword argument, or of a field."""
-    return getattr(key, "key", None) or getattr(key, "name", None)
+@partial(jax.jit, static_argnums=(0, 3, 4))
+def _compute(kernel: Any, natives: Any, vector: Any, structure: Any, fixed: Any) -> Any:
+    wrap = kernel.backend.array_class
+    with Trace():
+        row = [None if native is None else wrap(native) for native in natives]
+        found = iter([wrap(vector[i]) for i in range(len(vector))])
+        leaves = [next(found) if value is _VARIES else value for value in fixed]
+        kernel.update_many([row], jax.tree.unflatten(structure, leaves))
+        return [None if array is None else array.native for array in row]
 
 
-class _OneProgram(reference.UpdateKernel):
-    """Mixed into a reference kernel: its method ``update`` becomes one program."""
+class OneProgramUpdate:
+    """A reference kernel whose updates are compiled, for any operation that updates parameters.
 
-    def constants(self, param: Any, *values: Any) -> Any:
-        """Returns the numbers in the dtype of the arithmetic; see the reference."""
-        dtype = reference.compute_dtype(param.dtype)
-        known = super().constants(param, *values)
-        return tuple([v.astype(dtype) if hasattr(v, "native") else v for v in known])
+    Args:
+        kernel: The reference kernel.
+        operation: Its operation, which declares the numbers that are inputs of the programs.
+    """
 
-    def update(self, *arrays: Any, **numbers: Any) -> None:
-        """See the reference."""
-        run: Any = super()
-        if boxes.state.observer is not None:  # a step is recorded, and is one program itself
-            run.update(*arrays, **numbers)
+    def __init__(self, kernel: Any, operation: OptimizerUpdate) -> None:
+        self._kernel = kernel
+        self._varying = operation.varying
+        #: Whether the kernel looks at numbers that vary, which a program cannot.
+        self._reads_values = False
+
+    def update_many(self, rows: Any, scalars: Any) -> None:
+        """See the operation."""
+        # A recorded step is one program itself.
+        if self._reads_values or boxes.state.observer is not None:
+            self._kernel.update_many(rows, scalars)
             return
-        found, structure = jax.tree_util.tree_flatten_with_path(numbers)
-        # Kernels decide by other numbers, such as a weight decay of zero.
-        varies = [not _INPUTS.isdisjoint(map(_name_of, path)) for path, _ in found]
-        leaves = [value for _, value in found]
-        fixed = tuple([_VARIES if x else v for x, v in zip(varies, leaves, strict=True)])
-        vector = numpy.array([v for x, v in zip(varies, leaves, strict=True) if x], numpy.float64)
-        natives = [None if array is None else array.native for array in arrays]
-        results = _compute(run.update, natives, vector, structure, fixed)
-        for index, (array, native) in enumerate(zip(arrays, results, strict=True)):
-            if array is not None and index != 1:  # the gradient
-                self.backend.assign(array, native)
+        try:
+            self._update_many(rows, scalars)
+        except _READS:
+            self._reads_values = True
+            self._kernel.update_many(rows, scalars)
 
-
-class AdaDeltaKernel(_OneProgram, reference.AdaDeltaKernel):
-    """Kernel of ``ada_delta_update``."""
-
-
-class AdaGradKernel(_OneProgram, reference.AdaGradKernel):
-    """Kernel of ``ada_grad_update``."""
-
-
-class AdamKernel(_OneProgram, reference.AdamKernel):
-    """Kernel of ``adam_update``."""
-
-
-class NesterovAGKernel(_OneProgram, reference.NesterovAGKernel):
-    """Kernel of ``nesterov_ag_update``."""
-
-
-class RMSpropKernel(_OneProgram, reference.RMSpropKernel):
-    """Kernel of ``rmsprop_update``."""
+    def _update_many(self, rows: Any, scalars: Any) -> None:
+        leaves: list[Any] = []
+        fixed: list[Any] = []
+        # Kernels decide by the other numbers, such as a weight decay of zero.
+        for name, value in zip(scalars._fields, scalars, strict=True):
+            parts = jax.tree.leaves(value)
+            leaves += parts
+            fixed += [_VARIES] * len(parts) if name in self._varying else parts
+        varying = [v for x, v in zip(fixed, leaves, strict=True) if x is _VARIES]
+        vector = numpy.array(varying, numpy.float64)
+        structure = jax.tree.structure(scalars)
+        for row in rows:
+            natives = [None if array is None else array.native for array in row]
+            results = _compute(self._kernel, natives, vector, structure, tuple(fixed))
+            for index, (array, native) in enumerate(zip(row, results, strict=True)):
+                if array is not None and index != 1:  # the gradient
+                    self._kernel.backend.assign(array, native)

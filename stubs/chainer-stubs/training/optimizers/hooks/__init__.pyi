@@ -7,6 +7,7 @@ from chainer.training.optimizers.hooks import (
     gradient_hard_clipping as gradient_hard_clipping,
     gradient_lars as gradient_lars,
     gradient_noise as gradient_noise,
+    grouping as grouping,
     lasso as lasso,
     weight_decay as weight_decay,
 )
