@@ -200,7 +200,6 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "load_state_dict": "chainer.serializers.load_npz(file, optimizer)",
         "param_groups": "group() for hyperparameters of some parameters, optimizer.target.params()",
         "state_dict": "chainer.serializers.save_npz(file, optimizer)",
-        "step": "update(), after loss.backward()",
         "zero_grad": "cleargrads() of the model",
     },
     "Variable": {

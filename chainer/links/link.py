@@ -579,6 +579,36 @@ class Link(DeviceResident, CheckedKeywords):
         for rule in self._update_rules():
             rule.enabled = False
 
+    def freeze(self) -> Self:
+        """Freezes all parameters under the link hierarchy.
+
+        They get no gradients, and optimizers neither update nor decay them: to train the rest of a
+        model. :meth:`unfreeze` undoes it.
+
+        Returns:
+            The link itself.
+
+        Example:
+            >>> model = chainer.Sequential(L.Linear(3, 4), L.Linear(4, 2))
+            >>> _ = model[0].freeze()
+            >>> F.sum(model(np.ones((1, 3), np.float32))).backward()
+            >>> model[0].W.grad is None, model[1].W.grad is None
+            (True, False)
+        """
+        for param in self.params():
+            param.requires_grad = False
+        return self
+
+    def unfreeze(self) -> Self:
+        """Lets all parameters under the link hierarchy have gradients and updates again.
+
+        Returns:
+            The link itself.
+        """
+        for param in self.params():
+            param.requires_grad = True
+        return self
+
     def _update_rules(self) -> Iterator[Any]:
         for param in self.params():
             # In-place arithmetic leaves variables, which have no rule, in the place of parameters.

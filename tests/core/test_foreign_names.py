@@ -63,7 +63,7 @@ def test_methods_that_are_recommended_exist():
     for owner, names in ATTRIBUTES.items():
         for theirs, text in names.items():
             method = re.match(r"([a-z_]+)\(", text)
-            if method:
+            if method and "of the model" not in text:
                 assert hasattr(owners[owner], method[1]), (theirs, text)
 
 
@@ -146,7 +146,6 @@ def test_errors_of_the_function_itself_stay():
         (lambda: L.Linear(2, 2), "eval", "chainer.using_config('train', False)"),
         (lambda: L.Linear(2, 2), "zero_grad", "Chainer has cleargrads()"),
         (lambda: optimizers.SGD(), "zero_grad", "Chainer has cleargrads() of the model"),
-        (lambda: optimizers.SGD(), "step", "Chainer has update()"),
         (lambda: chainer.Variable(np.ones(2)), "cuda", "Chainer has to_gpu()"),
         (lambda: chainer.Parameter(np.ones(2)), "view", "Chainer has reshape(*shape)"),
     ],

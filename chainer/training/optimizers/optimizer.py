@@ -374,6 +374,8 @@ class GradientMethod(Optimizer):
             rule = self.create_update_rule()
             if self._use_fp32_update:
                 rule.use_fp32_update()
+            if not param.requires_grad:  # frozen, see Link.freeze()
+                rule.enabled = False
             param.update_rule = rule
         return self
 
@@ -460,7 +462,7 @@ class GradientMethod(Optimizer):
         with a blank method.
         """
         for param in self._target().params(include_uninit=False):
-            if param.grad is None:
+            if param.grad is None and param.requires_grad:
                 array = param.array
                 with param.device:
                     param.grad = backend_of(array).xp.zeros_like(array)
