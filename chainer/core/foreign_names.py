@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from chainer.core.misuse import similar
 
@@ -278,8 +278,8 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {
     "use_bias": lambda value: f"nobias={not value}",
     "momentum": lambda value: f"decay={1 - value:g}" if isinstance(value, float) else "decay",
     "betas": lambda value: (
-        f"beta1={value[0]!r}, beta2={value[1]!r}"
-        if isinstance(value, (tuple, list)) and len(value) == 2
+        "beta1={!r}, beta2={!r}".format(*cast("tuple[object, ...]", value))
+        if isinstance(value, tuple) and len(cast("tuple[object, ...]", value)) == 2
         else "beta1=..., beta2=..."
     ),
 }
