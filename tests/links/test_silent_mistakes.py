@@ -61,6 +61,38 @@ def test_lists_of_other_things_and_of_children_are_not():
         Registered()
 
 
+def test_entries_that_nothing_asks_for(tmp_path):
+    full = chainer.Sequential(L.Linear(3, 2), L.Linear(2, 2))
+    chainer.serializers.save_npz(tmp_path / "full.npz", full)
+    part = chainer.Sequential(L.Linear(3, 2))
+    text = r"has 2 entries that the object does not have: '1/W', '1/b'"
+    with pytest.raises(KeyError, match=text):
+        chainer.serializers.load_npz(tmp_path / "full.npz", part, unused="error")
+    with pytest.warns(chainer.MisuseWarning, match=text):
+        chainer.serializers.load_npz(tmp_path / "full.npz", part)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chainer.serializers.load_npz(tmp_path / "full.npz", part, unused="ignore")
+        chainer.serializers.load_npz(tmp_path / "full.npz", full)
+        chainer.serializers.load_npz(tmp_path / "full.npz", part[0], path="0/")
+        chainer.serializers.load_npz(tmp_path / "full.npz", part, ignore_names=["1/W", "1/b"])
+    with pytest.raises(ValueError, match="unused must be 'warn', 'error' or 'ignore', got 'x'"):
+        chainer.serializers.load_npz(tmp_path / "full.npz", part, unused="x")
+
+
+def test_a_class_in_a_sequential():
+    with pytest.raises(ValueError, match=r"got the class Linear: write Linear\(\.\.\.\)"):
+        chainer.Sequential(L.Linear)
+
+
+@pytest.mark.parametrize("name", ["s_{iter}", "{trainer.updater}", "{iteration:03}"])
+def test_fields_of_a_file_name(name):
+    with pytest.raises(ValueError, match="fields are attributes of the trainer"):
+        chainer.training.extensions.snapshot(filename=name)
+    for good in ("s", "s_{.updater.iteration}", "s_{0.updater.epoch}", "{.updater.iteration:06}"):
+        chainer.training.extensions.snapshot(filename=good)
+
+
 class Forgetful(chainer.FunctionNode):
     def forward(self, inputs):
         return (inputs[0] * 2,)
