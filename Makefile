@@ -65,6 +65,18 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/run_tests.py -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
 
+# A sample of the commands that pages and messages print, in fresh environments; ARGS=--all: all.
+test-install: $(VENV)/.test
+	CHAINER_TEST_COMMANDS=$(if $(findstring --all,$(ARGS)),all) $(BIN)/python scripts/run_tests.py -q \
+		-m slow tests/installation $(filter-out --all,$(ARGS))
+
+# One test in SAMPLE, so that it takes minutes; SAMPLE=1: all tests.
+SAMPLE ?= 12
+
+coverage: $(VENV)/.test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" \
+		--sample $(SAMPLE) --cov=chainer --cov-report=term --no-header -r N $(ARGS) | tail -n 3
+
 test-packs: $(VENV)/.test
 	CHAINERMN_TEST_SIZES=2 $(BIN)/python scripts/test_packs.py -n $(WORKERS) -q -m "not slow" $(ARGS)
 

@@ -27,6 +27,11 @@ def main(arguments: list[str] | None = None) -> int:
         from benchmarks.multi_process.__main__ import main as multi_process
 
         return multi_process(given[1:])
+    if given[:1] == ["traps"]:
+        # It compares values, and has no times.
+        from benchmarks.traps import main as traps
+
+        return traps(given[1:])
     parser = _parser()
     options = parser.parse_args(given)
     available = list_benchmarks(options.programs)

@@ -38,7 +38,7 @@ ALIASES: dict[str, str] = {
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
     # utilities in the order of imports.
     "chainer.core.utils.sparse": "chainer.core.autograd.sparse",
-    # Modules of release 7 whose names are those of functions here.
+    # Modules of release 7 whose names belong to functions here.
     "chainer.core.utils.experimental": "chainer.core.utils._experimental",
     "chainer.core.utils.nondeterministic": "chainer.core.utils._nondeterministic",
     "chainer.cuda": "chainer.backends.cuda",

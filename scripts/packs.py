@@ -1,4 +1,7 @@
-"""The distributions of this repository, for the other scripts, before anything is installed."""
+"""The distributions of this repository, for the other scripts, before anything is installed.
+
+``python scripts/packs.py`` prints their names and folders.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +41,8 @@ def folders() -> dict[str, Path]:
 def settings(folder: Path) -> dict[str, Any]:
     """Returns the pyproject.toml of a distribution."""
     return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    for name, folder in folders().items():
+        print(f"{name:20} {folder.relative_to(ROOT)}")

@@ -47,12 +47,26 @@ def test_a_test_that_fails_once(folder):
     assert "FAILED test_them.py::test_that_fails_once" in done.stdout
     assert "once more" in done.stdout
     assert (folder / "passes").read_text() == "x"
+    named = "1 tests passed only when they were repeated:\n  test_them.py::test_that_fails_once\n"
+    assert done.stdout.endswith(named)
+
+
+def test_unsteady_tests_are_in_the_summary_of_the_job(folder, monkeypatch, tmp_path):
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    run(folder, "-k", "passes or once")
+    assert summary.read_text() == (
+        "before\n1 tests passed only when they were repeated:\n"
+        "- test_them.py::test_that_fails_once\n"
+    )
 
 
 def test_a_test_that_fails_twice(folder):
     assert run(folder).returncode == 1
     assert (folder / "always").read_text() == "xx"
     assert (folder / "passes").read_text() == "x"
+    assert "only when they were repeated" not in run(folder).stdout
 
 
 def test_tests_that_pass_are_run_once(folder):

@@ -1,4 +1,4 @@
-"""What remains of ChainerX: names that programs of the releases 6 and 7 use.
+"""The names of ChainerX that programs for releases 6 and 7 use.
 
 Arrays of ChainerX are not supported. The class of its devices is there for ``isinstance``.
 """
@@ -55,7 +55,7 @@ class ChainerxDevice(Device):
 
 
 def to_chx(array: ArrayTree) -> Any:
-    """Refuses to convert arrays to those of ChainerX.
+    """Refuses to convert arrays to ChainerX.
 
     Args:
         array (array, None, list or tuple): Array or arrays.
@@ -73,7 +73,7 @@ def to_chx(array: ArrayTree) -> Any:
 
 
 def from_chx(array: ArrayTree) -> Any:
-    """Converts arrays of ChainerX, of which there are none, to those of other libraries.
+    """Returns arrays unchanged. There are no arrays of ChainerX to convert.
 
     Args:
         array (array, None, list or tuple): Array or arrays.

@@ -1,4 +1,4 @@
-"""What every library that computes convolutions has to check of a call."""
+"""Checks that a call of any library for convolutions needs."""
 
 from __future__ import annotations
 

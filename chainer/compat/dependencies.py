@@ -1,8 +1,9 @@
-"""The packages that Chainer up to release 7 installed, and that other packages rely on.
+"""The packages that Chainer up to release 7 installed or contained, and that others rely on.
 
 Packages such as ChainerCV import six or filelock without requiring them, because every installation
 of Chainer had them. Chainer 8 does not need them: ``pip install "chainer[clients]"`` installs them.
-The import error of a missing one says so.
+The import error of a missing one says so. ``chainermn`` and ``onnx_chainer``, which release 7
+contains, are distributions of their own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ MODULES = frozenset(
     {"filelock", "google.protobuf", "pkg_resources", "setuptools", "six", "typing_extensions"}
 )
 
+#: Import names of packages that release 7 contains, and the extras that install them.
+PACKS = {"chainermn": "mpi", "onnx_chainer": "onnx"}
+
 #: Function of importlib that looks for a module on behalf of an import statement.
 _IMPORT_STATEMENT = "_find_and_load_unlocked"
 
@@ -38,13 +42,20 @@ class MissingDependencyFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raises ModuleNotFoundError for a module of ``MODULES``; returns None for others."""
+        """Raises ModuleNotFoundError for a package of the tables; returns None for others."""
         # The parent package ``google`` of protobuf belongs to other distributions, too.
-        if fullname not in MODULES or self._found_by_others(fullname, path, target):
+        known = fullname in MODULES or fullname in PACKS
+        if not known or self._found_by_others(fullname, path, target):
             return None
         # importlib.util.find_spec() asks whether a module exists, and expects None.
         if sys._getframe(2).f_code.co_name != _IMPORT_STATEMENT:
             return None
+        if fullname in PACKS:
+            raise ModuleNotFoundError(
+                f"No module named '{fullname}'; Chainer 7 contained it, now it is a distribution "
+                f"of its own: {install_command(f'chainer[{PACKS[fullname]}]')}",
+                name=fullname,
+            )
         raise ModuleNotFoundError(
             f"No module named '{fullname}'; Chainer up to release 7 installed it, and packages "
             f"written for Chainer may need it: {install_command('chainer[clients]')}",

@@ -10,8 +10,8 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 
     Args:
         name: Name of the argument.
-        expected: What it must be.
-        value: What it is.
+        expected: Description of a valid value.
+        value: The given value.
     """
     if isinstance(value, type):
         made = f"{value.__name__}(...)"
@@ -27,7 +27,7 @@ def require_attribute(name: str, value: object, attribute: str, expected: str) -
         name: Name of the argument.
         value: The argument.
         attribute: The attribute that is needed.
-        expected: What the argument must be, for the message.
+        expected: Description of a valid argument, for the message.
 
     Raises:
         TypeError: If it lacks the attribute, or is a class instead of an object of it.

@@ -90,6 +90,6 @@ def enable_final(
     """
     bases = base if isinstance(base, tuple) else (base,)
     meta_bases = meta_base if isinstance(meta_base, tuple) else (meta_base,)
-    # A metaclass must derive from those of all bases, hence one made for the call.
+    # A metaclass must derive from the metaclasses of all bases, hence one is made for the call.
     metaclass = type("FinalMeta", (FinalMeta, *meta_bases), {})
     return metaclass("EnableFinal", bases, {})

@@ -66,7 +66,7 @@ class Installation:
         """Returns what must stand beside a project of another author in ``pip install``.
 
         Args:
-            requirements: What the project requires, with the requirements of its extras.
+            requirements: Requirements of the project, with the requirements of its extras.
 
         Returns:
             list: The paths of the packs among them, for a source tree; the folder of the wheels; or
@@ -194,7 +194,7 @@ def needed_projects(
 
     Args:
         wanted: Normalized names and extras.
-        known: What :func:`projects` returns.
+        known: Result of :func:`projects`.
     """
     order: list[str] = []
     visited: set[tuple[str, tuple[str, ...]]] = set()

@@ -21,7 +21,7 @@ class _Entry(Protocol):
 
 
 class _Names(Protocol):
-    """What :func:`lazy_module` needs of a :class:`~chainer.core.registry.registry.Registry`."""
+    """The part of a :class:`~chainer.core.registry.registry.Registry` that a lazy module uses."""
 
     def find(self, name: str) -> _Entry | None: ...
 
@@ -78,8 +78,8 @@ def lazy_module(
     An attribute is looked up in ``names``, in the registry, and among the submodules of a package.
     The first access imports the object and stores it as an attribute of the module, so that every
     later access costs nothing. If the registry replaces or removes the entry, the stored attribute
-    is dropped. A name must not be that of a submodule of the same package: Python would put the
-    module in its place as soon as the module is imported.
+    is dropped. No submodule of the same package may have the name: Python would put the module in
+    its place as soon as the module is imported.
 
     Args:
         module_globals: ``globals()`` of the module.

@@ -11,7 +11,7 @@ from chainer.core.warnings import MisuseWarning
 __all__ = ["MisuseWarning", "ignored", "similar", "warn_once"]
 
 
-#: What was reported already: pairs of a kind and a name.
+#: Misuses reported already: pairs of a kind and a name.
 _reported: set[tuple[str, str]] = set()
 
 
@@ -20,7 +20,7 @@ def warn_once(kind: str, name: str, message: str, stacklevel: int = 2) -> None:
 
     Args:
         kind: Kind of the misuse.
-        name: What it is about. For each pair of kind and name there is one warning.
+        name: Object of the misuse. For each pair of kind and name there is one warning.
         message: Text of the warning.
         stacklevel: As for :func:`warnings.warn`, from the caller of this function.
     """

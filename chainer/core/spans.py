@@ -16,13 +16,13 @@ R = TypeVar("R")
 
 
 class Recorder(Protocol):
-    """What records spans."""
+    """Records spans."""
 
     def span(self, category: str, name: str, begin: int, end: int) -> None:
         """Records a span.
 
         Args:
-            category: What it belongs to: ``'update'``.
+            category: Group of the call: ``'update'``.
             name: Name of the function.
             begin: Time in nanoseconds.
             end: Time in nanoseconds.
@@ -43,8 +43,8 @@ def measured(category: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Returns a decorator for functions whose calls are recorded while a profiler is active.
 
     Args:
-        category: What the calls belong to: ``'update'`` or ``'data'``. The name of a method's span
-            is that of the object's class.
+        category: Group of the calls: ``'update'`` or ``'data'``. The span of a method has the name
+            of the object's class.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -22,7 +22,7 @@ ShapeSpec: TypeAlias = int | Sequence[int]
 """A shape, or the length of an array of one dimension."""
 
 DTypeSpec: TypeAlias = DTypeLike
-"""What ``numpy.dtype`` takes."""
+"""An argument of ``numpy.dtype``."""
 
 NdArray: TypeAlias = Array
 """An array of any backend."""
@@ -37,10 +37,10 @@ AbstractInitializer: TypeAlias = Callable[[Array], None]
 """A function that fills an array."""
 
 InitializerSpec: TypeAlias = InitializerLike
-"""What links take as an initializer."""
+"""An initializer, as links accept it."""
 
 DeviceSpec: TypeAlias = DeviceLike
-"""What :func:`chainer.get_device` takes."""
+"""An argument of :func:`chainer.get_device`."""
 
 CudaDeviceSpec: TypeAlias = Any
 """A CUDA device, or its number."""

@@ -49,13 +49,13 @@ Grads: TypeAlias = "tuple[Variable | None, ...]"
 """Gradients as Variables; None where there is no gradient."""
 
 Indexes: TypeAlias = tuple[int, ...]
-"""Positions in a tuple, such as those of the inputs whose gradients are wanted."""
+"""Positions in a tuple, such as the numbers of the inputs whose gradients are wanted."""
 
 ArrayModule: TypeAlias = ModuleType
 """An array namespace with the NumPy API (``xp``): ``numpy``, ``cupy``, ..."""
 
 Index: TypeAlias = Any
-"""What selects elements of an array: ints, slices, None, Ellipsis, arrays, and tuples of them."""
+"""Selects elements of an array: an int, slice, None, Ellipsis, array, or tuple of them."""
 
 Shape: TypeAlias = tuple[int, ...]
 """Shape of an array."""
@@ -76,10 +76,10 @@ DType: TypeAlias = numpy.dtype[Any]
 """A data type of arrays."""
 
 DTypeLike: TypeAlias = Any
-"""What ``numpy.dtype`` takes (``'f'``, ``numpy.float32``, ...), or ``chainer.mixed16``."""
+"""An argument of ``numpy.dtype`` (``'f'``, ``numpy.float32``, ...), or ``chainer.mixed16``."""
 
 DeviceLike: TypeAlias = "Device | str | int | tuple[str, int] | None"
-"""What :func:`chainer.get_device` takes."""
+"""An argument of :func:`chainer.get_device`."""
 
 InitializerLike: TypeAlias = "Callable[[Array], None] | Array | Scalar | None"
 """An initializer, the initial array or number, or None for the default initializer."""

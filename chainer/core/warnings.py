@@ -8,9 +8,9 @@ class PerformanceWarning(RuntimeWarning):
 
 
 class MisuseWarning(UserWarning):
-    """What the program does has no effect, or not the one that was meant; values are as released.
+    """A statement of the program has no effect, or not the intended one; results are as released.
 
-    It is shown once for each parameter, name or class that it is about.
+    It is shown once for each parameter, name or class.
     """
 
 

@@ -18,7 +18,7 @@ _KL = TypeVar("_KL", bound=Callable[..., Variable])
 _D = TypeVar("_D", bound="Distribution")
 
 
-#: What the documentation of most functions of a distribution tells.
+#: Sections shared by the docstrings of most methods of a distribution.
 _of_values = SharedSections(
     """
     Args:
@@ -173,8 +173,8 @@ class Distribution:
             sample_shape (int or tuple of ints): Shape *S* of the values to draw.
 
         Returns:
-            Variable: Values, of shape ``S + B + E``. Those of some distributions are differentiable
-            functions of their parameters (reparametrized).
+            Variable: Values, of shape ``S + B + E``. The samples of some distributions are
+            differentiable functions of their parameters (reparametrized).
         """
         shape = _as_shape(sample_shape)
         values = self.sample_n(math.prod(shape))

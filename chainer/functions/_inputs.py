@@ -1,4 +1,4 @@
-"""What functions say about an input that is not an array, where they look at it before they run."""
+"""Errors for an input that is not an array, raised by functions that look at it before they run."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def label_error(
     The check only runs after indexing has failed, so that it costs nothing otherwise.
 
     Args:
-        error: What indexing by the labels has raised.
+        error: The error that indexing by the labels raised.
         name: Name of the argument.
         labels: Labels or ids.
         count: Number of classes or rows.

@@ -29,6 +29,7 @@ from chainer.links.link_hook import (
     thread_hooks,
 )
 from chainer.links.name_set import NameSet
+from chainer.links.serializer import Deserializer
 
 __all__ = ["Chain", "ChainList", "Link"]
 
@@ -277,10 +278,7 @@ class Link(DeviceResident, CheckedKeywords):
             ['/W']
         """
         if not self.__init_done:
-            raise RuntimeError(
-                f"{type(self).__name__}: Link.__init__() has not been called; call "
-                "super().__init__() before init_scope()"
-            )
+            raise RuntimeError(self.__no_init_text())
         before = self._within_init_scope
         self._within_init_scope = True
         try:
@@ -671,6 +669,9 @@ class Link(DeviceResident, CheckedKeywords):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
+        if self._local_link_hooks and isinstance(serializer, Deserializer):
+            for hook in self._local_link_hooks.values():
+                hook._loading(self)
         members = vars(self)
         for name in self._params:
             param = members[name]

@@ -53,7 +53,7 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
     """Description of a call that has run.
 
     Attributes:
-        out: What the call returns. Its arrays may be replaced by assignment to ``out.array``.
+        out: Result of the call. Its arrays may be replaced by assignment to ``out.array``.
     """
 
     def __init__(
@@ -184,6 +184,13 @@ class LinkHook:
 
         Args:
             link (Link): The link it is deleted from; None for all links of the thread.
+        """
+
+    def _loading(self, link: Link) -> None:
+        """Called before a link that has this hook loads its values from a file.
+
+        Args:
+            link (Link): The link.
         """
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:

@@ -27,7 +27,7 @@ def check_count(name: str, value: Any, largest: int = LARGEST_COUNT) -> int:
 
     Args:
         name: Name of the entry, for the message.
-        value: What was loaded.
+        value: The loaded value.
         largest: Largest value that makes sense.
 
     Raises:
@@ -43,7 +43,7 @@ def check_finite(name: str, value: Any) -> float:
 
     Args:
         name: Name of the entry, for the message.
-        value: What was loaded.
+        value: The loaded value.
 
     Raises:
         ValueError: If it is infinite or not a number.
@@ -59,7 +59,7 @@ def parse_json(name: str, text: Any, kind: type, item: type | None = None) -> An
 
     Args:
         name: Name of the entry, for the message.
-        text: What was loaded.
+        text: The loaded text.
         kind: Class that the value must have.
         item: Class that its items must have; None for any.
 
@@ -101,7 +101,7 @@ def load_optional(serializer: AbstractSerializer, key: str, value: T) -> T:
     """Serializes a value that files of other releases do not contain.
 
     Returns:
-        What the serializer returns, or ``value`` where the file has no such entry.
+        The result of the serializer, or ``value`` where the file has no such entry.
     """
     try:
         return serializer(key, value)
@@ -113,7 +113,7 @@ def load_or_warn(serializer: AbstractSerializer, key: str, value: T, fallback: T
     """Serializes a value; warns where the file does not contain it.
 
     Returns:
-        What the serializer returns, or ``fallback`` where the file has no such entry.
+        The result of the serializer, or ``fallback`` where the file has no such entry.
     """
     try:
         return serializer(key, value)
@@ -130,7 +130,7 @@ def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:
     Args:
         serializer: Serializer or deserializer.
         key: Key of the entry.
-        value: What :mod:`json` can write.
+        value: A value that :mod:`json` can write.
 
     Returns:
         The value, or the loaded one.

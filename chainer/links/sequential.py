@@ -66,7 +66,7 @@ class Sequential(ChainList):
             x: Inputs of the first layer.
 
         Returns:
-            What the last layer returns.
+            The result of the last layer.
 
         Raises:
             RuntimeError: If there is no layer.

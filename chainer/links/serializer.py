@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 from chainer.core.arguments import require_attribute
 
 EntryValue: TypeAlias = Any
-"""What an entry can hold: an array of any backend, a scalar, a string or None."""
+"""Value of an entry: an array of any backend, a scalar, a string or None."""
 
 
 class Serializable(Protocol):

@@ -44,7 +44,7 @@ class Layer:
 
 
 class ModelSummary:
-    """What :func:`summary` returns: prints as a table, and is a table in a notebook.
+    """Result of :func:`summary`: prints as a table, and is a table in a notebook.
 
     Attributes:
         layers: The links of the model, each once, parents before children.

@@ -113,7 +113,7 @@ def register(plugin: Any, name: str | None = None) -> PluginRecord:
 
     Args:
         plugin: Module or object with functions named like hooks.
-        name: Name for messages and for :func:`unregister`; by default that of the module or class.
+        name: Name for messages and for :func:`unregister`; by default the module's or class's name.
 
     Returns:
         PluginRecord: Its record.

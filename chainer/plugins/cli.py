@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Args:
-        arguments: Arguments without the name of the program; by default those of the process.
+        arguments: Arguments without the name of the program; by default the process's.
 
     Returns:
         int: Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong arguments.

@@ -24,11 +24,12 @@ class FoundPack(NamedTuple):
 
     Attributes:
         name: Name of the entry point.
-        target: What it refers to: ``"package.module"`` or ``"package.module:object"``.
+        target: Module or object that it refers to: ``"package.module"`` or
+        ``"package.module:object"``.
         distribution: Name of the distribution, as its metadata spell it.
         version: Its version; empty if unknown.
         location: The metadata folder it was read from.
-        problem: What is wrong with the entry; empty if nothing is.
+        problem: Error in the entry; empty if there is none.
     """
 
     name: str
@@ -52,8 +53,8 @@ _cache: dict[str, tuple[int, tuple[_Distribution, ...]]] = {}
 def discover(path: Iterable[object] | None = None) -> list[FoundPack]:
     """Returns the entry points of group ``chainer`` of all distributions on a path.
 
-    If a distribution is there several times, the first one counts, as for imports. What was read is
-    remembered for each folder until the folder changes. Folders that do not exist or cannot be read
+    If a distribution is there several times, the first one counts, as for imports. The entries of
+    each folder are remembered until the folder changes. Folders that do not exist or cannot be read
     are skipped, as for imports.
 
     Args:

@@ -151,7 +151,7 @@ class EventHooks:
 
 
 def name_of(plugin: object) -> str:
-    """Returns the name of a plugin registered at run time: that of its module or class.
+    """Returns the name of a plugin registered at run time: the name of its module or class.
 
     Args:
         plugin: The module or object.

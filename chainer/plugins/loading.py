@@ -36,7 +36,7 @@ class Loaded:
 
     Attributes:
         plugin: The module or object; None if it could not be imported.
-        staged: What its hooks registered.
+        staged: Registrations of its hooks.
         state: ``loaded``, ``incompatible`` or ``failed``.
         error: The reason, if it is not loaded.
         seconds: Time that importing it and calling its hooks took.

@@ -35,7 +35,7 @@ class PluginManager:
 
     Args:
         version: Version of Chainer, for its own packs.
-        tables: The registries to fill, by kind; by default those of the process.
+        tables: The registries to fill, by kind; by default the registries of the process.
     """
 
     def __init__(self, version: str, tables: Mapping[str, Registry] | None = None) -> None:
@@ -45,7 +45,7 @@ class PluginManager:
         self._events: EventHooks | None = None
         self._enabled_loaded = False
         self._reported_names: set[str] = set()
-        # What this thread is doing further up in its calls: 'installed', 'enabled'.
+        # Tasks that this thread has begun and not finished: 'installed', 'enabled'.
         self._here = _ThreadState()
         # Protects the records and the order of registration. It is never held while a pack is
         # imported, a hook is called or the user is warned: see chainer.plugins.loading.
@@ -74,7 +74,7 @@ class PluginManager:
 
     def _find(self) -> Iterator[PluginRecord]:
         found = discover()
-        # Metadata of another version than that of this code are stale, or belong to another copy.
+        # Metadata of another version than this code's are stale, or belong to another copy.
         installed = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
         own = {
             name: FoundPack(name, target, OWN_DISTRIBUTION, self._version, "")
@@ -314,7 +314,7 @@ class PluginManager:
 
         Args:
             plugin: Module or object with functions named like hooks.
-            name: Name for messages and for :meth:`unregister`; by default that of the module or
+            name: Name for messages and for :meth:`unregister`; by default the name of the module or
                 class.
 
         Returns:
@@ -414,7 +414,7 @@ class PluginManager:
 
 
 class _ThreadState(threading.local):
-    """What a thread is doing, so that it does not begin it again further down in its calls."""
+    """Tasks that a thread has begun, so that it does not begin them again inside themselves."""
 
     def __init__(self) -> None:
         self.doing: set[str] = set()

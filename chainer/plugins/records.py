@@ -34,7 +34,7 @@ class PluginRecord:
         seconds: Time that importing and registering took; None before.
         enabled: Whether the user loaded it by name or registered it at run time. Only then are its
             hooks for training events called.
-        entries: What it registered: pairs of registry and entry.
+        entries: Its registrations: pairs of registry and entry.
         plugin: The module or object, after the import.
         reported: Whether the user was warned of its problem.
     """
@@ -71,7 +71,7 @@ class PluginRecord:
         return "; ".join(map(str, self.conflicts))
 
     def matches(self, name: str) -> bool:
-        """Returns whether a name is that of the entry point or of the distribution.
+        """Returns whether a name belongs to the entry point or to the distribution.
 
         Args:
             name: Name that the user gave.

@@ -1,6 +1,6 @@
 """Tools for testing functions, links and backends (public module ``chainer.testing``).
 
-What our own tests use is here for authors of plugins as well:
+Our own tests and the tests of plugin authors use the same modules:
 
 - :mod:`~chainer.testing.gradient_check` (also ``chainer.gradient_check``): gradients against finite
   differences;

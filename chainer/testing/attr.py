@@ -36,7 +36,7 @@ def check_available(what: str = "markers of tests") -> None:
     """Raises RuntimeError if pytest is not installed.
 
     Args:
-        what (str): What needs pytest, for the message.
+        what (str): Name of the function that needs pytest, for the message.
     """
     if _error is not None:
         raise RuntimeError(

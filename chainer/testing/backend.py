@@ -19,8 +19,8 @@ from chainer.core.typing import ArrayTree
 from chainer.core.utils import installed
 from chainer.testing.bundle import TestCaseBundle, over_bundles
 
-#: Parameters of earlier releases in their order there, which is that of the parts of
-#: :meth:`BackendConfig.get_func_str`.
+#: Parameters of earlier releases, in the order in which :meth:`BackendConfig.get_func_str` joins
+#: them.
 _RELEASED: dict[str, Any] = {
     "use_chainerx": False,
     "chainerx_device": None,
@@ -33,7 +33,7 @@ _RELEASED: dict[str, Any] = {
     "use_ideep": "never",
 }
 
-#: All parameters: those of earlier releases, and ours.
+#: All parameters: of earlier releases, and new ones.
 _DEFAULTS: dict[str, Any] = {**_RELEASED, "device": None, "kernels": ()}
 
 #: Parameters that are entries of ``chainer.config``.
@@ -54,12 +54,12 @@ class BackendConfig:
     looked up when it is asked for, so that a configuration of an unavailable backend can be made.
 
     Args:
-        params (dict): What differs from the defaults: ``device`` (a specifier such as
+        params (dict): Values that differ from the defaults: ``device`` (a specifier such as
             ``'@strict:0'``), ``kernels`` (names of kernel providers to prefer), and the parameters
             of earlier releases: ``use_cuda`` and ``cuda_device``, ``use_cudnn``,
             ``cudnn_deterministic``, ``autotune``, ``cudnn_fast_batch_normalization``,
-            ``use_ideep``, ``use_chainerx`` and ``chainerx_device``. Tests with ``use_chainerx``
-            are skipped.
+            ``use_ideep``, ``use_chainerx`` and ``chainerx_device``. Tests with ``use_chainerx`` are
+            skipped.
 
     Raises:
         TypeError: If ``params`` is not a dictionary.
@@ -143,7 +143,7 @@ class BackendConfig:
     def get_func_str(self) -> str:
         """Returns the parameters as a part of a class's name.
 
-        Those of earlier releases all, ours where they are given:
+        All parameters of earlier releases, and the given ones of this release:
         ``'use_chainerx_false__chainerx_device_None__use_cuda_false__...__use_ideep_never'``.
         """
         return "__".join(
@@ -152,7 +152,7 @@ class BackendConfig:
         )
 
     def _shown(self) -> dict[str, Any]:
-        """Returns the parameters that texts tell: those of earlier releases, and given ones."""
+        """Returns the parameters to show: all of earlier releases, and the given new ones."""
         shown = {name: self._params[name] for name in _RELEASED}
         return shown | {k: v for k, v in self._given.items() if k not in _RELEASED}
 

@@ -1,4 +1,4 @@
-"""What the test cases of functions, links and optimizers have in common."""
+"""Base of the test cases of functions, links and optimizers."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class VariantTests:
 
         Args:
             outputs (tuple of arrays): Arrays on the device under test.
-            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
+            expected_outputs (tuple of numpy.ndarray): Result of ``forward_expected``.
 
         Raises:
             FunctionTestError, LinkTestError: If they differ.

@@ -39,7 +39,7 @@ def checked_gradients(
     Args:
         gradients: The gradients, None for none.
         template: Arrays of the shapes and dtypes they should have.
-        what: What the two are.
+        what: Name of the two, for the message.
     """
     fits = len(gradients) == len(template) and all(
         g is None or (g.shape == t.shape and g.dtype == t.dtype)
@@ -60,7 +60,7 @@ def _dodging(check: Callable[[], None], dodge: bool, error_class: type[TestCaseE
     Args:
         check: The check, which draws its inputs.
         dodge: Whether to do so.
-        error_class: What is raised if no attempt succeeds.
+        error_class: Class of the error that is raised if no attempt succeeds.
     """
     for _ in range(_ATTEMPTS if dodge else 1):
         try:

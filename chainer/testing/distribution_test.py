@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy
@@ -141,19 +141,20 @@ class distribution_unittest(unittest.TestCase):
         # For points: one value for each sample and element of the batch.
         values = [
             method(*[point[(..., *index, *_all(self.event_shape))] for point in points], **params)
-            for index, params in self._elements()
+            for index, params in zip(
+                numpy.ndindex(*self.shape), self.scipy_onebyone_params_iter(), strict=True
+            )
         ]
         own_shape = numpy.shape(values[0]) if values else ()
         if points:
-            stacked = numpy.stack(values, axis=-1)
-            return stacked.reshape(*self.sample_shape, *self.shape)
+            # The shape is one argument: it is () for a single element.
+            return numpy.stack(values, axis=-1).reshape((*self.sample_shape, *self.shape))
         return numpy.reshape(values, (*self.shape, *own_shape))
 
-    def _elements(self) -> list[tuple[tuple[int, ...], dict[str, Any]]]:
-        return [
-            (index, {name: value[index] for name, value in self.scipy_params.items()})
-            for index in numpy.ndindex(*self.shape)
-        ]
+    def scipy_onebyone_params_iter(self) -> Iterator[dict[str, Any]]:
+        """Yields SciPy's parameters of each element of the batch."""
+        for index in numpy.ndindex(*self.shape):
+            yield {name: value[index] for name, value in self.scipy_params.items()}
 
     # -- checks -----------------------------------------------------------------------------------
 
@@ -223,13 +224,13 @@ class distribution_unittest(unittest.TestCase):
         assert self._dist(is_gpu).support == self.support
 
     def check_sample(self, is_gpu: bool) -> None:
-        """Compares mean and standard deviation of samples with those of SciPy's samples."""
+        """Compares mean and standard deviation of samples with SciPy's samples."""
         found = to_host(self._dist(is_gpu).sample(sample_shape=(_SAMPLES, *self.sample_shape)))
         size = (_SAMPLES, *self.sample_shape, *self.shape)
         if self.scipy_onebyone:
             own = [
                 self.scipy_dist.rvs(size=(_SAMPLES, *self.sample_shape), **params)
-                for _, params in self._elements()
+                for params in self.scipy_onebyone_params_iter()
             ]
             axis = 1 + len(self.sample_shape)
             expected = numpy.stack(own, axis=axis).reshape(*size, *self.event_shape)
@@ -249,7 +250,7 @@ def _test(target: str, is_gpu: bool) -> Callable[[distribution_unittest], None]:
 
     def test(self: distribution_unittest) -> None:
         if target not in self.test_targets:
-            raise unittest.SkipTest(f"{target!r} is not in test_targets")
+            raise unittest.SkipTest(f"{target!r} does not exist in test_targets.")
         getattr(self, f"check_{target}")(is_gpu)
 
     test.__name__ = f"test_{target}_{'gpu' if is_gpu else 'cpu'}"

@@ -60,7 +60,7 @@ class TestCaseError(AssertionError):
 class WrongTestCase(AssertionError, ValueError, TypeError):
     """Raised when a test case itself has a wrong attribute, or returns something of a wrong type.
 
-    It belongs to the class that release 7 raises, and to those of the mistake.
+    It belongs to the class that release 7 raises, and to the class of the mistake itself.
     """
 
     __test__ = False

@@ -121,8 +121,8 @@ class FunctionTestBase(DifferentiationTests):
         """Tests forward computation; for classes that define ``test_forward`` themselves.
 
         Args:
-            backend_config (BackendConfig): Configuration to test with; by default that of the
-                class, else the CPU.
+            backend_config (BackendConfig): Configuration to test with; by default the class's, else
+                the CPU.
         """
         with self._running("test_forward", backend_config) as device:
             self._check_forward(self._arrays(self.generate_inputs(), "generate_inputs"), device)
@@ -254,8 +254,8 @@ class FunctionTestCase(FunctionTestBase, VariantTestCase):
 
     Attributes:
         skip_forward_test (bool): Whether to skip the test of forward computation.
-        skip_backward_test (bool): Whether to skip that of backward computation.
-        skip_double_backward_test (bool): Whether to skip that of double backward computation.
+        skip_backward_test (bool): Whether to skip the test of backward computation.
+        skip_double_backward_test (bool): Whether to skip the test of double backward computation.
         dodge_nondifferentiable (bool): Whether to draw other inputs where the function turns out
             not to be differentiable.
         check_forward_options (dict): Options of :func:`~chainer.testing.assert_allclose`, such as

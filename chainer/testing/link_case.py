@@ -44,7 +44,7 @@ class LinkTests(VariantTests):
         """Returns the link.
 
         Args:
-            initializers (tuple): What ``generate_params`` returned, arrays in the dtype under test.
+            initializers (tuple): Result of ``generate_params``, arrays in the dtype under test.
         """
         raise NotImplementedError("create_link is not implemented.")
 
@@ -167,9 +167,9 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
         param_names (tuple of str): Names of the parameters whose gradients are tested, such as
             ``('W', 'b')``, or ``'l1/W'`` for one of a child.
         skip_forward_test (bool): Whether to skip the test of forward computation.
-        skip_backward_test (bool): Whether to skip that of backward computation.
-        skip_double_backward_test (bool): Whether to skip that of double backward computation.
-        skip_serialization_test (bool): Whether to skip that of saving and loading; True.
+        skip_backward_test (bool): Whether to skip the test of backward computation.
+        skip_double_backward_test (bool): Whether to skip the test of double backward computation.
+        skip_serialization_test (bool): Whether to skip the test of saving and loading; True.
         dodge_nondifferentiable (bool): Whether to draw other inputs and parameters where the link
             turns out not to be differentiable.
         check_forward_options (dict): Options of :func:`~chainer.testing.assert_allclose`.

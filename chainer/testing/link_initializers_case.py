@@ -28,8 +28,8 @@ class LinkInitializersTestCase(LinkTests, VariantTestCase):
         Returns a tuple of NumPy arrays.
     ``get_initializers(self)``
         Returns a tuple with as many elements as ``param_names``: for each a list of the
-        initializers to try. They are to be deterministic. While those of one parameter are tried,
-        the others are what ``generate_params`` returns. Use :class:`InitializerArgument` for
+        initializers to try. They are to be deterministic. While the initializers of one parameter
+        are tried, ``generate_params`` supplies the others. Use :class:`InitializerArgument` for
         arguments such as None.
 
     ``test_initializers`` creates a link with each initializer, calls it, and compares the parameter

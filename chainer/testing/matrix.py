@@ -9,6 +9,11 @@ import numpy
 from chainer.core.typing import ArrayLike, DTypeLike
 
 
+def _broadcast_to(array: ArrayLike, shape: tuple[int, ...]) -> numpy.ndarray[Any, Any]:
+    # The name of release 7, for NumPy versions without the function.
+    return numpy.broadcast_to(numpy.asarray(array), shape)
+
+
 def generate_matrix(
     shape: tuple[int, ...], dtype: DTypeLike = float, *, singular_values: ArrayLike
 ) -> numpy.ndarray[Any, Any]:
@@ -47,7 +52,7 @@ def generate_matrix(
     if (values < 0).any():
         raise ValueError(f"singular_values must not be negative, got {values.min()}")
     rank = min(shape[-2:])
-    values = numpy.broadcast_to(values, (*shape[:-2], rank))
+    values = _broadcast_to(values, (*shape[:-2], rank))
     sample = numpy.random.standard_normal(shape)
     if dtype.kind == "c":
         sample = sample + 1j * numpy.random.standard_normal(shape)

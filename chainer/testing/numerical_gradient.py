@@ -41,8 +41,8 @@ def numerical_grad(
     """Computes numerical gradient by finite differences.
 
     Each element of each input is moved up and down by ``eps``, in place, and ``f`` is evaluated.
-    The gradient is that of ``sum(sum(y * gy) for y, gy in zip(f(), grad_outputs))``. ``f`` runs
-    without type checks, so that wide inputs meet parameters of their own dtype. The step is
+    The result is the gradient of ``sum(sum(y * gy) for y, gy in zip(f(), grad_outputs))``. ``f``
+    runs without type checks, so that wide inputs meet parameters of their own dtype. The step is
     measured after rounding to the dtype of the input, so that float16 and float32 inputs do not
     spoil the result.
 
@@ -224,7 +224,7 @@ def _detect(
     names = ("x-eps  ", "x-eps/2", "x      ", "x+eps/2", "x+eps  ")
     grid = numpy.array(steps) / max(map(abs, steps))
     basis = numpy.vander(grid, 3)
-    # What remains of a vector after its best quadratic fit is taken away.
+    # Residuals of a vector after its best quadratic fit.
     residual_maker = numpy.eye(len(steps)) - basis @ numpy.linalg.pinv(basis)
     for i in range(len(outputs[0])):
         if outputs[0][i] is None:

@@ -49,8 +49,7 @@ import numpy
 from chainer.core.registry import registries
 from chainer.core.typing import ArrayTree, DTypeLike, VariableLike
 
-#: What an input is meant to exercise: ordinary arrays, arrays without elements, arrays without
-#: dimensions.
+#: Kinds of inputs: ordinary arrays, arrays without elements, arrays without dimensions.
 Kind = Literal["regular", "empty", "zero-dim"]
 
 _Pair = tuple[float, float]
@@ -78,7 +77,7 @@ TOLERANCES: dict[str, Tolerance] = {
     "float32": Tolerance((1e-5, 1e-4), (1e-4, 1e-3), (1e-3, 5e-3)),
     "float64": Tolerance((1e-9, 1e-7), (1e-7, 1e-5), (1e-5, 1e-4)),
 }
-"""What is accepted unless a row says otherwise."""
+"""Tolerances of a row that does not set its own."""
 
 
 class Sample:
@@ -247,7 +246,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class OpSpec:
-    """What is known of a function: how to call it, what it computes, inputs, limits.
+    """Description of a function: how to call it, its formula, inputs, limits.
 
     Attributes:
         name: Name of the row; the name of the function in ``chainer.functions`` unless ``call`` is
@@ -261,7 +260,7 @@ class OpSpec:
         dtypes: Names of the floating-point dtypes to test.
         tolerances: Tolerances other than :data:`TOLERANCES`, by dtype.
         gradient_order: How often the function can be differentiated, up to 2.
-        output_dtype: Dtype of floating-point outputs; None for that of the inputs.
+        output_dtype: Dtype of floating-point outputs; None if they have the dtype of the inputs.
         constant_outputs: Indexes of floating-point outputs that have no gradient, such as running
             statistics. An adapter may return plain arrays for them.
         train: Value of ``chainer.config.train`` during the calls.
@@ -321,4 +320,4 @@ class _FunctionNamespace:
 
 
 FunctionNamespace = _FunctionNamespace()
-"""What adapters get as ``F``."""
+"""The object that adapters get as ``F``."""

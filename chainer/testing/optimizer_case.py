@@ -102,7 +102,8 @@ class OptimizerTestCase(VariantTestCase):
         Args:
             param (numpy.ndarray): The parameter before it, in float64.
             grad (numpy.ndarray): Its gradient, in float64.
-            state (dict): What the formula keeps for this parameter; empty at the first update.
+            state (dict): Values that the formula keeps for this parameter; empty at the first
+            update.
             t (int): Number of the update, beginning at 1.
         """
         raise NotImplementedError("update_expected() is not implemented.")

@@ -275,7 +275,7 @@ def _with_note(method: Callable[..., Any], note: str) -> Callable[..., Any]:
             return method(*args, **kwargs)
         except Exception as error:
             if type(error).__name__ == "OutOfMemoryError":
-                # That of CuPy: test runners know the class of Python.
+                # CuPy raises its own class; convert it to MemoryError, which test runners know.
                 raise MemoryError(f"{note}\n(caused by)\n{error}") from error
             if note not in getattr(error, "__notes__", ()):
                 error.add_note(note)

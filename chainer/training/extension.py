@@ -33,9 +33,9 @@ class Extension:
 
     An extension is a callable that takes the trainer. There are three ways to define one: derive
     from this class, which gives it methods and a state; decorate a function by
-    :func:`make_extension`; or pass any callable, such as a lambda, to :meth:`Trainer.extend`. What
-    a callable does not define (trigger, priority, ...) has the values of this class, unless
-    ``extend()`` is told otherwise.
+    :func:`make_extension`; or pass any callable, such as a lambda, to :meth:`Trainer.extend`.
+    Attributes that a callable does not define (trigger, priority, ...) have the values of this
+    class, unless ``extend()`` is told otherwise.
 
     Attributes:
         trigger: Default trigger: ``(1, 'iteration')``. It may be a method that takes the trainer.

@@ -336,7 +336,7 @@ class Trainer:
 
     def _prepare(self, entries: list[ExtensionEntry], resumed: bool) -> None:
         """Initializes the extensions and makes the calls before the first iteration."""
-        # After an exception the state in memory is newer than that of any snapshot.
+        # After an exception the state in memory is newer than any snapshot.
         if not resumed:
             for entry in entries:
                 entry.call("restore", self)
@@ -408,7 +408,7 @@ class Trainer:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes updater, stop trigger, extensions, their triggers, and the elapsed time.
 
-        The states of the global random generators are saved, too. Those of a file are set when
+        The states of the global random generators are saved, too. The states in a file are set when
         :meth:`run` begins the loop; files of earlier releases have none, and nothing is set.
 
         Args:

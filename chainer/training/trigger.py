@@ -21,7 +21,7 @@ Trigger: TypeAlias = "Callable[[Trainer], bool]"
 """A callable that takes a trainer and tells whether to do something now."""
 
 TriggerLike: TypeAlias = "Trigger | tuple[float, str] | list[float | str] | None"
-"""What :func:`get_trigger` accepts."""
+"""Argument of :func:`get_trigger`."""
 
 #: Position of a trigger whose state is not in the snapshot.
 UNKNOWN = -1
@@ -248,8 +248,8 @@ class IntervalTrigger(PositionedTrigger):
 def previous_epoch_detail(updater: Updater) -> float:
     """Returns ``updater.previous_epoch_detail``, and 0.0 before the first iteration.
 
-    Hand-written iterators may lack the attribute, as those of the guides do. Then the iterations
-    are assumed to be of equal length.
+    Hand-written iterators, such as the ones in the guides, may lack the attribute. Then the
+    iterations are assumed to be of equal length.
     """
     try:
         previous = updater.previous_epoch_detail

@@ -188,3 +188,80 @@ def test_star_imports(module, names):
     found: dict[str, object] = {}
     exec(f"from {module} import *", found)
     assert set(names.split()) <= set(found)
+
+
+class TestNamesOfPackages:
+    """Names that packages import; values computed with release 7.8.1."""
+
+    def test_matmul(self):
+        from chainer.functions.math.matmul import _get_check_index, _matmul
+
+        a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+        np.testing.assert_array_equal(_matmul(a, b)[0], [20, 23, 26, 29])
+        np.testing.assert_array_equal(_matmul(a.T, b.T, True, True, True), (a @ b).T)
+        assert _matmul(a[0], a[0]) == 5
+        np.testing.assert_array_equal(_matmul(b[:, 0], b.T, True, True), b[:, 0] @ b)
+        flags = (True, False)
+        found = [_get_check_index(x, y, row_idx=3, col_idx=4) for x in flags for y in flags]
+        assert found == [4, 3, 3, 4]
+
+    def test_testing(self):
+        from chainer.testing.matrix import _broadcast_to
+
+        np.testing.assert_array_equal(_broadcast_to(np.arange(3), (2, 3)), [[0, 1, 2]] * 2)
+
+    def test_graphviz(self, monkeypatch):
+        from chainer.training.extensions import computational_graph
+
+        assert computational_graph.is_return_code_zero([sys.executable, "-c", ""])
+        assert not computational_graph.is_return_code_zero([sys.executable, "-c", "exit(1)"])
+        monkeypatch.setenv("PATH", "")
+        assert not computational_graph.is_graphviz_available()
+
+    def test_parallel_updater(self):
+        from chainer.training.updaters import multiprocess_parallel_updater as module
+
+        link = L.Linear(2, 3)
+        for gather in (module.gather_grads, module.gather_params):
+            with pytest.raises(RuntimeError, match="works only on GPU"):
+                gather(link)
+        link.cleargrads()
+        module.scatter_grads(link, np.arange(9, dtype=np.float32))
+        np.testing.assert_array_equal(link.b.grad, [6, 7, 8])
+        with pytest.raises(RuntimeError, match="Unexpected data type:int32"):
+            module._get_nccl_data_type(np.int32)
+
+    def test_readers_of_datasets(self, tmp_path):
+        from chainer.datasets.pickle_dataset import _FileReader
+
+        path = tmp_path / "data"
+        path.write_bytes(b"abcdef")
+        reader = _FileReader(path)
+        assert (reader.read(2), reader.tell(), reader.seek(1)) == (b"ab", 2, 1)
+        buffer = bytearray(3)
+        assert (reader.readinto(buffer), buffer) == (3, b"bcd")
+        reader.after_fork()
+        assert reader.read() == b"abcdef"
+        reader.close()
+        assert reader.closed
+        with chainer.datasets.open_pickle_dataset_writer(path) as writer:
+            writer.write([1])
+        with chainer.datasets.open_pickle_dataset(path) as dataset:
+            assert isinstance(dataset._reader, _FileReader)
+        path.write_text("a\nb")
+        dataset = chainer.datasets.TextDataset(path)
+        (file,) = dataset._fps
+        dataset.close()
+        assert file.closed and dataset._fps is None
+
+    def test_links_call_functions_of_their_modules(self, monkeypatch):
+        import chainer.links.connection.linear
+        import chainer.links.loss.negative_sampling
+
+        module = chainer.links.loss.negative_sampling.negative_sampling
+        monkeypatch.setattr(module, "negative_sampling", lambda *args, **kwargs: "patched")
+        link = L.NegativeSampling(3, [5, 2, 1], 2)
+        assert link(np.zeros((1, 3), np.float32), np.zeros(1, np.int32)) == "patched"
+        module = chainer.links.connection.linear.linear
+        monkeypatch.setattr(module, "linear", lambda *args, **kwargs: "patched")
+        assert L.Linear(3, 2)(np.zeros((1, 3), np.float32)) == "patched"

@@ -4,8 +4,13 @@
     python -m tests.comparison --peer .peers/chainer7/bin/python --dtypes
     python -m tests.comparison --peer .peers/chainer7/bin/python --special
     python -m tests.comparison --peer .peers/chainer7/bin/python --store
+    python -m tests.comparison --peer .peers/chainer7/bin/python --trainers 500
+    python -m tests.comparison --peer .peers/chainer7/bin/python --files 600
+    python -m tests.comparison --peer .peers/chainer7/bin/python --names
 
-``--dtypes`` calls every function with mixtures of dtypes instead. ``--special`` makes some elements
+``--trainers`` compares random runs of a trainer, ``--files`` objects that each release saves and
+both load, ``--names`` the names that modules have. ``--dtypes`` calls every function with mixtures
+of dtypes instead. ``--special`` makes some elements
 of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store``
 writes the answers of release 7.8.1 that the tests compare with, when the calls change.
 """
@@ -23,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import chainer
+from tests.comparison import exchanges
 from tests.comparison.calls import names
 from tests.comparison.compare import Difference, compare_answers
 from tests.comparison.dtypes import compare_outcomes
@@ -65,7 +71,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--store", action="store_true", help="store answers for the tests")
     parser.add_argument("--dtypes", action="store_true", help="mixtures of dtypes")
     parser.add_argument("--special", action="store_true", help="with NaN and infinities")
+    parser.add_argument("--trainers", type=int, metavar="N", help="N random runs of a trainer")
+    parser.add_argument("--files", type=int, metavar="N", help="N objects, saved and loaded")
+    parser.add_argument("--names", action="store_true", help="names of all modules")
     options = parser.parse_args(arguments)
+    interpreters = options.peer, sys.executable
+    if options.trainers and options.store:
+        exchanges.store_trainers(_output_of, options.peer, options.trainers)
+        return 0
+    if options.trainers:
+        return min(1, exchanges.compare_trainers(_output_of, *interpreters, options.trainers))
+    if options.files:
+        return min(1, exchanges.compare_files(_output_of, *interpreters, options.files))
+    if options.names:
+        return min(1, exchanges.compare_names(_output_of, *interpreters))
     if options.dtypes:
         return _compare_dtypes(options.peer, options.store)
     if options.store:

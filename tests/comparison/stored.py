@@ -11,6 +11,8 @@ from typing import Any
 PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
 PATH_OF_DTYPES = Path(__file__).parent / "dtypes_of_7_8_1.json.gz"
 
+PATH_OF_RUNS = Path(__file__).parent / "trainer_runs_of_7_8_1.json.gz"
+
 
 def store(answers: Sequence[dict[str, Any]]) -> None:
     """Writes the answers to the calls from number 0 on."""
@@ -33,6 +35,17 @@ def store_dtypes(table: dict[str, Any]) -> None:
 def load_dtypes() -> dict[str, Any]:
     """Returns for each function the number of its call and the outcomes of its mixtures."""
     return json.loads(gzip.decompress(PATH_OF_DTYPES.read_bytes()))
+
+
+def store_runs(runs: Sequence[dict[str, Any]]) -> None:
+    """Writes random runs of a trainer."""
+    text = "\n".join([json.dumps(run, separators=(",", ":"), sort_keys=True) for run in runs])
+    PATH_OF_RUNS.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load_runs() -> list[dict[str, Any]]:
+    """Returns the stored runs; their positions are their numbers."""
+    return [json.loads(line) for line in gzip.decompress(PATH_OF_RUNS.read_bytes()).splitlines()]
 
 
 def _shortened(answer: Any) -> Any:

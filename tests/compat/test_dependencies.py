@@ -19,6 +19,7 @@ from chainer.utils import install_command
 def without_six(monkeypatch):
     """An environment without six: the other finders do not find it."""
     monkeypatch.delitem(sys.modules, "six", raising=False)
+    install_command("chainer")  # which imports modules at its first call
     finder = next(f for f in sys.meta_path if isinstance(f, dependencies.MissingDependencyFinder))
     monkeypatch.setattr(sys, "meta_path", [finder])
 
@@ -31,6 +32,14 @@ def test_import_error_names_the_extra(without_six):
     assert raised.value.name == "six"
     with pytest.raises(ModuleNotFoundError, match="No module named 'six'"):
         importlib.import_module("six")
+
+
+@pytest.mark.parametrize(("name", "extra"), [("chainermn", "mpi"), ("onnx_chainer", "onnx")])
+def test_packs_that_release_7_contains(without_six, monkeypatch, name, extra):
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    command = install_command(f"chainer[{extra}]")
+    with pytest.raises(ModuleNotFoundError, match=re.escape(command)):
+        importlib.import_module(name)
 
 
 def test_other_modules(without_six):

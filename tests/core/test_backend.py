@@ -189,6 +189,15 @@ class TestGetDevice:
         with pytest.raises(ValueError, match="device"):
             get_device(spec)
 
+    @pytest.mark.parametrize("spec", ["@numpy:0", "@intel64:0"])
+    def test_the_host_has_no_numbers(self, spec):
+        with pytest.raises(ValueError, match="must have no number"):
+            chainer.get_device(spec)
+
+    def test_tuples_that_have_no_meaning(self):
+        with pytest.raises(TypeError, match="specifier such as"):
+            chainer.get_device(("numpy", 0))
+
     @pytest.mark.parametrize("spec", ["", "native:0:1", "nonsense", "nonsense:0", "3.5", ":0"])
     def test_text_that_would_name_a_device_of_chainerx(self, spec):
         with pytest.raises(RuntimeError, match="ChainerX is not available"):

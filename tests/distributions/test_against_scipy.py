@@ -47,7 +47,9 @@ def test_unlisted_targets_are_skipped_and_unknown_ones_refused():
     test = _suite(CASES[0], False, ())("test_mean_cpu")
     test.setUp()
     test.test_targets = set()
-    with pytest.raises(__import__("unittest").SkipTest, match="'mean' is not in test_targets"):
+    with pytest.raises(
+        __import__("unittest").SkipTest, match="'mean' does not exist in test_targets"
+    ):
         test.test_mean_cpu()
 
     class Wrong(type(test)):
@@ -100,3 +102,27 @@ def test_samples_are_those_of_numpy(case):
         draws.append(case.cls(**case.params, **case.options).sample((2,)).array)
     np.testing.assert_array_equal(*draws)
     assert draws[0].shape == (2, 3, 2, *case.event_shape)
+
+
+@pytest.mark.parametrize("sample_shape", [(), (4,)])
+def test_log_prob_without_a_batch(sample_shape):
+    from scipy import stats
+
+    class Suite(testing.distribution_unittest):
+        scipy_onebyone = True
+
+        def setUp_configure(self):
+            self.dist = chainer.distributions.MultivariateNormal
+            self.scipy_dist = stats.multivariate_normal
+            self.test_targets = {"log_prob"}
+            self.shape, self.event_shape, self.sample_shape = (), (3,), sample_shape
+            self.is_variable = False
+            loc, tril = np.zeros(3, np.float32), np.eye(3, dtype=np.float32)
+            self.params = {"loc": loc, "scale_tril": tril}
+            self.scipy_params = {"mean": loc, "cov": tril}
+
+    test = Suite("test_log_prob_cpu")
+    test.setUp()
+    test.test_log_prob_cpu()
+    (params,) = test.scipy_onebyone_params_iter()
+    assert params["mean"].shape == (3,)

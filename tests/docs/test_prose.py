@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.measure_prose import Counts, count
+
 ROOT = Path(__file__).parent.parent.parent
 
 #: Packages and pages that are covered. New directories are added here.
@@ -107,6 +109,28 @@ EXCEPTIONS: dict[str, frozenset[str]] = {
     "chainer/functions/loss/dice_loss.py": frozenset({"generalised"}),
 }
 
+#: Packages whose comments and docstrings are counted by ``scripts/measure_prose.py``.
+COUNTED = (
+    "chainer/backends",
+    "chainer/compat",
+    "chainer/core",
+    "chainer/distributions",
+    "chainer/functions",
+    "chainer/links",
+    "chainer/plugins",
+    "chainer/testing",
+    "chainer/training/dataset",
+    "chainer/training/datasets",
+    "chainer/training/extensions",
+    "chainer/training/iterators",
+    "chainer/training/optimizers",
+    "chainer/training/triggers",
+    "chainer/training/updaters",
+)
+
+#: How often each turn may occur in 1,000 words. Well-written libraries have 0 to 0.2.
+MOST_PER_THOUSAND = 0.35
+
 _PATTERN = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BANNED), re.IGNORECASE)
 
 
@@ -176,3 +200,29 @@ def test_plain_english(path: Path) -> None:
 def test_banned_words_are_found(text: str, found: list[str]) -> None:
     assert [match.group() for match in _PATTERN.finditer(text)] == found
     assert all(instead_of(word) for word in found)
+
+
+@pytest.mark.parametrize("package", COUNTED)
+def test_nouns_are_named(package: str) -> None:
+    """ "That of" and "What ..." make the reader look for the noun; write the noun itself."""
+    counts = count(ROOT / package)
+    of, what = counts.per_thousand()
+    assert of < MOST_PER_THOUSAND, "\n".join(counts.that_of)
+    assert what < MOST_PER_THOUSAND, "\n".join(counts.what)
+
+
+def test_counted_turns(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""What it makes is lost. Its shape is that of x.\n\n    What it is: a number.\n"""\n'
+        "value = 1  # What happens here? It depends on what is left.\n"
+        "# A comment\n# of two lines. What follows is copied.\n"
+    )
+    counts = Counts()
+    counts.add(module, tmp_path)
+    assert [place.split(": ")[0] for place in counts.that_of] == ["module.py:1"]
+    assert [place.split(": ")[0] for place in counts.what] == [
+        "module.py:1",
+        "module.py:3",
+        "module.py:7",
+    ]

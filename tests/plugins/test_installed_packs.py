@@ -128,8 +128,9 @@ KERNELS = """
         def __init__(self, backend):
             pass
 
-        def update(self, param, grad, *, lr):
-            param -= lr * grad
+        def update_many(self, rows, scalars):
+            for param, grad in rows:
+                param -= scalars.lr * grad
 """
 
 

@@ -79,7 +79,7 @@ def source_code(name: str, types: Types) -> str:
 
     Args:
         name: File name of the source.
-        types: What :func:`types_for` returns.
+        types: Result of :func:`types_for`.
     """
     # The prelude defines the 16-bit types, which the other types may be, and its functions need
     # Index.

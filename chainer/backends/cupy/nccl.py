@@ -12,6 +12,7 @@ import numpy
 from chainer.backends.cupy import library
 from chainer.backends.cupy.kernels._multi_tensor import CopyKernel
 from chainer.core.installation import install_command
+from chainer.core.typing import DTypeLike
 
 #: Arrays in a buffer start at multiples of this number of elements, for aligned accesses.
 _ALIGNMENT = 64
@@ -21,6 +22,21 @@ _TYPES = {
     "float32": "NCCL_FLOAT32",
     "float64": "NCCL_FLOAT64",
 }
+
+
+def data_type(dtype: DTypeLike) -> int:
+    """Returns the number of a dtype in NCCL.
+
+    Args:
+        dtype: Dtype of an array.
+
+    Raises:
+        RuntimeError: If NCCL does not have it, or cannot be used.
+    """
+    name = numpy.dtype(dtype).name
+    if name not in _TYPES:
+        raise RuntimeError(f"Unexpected data type:{name}")
+    return getattr(require(), _TYPES[name])
 
 
 def missing() -> str | None:
@@ -102,7 +118,7 @@ class Communicator:
             buffer, views = self._buffer(dtype, indexes, starts, total)
             if self._rank == 0:
                 self._kernel.copy(views, own)
-            self._native.bcast(buffer.data.ptr, total, self._type(dtype), 0, self._stream())
+            self._native.bcast(buffer.data.ptr, total, data_type(dtype), 0, self._stream())
             if self._rank:
                 self._kernel.copy(own, views)
 
@@ -118,7 +134,7 @@ class Communicator:
             self._kernel.copy(views, [arrays[i] for i in indexes])
             pointer = buffer.data.ptr
             self._native.reduce(
-                pointer, pointer, total, self._type(dtype), self._nccl.NCCL_SUM, 0, self._stream()
+                pointer, pointer, total, data_type(dtype), self._nccl.NCCL_SUM, 0, self._stream()
             )
             for i, view in zip(indexes, views, strict=True):
                 sums[i] = view
@@ -145,9 +161,6 @@ class Communicator:
             size = int(numpy.prod(shape, dtype=numpy.int64))
             views.append(buffer[start : start + size].reshape(shape))
         return buffer, views
-
-    def _type(self, dtype: Any) -> Any:
-        return getattr(self._nccl, _TYPES[numpy.dtype(dtype).name])
 
     def _stream(self) -> int:
         return self._cupy.cuda.get_current_stream().ptr

@@ -11,7 +11,7 @@ def chainer_backends(registry: Any) -> None:
 
 
 def chainer_kernels(registry: Any) -> None:
-    """Registers the CUDA kernels for CuPy arrays and those of cuDNN, imported at first use."""
+    """Registers the CUDA and cuDNN kernels for CuPy arrays, imported at first use."""
     from chainer.backends.cupy import kernels
     from chainer.backends.cupy.cudnn import kernels as cudnn_kernels
     from chainer.core.arrays.kernel import register_kernel

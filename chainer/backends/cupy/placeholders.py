@@ -1,4 +1,4 @@
-"""What ``chainer.backends.cuda`` contains where CuPy cannot be used.
+"""Contents of ``chainer.backends.cuda`` where CuPy cannot be used.
 
 The classes exist for ``isinstance``. As in earlier releases they can be instantiated, and an object
 of ``Device`` is a context manager that does nothing. Everything else raises an error that says what

@@ -51,7 +51,7 @@ def keep(xp: ArrayModule, condition: Array, x: Array) -> Any:
     if integers is None:
         return xp.where(condition, x, xp.zeros((), x.dtype))
     kept = condition.astype(integers)
-    # A product with 0 or 1. That of integers has no exceptions.
+    # A product with 0 or 1. Integers have no special values such as NaN.
     kept *= x.view(integers)
     return kept.view(x.dtype)
 

@@ -9,9 +9,9 @@ class GroupNormalization(Operation):
     """Normalization of groups of channels of each sample.
 
     ``select(x, gamma, beta, groups=, eps=)``: ``x`` of shape ``(N, C, ...)``, ``gamma`` and
-    ``beta`` of shape ``(C,)`` and one dtype, which may be another one than that of ``x``;
-    ``groups`` divides ``C``. Channels ``0`` to ``C / groups - 1`` are the first group. ``y = (x -
-    mean) / sqrt(var + eps) * gamma + beta`` with the biased variance.
+    ``beta`` of shape ``(C,)`` and one dtype, which ``x`` need not share; ``groups`` divides ``C``.
+    Channels ``0`` to ``C / groups - 1`` are the first group. ``y = (x - mean) / sqrt(var + eps) *
+    gamma + beta`` with the biased variance.
 
     Methods:
         ``forward(x, gamma, beta, groups, eps) -> (y, mean, inv_std)``: ``y`` in the dtype of ``x``;
@@ -21,8 +21,8 @@ class GroupNormalization(Operation):
         ``backward(x, gamma, gy, mean, inv_std) -> (gx, ggamma, gbeta)``, in the dtypes of ``x`` and
         ``gamma``.
 
-    Computed in the dtype to which those of ``x`` and ``gamma`` are promoted, 16-bit types in
-    float32. Methods change none of their arguments.
+    Computed in the dtype to which ``x`` and ``gamma`` are promoted, 16-bit types in float32.
+    Methods change none of their arguments.
     """
 
     name = "group_normalization"

@@ -9,8 +9,8 @@ class BatchNormalization(Operation):
     """Batch normalization with the statistics of the batch.
 
     ``x`` is normalized over the axes ``axis``, a sorted tuple. The parameters have the shape of
-    the other axes of ``x``, in their order. All have one floating-point dtype, which may differ
-    from that of ``x``. The wider of the two is that of the computation, at least float32.
+    the other axes of ``x``, in their order. All have one floating-point dtype, which ``x`` need not
+    share. The computation has the wider of the two dtypes, at least float32.
 
     ``select(x, gamma, beta, axis=, eps=)``.
 

@@ -195,7 +195,7 @@ class FormulaUpdate(OptimizerUpdate):
 class SGDUpdate(OptimizerUpdate):
     """Gradient descent: ``param -= lr * grad``.
 
-    Rows: ``param, grad``; scalars: ``lr``.
+    ``update_many(rows, scalars)``; rows: ``param, grad``; scalars: ``lr``.
     """
 
     name = "sgd_update"
@@ -206,7 +206,7 @@ class SGDUpdate(OptimizerUpdate):
 class MomentumSGDUpdate(OptimizerUpdate):
     """Gradient descent with momentum: ``v = momentum * v - lr * grad; param += v``.
 
-    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "momentum_sgd_update"
@@ -219,7 +219,7 @@ class CorrectedMomentumSGDUpdate(OptimizerUpdate):
 
     ``v = momentum * v - grad``, ``param += lr * v``.
 
-    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "corrected_momentum_sgd_update"
@@ -232,7 +232,7 @@ class NesterovAGUpdate(OptimizerUpdate):
 
     ``v = momentum * v - lr * grad; param += momentum ** 2 * v - (1 + momentum) * lr * grad``.
 
-    Rows: ``param, grad, v``; scalars: ``lr, momentum``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, v``; scalars: ``lr, momentum``.
     """
 
     name = "nesterov_ag_update"
@@ -243,7 +243,7 @@ class NesterovAGUpdate(OptimizerUpdate):
 class AdaGradUpdate(OptimizerUpdate):
     """AdaGrad: ``h += grad ** 2; param -= lr * grad / (sqrt(h) + eps)``.
 
-    Rows: ``param, grad, h``; scalars: ``lr, eps``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, h``; scalars: ``lr, eps``.
     """
 
     name = "ada_grad_update"
@@ -257,7 +257,7 @@ class AdaDeltaUpdate(OptimizerUpdate):
     ``msg = rho * msg + (1 - rho) * grad ** 2``, ``dx = sqrt((msdx + eps) / (msg + eps)) * grad``,
     ``msdx = rho * msdx + (1 - rho) * dx ** 2``, ``param -= dx``.
 
-    Rows: ``param, grad, msg, msdx``; scalars: ``rho, eps``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, msg, msdx``; scalars: ``rho, eps``.
     """
 
     name = "ada_delta_update"
@@ -275,8 +275,9 @@ class AdamUpdate(OptimizerUpdate):
     correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)`` is clipped to
     ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
-    Rows: ``param, grad, m, v, vhat``; ``vhat`` is None without AMSGrad. Scalars:
-    :class:`AdamScalars`. The attribute ``bounded`` tells whether there are bounds.
+    ``update_many(rows, scalars)``; rows: ``param, grad, m, v, vhat``; ``vhat``
+    is None without AMSGrad. Scalars: :class:`AdamScalars`. The attribute ``bounded`` tells whether
+    there are bounds.
     """
 
     name = "adam_update"
@@ -295,7 +296,8 @@ class RMSpropUpdate(OptimizerUpdate):
     ``ms = alpha * ms + (1 - alpha) * grad ** 2``, ``param -= lr * grad / (sqrt(ms) + eps)``. With
     ``eps_inside_sqrt`` the denominator is ``sqrt(ms + eps)``.
 
-    Rows: ``param, grad, ms``; scalars: ``lr, alpha, eps, eps_inside_sqrt``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, ms``; scalars:
+    :class:`RMSpropScalars`.
     """
 
     name = "rmsprop_update"
@@ -310,7 +312,8 @@ class RMSpropGravesUpdate(OptimizerUpdate):
     ``n = alpha * n + (1 - alpha) * grad ** 2``, ``g = alpha * g + (1 - alpha) * grad``,
     ``delta = momentum * delta - lr * grad / sqrt(n - g ** 2 + eps)``, ``param += delta``.
 
-    Rows: ``param, grad, n, g, delta``; scalars: :class:`RMSpropGravesScalars`.
+    ``update_many(rows, scalars)``; rows: ``param, grad, n, g, delta``; scalars:
+    :class:`RMSpropGravesScalars`.
     """
 
     name = "rmsprop_graves_update"
@@ -326,7 +329,7 @@ class SMORMS3Update(OptimizerUpdate):
     ``x = g ** 2 / (g2 + eps)``, ``param -= grad * min(lr, x) / (sqrt(g2) + eps)``,
     ``mem = 1 + mem * (1 - x)``.
 
-    Rows: ``param, grad, mem, g, g2``; scalars: ``lr, eps``.
+    ``update_many(rows, scalars)``; rows: ``param, grad, mem, g, g2``; scalars: ``lr, eps``.
     """
 
     name = "smorms3_update"
@@ -342,7 +345,7 @@ class MSVAGUpdate(OptimizerUpdate):
     ``mh ** 3 / (mh ** 2 + rho * s)`` with ``s = (vh - mh ** 2) / (1 - rho)``, or ``mh`` where that
     is not a number. ``param -= eta * (lr * step + weight_decay_rate * param)``.
 
-    Rows: ``param, grad, m, v``; scalars: :class:`MSVAGScalars`.
+    ``update_many(rows, scalars)``; rows: ``param, grad, m, v``; scalars: :class:`MSVAGScalars`.
     """
 
     name = "msvag_update"

@@ -118,7 +118,7 @@ class UnpoolingND(Operation):
     """Copies of each element to its whole window; overlapping windows add up.
 
     ``select(x, geometry=, out_size=)`` with ``x`` of shape ``(N, C, l_1, ..., l_n)``. The windows
-    are on the output, where those of :class:`MaxPoolingND` are on the input.
+    are on the output, whereas :class:`MaxPoolingND` has its windows on the input.
 
     Methods:
         ``forward(x, out_size, geometry) -> y`` of shape ``(N, C, *out_size)``.

@@ -12,8 +12,7 @@ class AxesSum(Operation):
 
     Methods:
         ``forward(x, axis, keepdims) -> y``: ``axis`` is None for all axes, an int or a tuple of
-        ints, all of which are in range. Sums are at least as accurate as those of the array
-        library.
+        ints, all of which are in range. Sums are at least as accurate as the array library's own.
     """
 
     name = "axes_sum"

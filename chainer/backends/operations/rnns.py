@@ -12,7 +12,7 @@ WEIGHTS = {"lstm": 8, "gru": 6, "tanh": 2, "relu": 2}
 
 
 class RNNLayout(NamedTuple):
-    """What a recurrent network looks like, apart from the sizes of its arrays.
+    """Shape of a recurrent network: cell, layers and directions, without the sizes of its arrays.
 
     It is a named tuple because each selection of a kernel hashes and compares it, which a tuple
     does in C.
@@ -39,7 +39,7 @@ class RNNLayout(NamedTuple):
 
 #: Weights or biases: one list for each layer and direction.
 Parameters = list[list[Array]]
-#: What ``forward`` got: ``(x, hx, cx, ws, bs)``.
+#: Arguments of ``forward``: ``(x, hx, cx, ws, bs)``.
 RNNInputs = tuple[Array, Array, Array, Parameters, Parameters]
 
 
@@ -54,8 +54,8 @@ class NStepRNN(Operation):
 
     Weights and biases are lists of lists, one for each layer and direction (the directions of a
     layer are neighbors), of 8 (LSTM), 6 (GRU) or 2 arrays: first those applied to the input of the
-    layer, then those applied to the state, each of shape ``(N, input size)`` and ``(N,)``. The
-    order of the gates is that of :func:`chainer.functions.n_step_lstm` and
+    layer, then the weights applied to the state, each of shape ``(N, input size)`` and ``(N,)``.
+    The gates are ordered as in :func:`chainer.functions.n_step_lstm` and
     :func:`chainer.functions.n_step_gru`. The input of the second layer and of all that follow is
     the output of the previous layer, its directions side by side.
 

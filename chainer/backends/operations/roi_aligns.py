@@ -42,8 +42,8 @@ class ROIAverageAlign2D(Operation):
 class ROIMaxAlign2D(Operation):
     """Maximum of samples in a grid of bins in each region of interest.
 
-    Arrays, attributes and samples are those of :class:`ROIAverageAlign2D`, but samples more than a
-    pixel outside of the image do not count.
+    Arrays, attributes and samples are the same as in :class:`ROIAverageAlign2D`, but samples more
+    than a pixel outside of the image do not count.
 
     ``select(x, rois, roi_indices, grid=)``.
 

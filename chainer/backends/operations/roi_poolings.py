@@ -100,7 +100,7 @@ class ROIMaxPooling2D(Operation):
 class ROIAveragePooling2D(Operation):
     """Mean over a grid of bins in each region of interest.
 
-    Arrays, attributes and bins are those of :class:`ROIMaxPooling2D`.
+    Arrays, attributes and bins are the same as in :class:`ROIMaxPooling2D`.
 
     ``select(x, rois, roi_indices, grid=)``.
 

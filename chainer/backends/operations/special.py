@@ -181,7 +181,7 @@ class Zeta(Operation):
 
     Methods:
         ``forward(x, q) -> y``: elementwise sum of ``(k + q) ** -x`` over ``k`` from 0. ``x`` is a
-        number or an array whose shape broadcasts with that of ``q``. Of the dtype of ``q``.
+        number or an array whose shape broadcasts with ``q``. The result has the dtype of ``q``.
     """
 
     name = "zeta"

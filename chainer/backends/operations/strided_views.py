@@ -8,8 +8,8 @@ from chainer.core.arrays.kernel import Operation
 class AsStrided(Operation):
     """View of the memory in which an array lives, by strides.
 
-    The buffer of an array is the block of memory that it is a part of: that of the array it is a
-    view of, or that of its allocation. Its elements have the dtype of the array. Strides and
+    The buffer of an array is the block of memory that it is a part of: its own allocation or, for a
+    view, the allocation of the base array. Its elements have the dtype of the array. Strides and
     offsets count elements.
 
     ``select(x)``: ``x`` of any shape and dtype.

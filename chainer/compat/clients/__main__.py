@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Enables the packages, and runs the program as ``__main__``.
 
     Args:
-        arguments (list of str): Command line; by default that of the process.
+        arguments (list of str): Command line; by default the process's.
     """
     parser = argparse.ArgumentParser(
         prog="python -m chainer.compat.clients", description=(__doc__ or "").split("\n", 1)[0]

@@ -97,7 +97,7 @@ def enable(*packages: str) -> None:
             be imported yet. A package that is enabled already may be named again.
 
     Raises:
-        ValueError: If a name is not that of a top-level package.
+        ValueError: If a name does not belong to a top-level package.
         RuntimeError: If a package has been imported already.
 
     .. admonition:: Example

@@ -10,7 +10,7 @@ from typing import Any
 
 from chainer.compat.clients import numpy_names, python_names
 
-#: Module name -> name -> function that returns the value. What the module has itself comes first.
+#: Module name -> name -> function that returns the value. The module's own attributes come first.
 REMOVED: dict[str, dict[str, Callable[[], Any]]] = {**python_names.REMOVED, **numpy_names.REMOVED}
 
 #: As REMOVED, but used although the module has the name, because its meaning changed.

@@ -244,7 +244,7 @@ def convert(function: Callable[[Any], Any], value: ArrayLike) -> Any:
     """Calls ``float``, ``int`` or ``complex``, which took any array of one element until NumPy 2.4.
 
     Args:
-        function: What the name ``float``, ``int`` or ``complex`` means in the calling code.
+        function: Value of the name ``float``, ``int`` or ``complex`` in the calling code.
         value: Its argument.
 
     Returns:

@@ -38,7 +38,7 @@ def compile_source(source: bytes | str, path: str) -> CodeType:
 
     Args:
         source (bytes or str): Source code.
-        path (str): File name, for tracebacks. Line numbers are those of the source.
+        path (str): File name, for tracebacks. Line numbers stay as in the source.
 
     Returns:
         Code object. Its globals must contain ``GLOBALS``.

@@ -58,7 +58,7 @@ def is_arrays_compatible(arrays: Iterable[Array | None]) -> bool:
 
 
 def _available() -> Iterator[Backend]:
-    """Yields the backends that work on this machine, that of NumPy first."""
+    """Yields the backends that work on this machine, NumPy's first."""
     registries.backends.load_all()
     for name in sorted(registries.backends.names(), key=lambda name: name != "numpy"):
         if not _may_have_arrays(name):

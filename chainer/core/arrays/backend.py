@@ -92,7 +92,9 @@ def get_device(device_spec: DeviceLike) -> Device:
     if isinstance(other, (int, _Integer)):
         return _device_of_number(int(other))
     if isinstance(device_spec, tuple) and len(device_spec) == 2:
-        name, number = device_spec  # ('@cupy', 0), a form of release 6 and later
+        name, number = device_spec  # ('cuda', 0), a form of release 6 and later
+        if name == "numpy":
+            raise TypeError(f"device must be a specifier such as '@numpy', got {device_spec!r}")
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
     # A device object of CuPy, or the placeholder for the host that chainer.backends.cuda gives.
@@ -124,6 +126,9 @@ def _device_of_text(text: str) -> Device:
     name = _OTHER_NAMES.get(name, name)
     if name and index.isdigit() == bool(separator):
         if text.startswith("@") or name in registries.backends:
+            if separator and text.startswith("@") and _is_host(name):
+                # As in release 7: the host is one device.
+                raise ValueError(f"device specifier '@{name}' must have no number, got {text!r}")
             return available_device(name, int(index) if separator else None)
     elif text.startswith("@"):
         raise ValueError(f"device specifier must look like '@numpy' or '@cupy:0', got {text!r}")
@@ -132,6 +137,10 @@ def _device_of_text(text: str) -> Device:
         "is the first GPU, and `chainer backends` lists the backends. In release 7, a name without "
         "'@' is a device of ChainerX, and ChainerX is not available"
     )
+
+
+def _is_host(name: str) -> bool:
+    return name in registries.backends and get_backend(name).family == HOST_FAMILY
 
 
 def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
@@ -215,12 +224,12 @@ def copyto(dst: Array, src: ArrayLike) -> None:
 
     Args:
         dst: Destination array.
-        src: Source array, on any device. Its shape can be broadcast to that of ``dst``. For a
+        src: Source array, on any device. Its shape can be broadcast to the shape of ``dst``. For a
             destination in host memory also a number, or a list or tuple of numbers.
 
     Raises:
         TypeError: If ``dst`` is not an array or ``src`` has no values, or if the data type of
-            ``src`` cannot be cast to that of ``dst`` by the rule ``'same_kind'``.
+            ``src`` cannot be cast to the data type of ``dst`` by the rule ``'same_kind'``.
         ValueError: If the shapes do not fit.
     """
     target, source = backend_of(dst), find_backend(src.__class__)

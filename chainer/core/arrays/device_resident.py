@@ -234,7 +234,7 @@ class DeviceResident(metaclass=_DeviceResidentMeta):
 
     @property
     def xp(self) -> ModuleType:
-        """Array module of the device: ``numpy``, ``cupy`` or that of another backend."""
+        """Array module of the device: ``numpy``, ``cupy`` or another backend's module."""
         return device_of(self).xp
 
     @final

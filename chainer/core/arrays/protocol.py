@@ -146,7 +146,7 @@ class Backend(ArrayConversions):
 
         Args:
             value: Number or array.
-            dtype: Data type of the result; that of ``value`` by default.
+            dtype: Data type of the result; by default the data type of ``value``.
         """
         return self.xp.asarray(value, dtype)
 

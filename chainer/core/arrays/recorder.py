@@ -165,7 +165,7 @@ class Program:
     """A recorded step.
 
     Attributes:
-        description: What it consists of, in words.
+        description: Its parts, in words.
         is_exact: Whether its results equal the results of the step as written in every bit. A
             compiler that fuses operations rounds at other places.
     """
@@ -196,7 +196,7 @@ class Program:
         """Gives the recorded arrays the values of a call.
 
         Args:
-            values: What :meth:`intermediates` returned after the call. None to release the values.
+            values: Result of :meth:`intermediates` after the call. None to release the values.
         """
 
 

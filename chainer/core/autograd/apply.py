@@ -8,7 +8,7 @@ Some code here is written out although a method exists. A comment there says wha
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
 
-# What the annotations promise is checked again at run time: users write these functions.
+# The types in annotations are checked again at run time, because users write these functions.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
         state: State of the thread.
 
     Returns:
-        tuple: What ``forward`` returned.
+        tuple: The outputs of ``forward``.
     """
     traits = self._traits
     if state.debug:

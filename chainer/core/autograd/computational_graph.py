@@ -60,7 +60,7 @@ class ComputationalGraph:
             object or a :class:`~chainer.FunctionNode` object.
         edges (list): List of edges. Each edge consists of a pair of nodes.
 
-    The other arguments are those of :func:`build_computational_graph`.
+    The other arguments are documented in :func:`build_computational_graph`.
 
     Raises:
         ValueError: If ``rankdir`` is unknown.

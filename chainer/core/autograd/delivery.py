@@ -2,8 +2,8 @@
 
 A differentiation rule may return the array it was given, or views of it: an addition passes one
 array to all its operands, a concatenation returns slices. If variables stored these arrays as they
-are, changing the gradient of one in place would change that of another. Copying each of them at
-once would take memory for copies that are often never read. Therefore:
+are, changing the gradient of one in place would change the gradient of another. Copying each of
+them at once would take memory for copies that are often never read. Therefore:
 
 - A gradient in memory of its own is stored as it is. So are disjoint parts of one array.
 - Gradients that overlap, and gradients whose elements are repeated (a broadcast array), are stored

@@ -273,7 +273,7 @@ class BackwardPass:
             if x in reached:
                 self.sums.add(x, gx)
                 continue
-            # What add() does with the first gradient of a node, without the call.
+            # The same as add() of the first gradient of a node, without the call.
             reached[x] = [gx] if on_variables else gx
             creator = x._creator_node
             if creator is None or (x._marks and not self._is_first_visit(x, creator)):

@@ -20,6 +20,6 @@ class _Fallback:
         return "Fallback"
 
 
-#: What :meth:`chainer.FunctionNode.forward_chainerx` returns if the function has no implementation
-#: for arrays of ChainerX.
+#: Result of :meth:`chainer.FunctionNode.forward_chainerx` if the function has no implementation for
+#: arrays of ChainerX.
 Fallback = _Fallback()

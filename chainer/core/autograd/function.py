@@ -1,6 +1,6 @@
 """Old-style functions, and the modes of backpropagation (public module ``chainer.function``)."""
 
-# What the annotations promise is checked again at run time: users write these arguments.
+# The types in annotations are checked again at run time, because users write these arguments.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

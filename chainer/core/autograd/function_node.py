@@ -50,7 +50,7 @@ class FunctionNode:
     the outputs to itself.
 
     Implementations define :meth:`forward` (or :meth:`forward_cpu` and :meth:`forward_gpu`) and
-    :meth:`backward`. What backward needs of the inputs and outputs is declared in forward with
+    :meth:`backward`. If backward needs inputs or outputs, forward declares them with
     :meth:`retain_inputs` and :meth:`retain_outputs`; nothing else is kept alive. An instance is
     applied once.
 

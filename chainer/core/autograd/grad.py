@@ -3,7 +3,7 @@
 # The gradient of a variable belongs to core.
 # pyright: reportPrivateUsage=false
 
-# What the annotations promise is checked again at run time: users write these arguments.
+# The types in annotations are checked again at run time, because users write these arguments.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def check_input_gradient(function: FunctionNode, index: int, array: Array, any_d
         function: The function, whose rule returned the gradient.
         index: Index of the input.
         array: The gradient.
-        any_dtype: Whether the dtype may differ from that of the input.
+        any_dtype: Whether the dtype may differ from the input's dtype.
     """
     x = function.input_nodes[index]
     shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)

@@ -6,7 +6,7 @@
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
 
-# What the annotations promise is checked again at run time: users write these functions.
+# The types in annotations are checked again at run time, because users write these functions.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

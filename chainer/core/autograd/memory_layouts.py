@@ -81,7 +81,7 @@ def get_semantic_shape(arr: VariableLike, *, assumed_layout: str | None = _unspe
 
     Args:
         arr (array or Variable): The array or variable.
-        assumed_layout (str): Layout of an array; that of a variable must be equal to it, if given.
+        assumed_layout (str): Layout of an array. If given, a variable must have this layout.
 
     Returns:
         tuple of int: The shape.

@@ -34,7 +34,7 @@ class Parameter(Variable):
             deferred.
         name (str): Name of the parameter.
         layout (str): Memory layout of the data array, one of :mod:`chainer.memory_layouts`; None
-            for the standard one. ``shape`` is then that of the stored array, whereas
+            for the standard one. ``shape`` is then the shape of the stored array, whereas
             :meth:`initialize` takes the shape with the channels in second place.
         requires_grad (bool): Whether ``grad`` will be set in backward calculation.
 

@@ -271,7 +271,7 @@ class Variable(VariableMoves):
 
     @property
     def xp(self) -> ModuleType:
-        """Array module for this variable: ``numpy``, ``cupy`` or that of another backend."""
+        """Array module for this variable: ``numpy``, ``cupy`` or another backend's module."""
         return self.device.xp if self._array is None else get_array_module(self._array)
 
     @property
@@ -490,7 +490,7 @@ def shape_of(obj: VariableLike) -> Shape:
     """Returns the shape of an array or a variable.
 
     Args:
-        obj (array or Variable): What a function or link was given.
+        obj (array or Variable): Argument of a function or link.
 
     Raises:
         TypeError: If ``obj`` is neither.

@@ -54,7 +54,7 @@ _accepted: set[str] = set()
 
 
 def _warn_of_misspelling(name: str) -> None:
-    """Warns if a program sets an entry whose name is nearly that of a declared one."""
+    """Warns if a program sets an entry whose name resembles the name of a declared one."""
     # Names that begin with "user_" belong to programs, names that begin with "_" to Chainer itself.
     # Neither can be a misspelling.
     meant = None if name.startswith(("user_", "_")) else similar(name, declared, 0.8)

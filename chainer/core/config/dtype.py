@@ -14,7 +14,7 @@ def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
 
     Args:
         dtype: Data type specifier or :data:`chainer.mixed16`; None for ``chainer.config.dtype``.
-        map_mixed16: What :data:`chainer.mixed16` means here; float16 by default.
+        map_mixed16: Meaning of :data:`chainer.mixed16` here; float16 by default.
 
     Returns:
         numpy.dtype: The data type.

@@ -40,7 +40,7 @@ class ConfigEntry:
         deterministic: Whether the entry, if true, demands deterministic kernels.
         apply: Function that is called with each new value, for entries that affect the whole
             process.
-        about: What the entry changes, in one or two sentences. The reference shows this text.
+        about: Effect of the entry, in one or two sentences. The reference shows this text.
         accepted: The accepted values in words; by default :attr:`choices` or the type of
             :attr:`default`.
     """
@@ -106,7 +106,7 @@ def switch(name: str, provider: str, default: str, variable: str, about: str = "
         provider: Name of the provider.
         default: ``'always'``, ``'auto'`` or ``'never'``.
         variable: Environment variable that sets the initial value.
-        about: What the entry changes, for the reference.
+        about: Effect of the entry, for the reference.
     """
     return ConfigEntry(
         name,

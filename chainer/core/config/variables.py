@@ -17,7 +17,7 @@ class EnvironmentVariable:
         name: Its name.
         accepted: The accepted values in words.
         default: The behavior if it is not set.
-        about: What it changes.
+        about: Its effect.
     """
 
     name: str

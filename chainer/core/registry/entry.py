@@ -45,7 +45,7 @@ class Entry:
         name: The name.
         target: The object, or a lazy reference ``"module:attribute"`` to it.
         provenance: The plugin that registers it; None for code that is not a plugin.
-        requirement: What the object must be, see :mod:`chainer.core.registry.requirements`.
+        requirement: Kind of object that is accepted, see :mod:`chainer.core.registry.requirements`.
     """
 
     __slots__ = ("_loaded", "_object", "_requirement", "name", "provenance", "target")
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def origin(self) -> str:
-        """What registered the entry, for messages."""
+        """The plugin or program that registered the entry, for messages."""
         return "code run by the user" if self.provenance is None else str(self.provenance)
 
     @property

@@ -124,9 +124,9 @@ class Registry:
     All methods may be called from any thread. Looking up a registered name takes no lock.
 
     Args:
-        kind: What the entries are, in the plural: ``'functions'``.
+        kind: Kind of the entries, in the plural: ``'functions'``.
         singular: The same in the singular, for messages; by default the kind without its final "s".
-        requirement: What the registered objects must be, see
+        requirement: Kind of objects that are accepted, see
             :mod:`chainer.core.registry.requirements`; None for anything. Lazy references are
             checked when they are imported.
 

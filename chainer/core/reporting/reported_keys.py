@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from chainer.core.misuse import similar, warn_once
 
 #: Intervals without a value after which a key is reported that resembles no other one. Some values,
-#: such as those of an evaluator, may come in few intervals only.
+#: such as an evaluator's, come in few intervals only.
 _PATIENCE = 20
 
 #: Similarity of two keys that are probably the same.
@@ -18,7 +18,7 @@ class ReportedKeys:
     """Finds keys that were never reported.
 
     Args:
-        owner: Name of what waits for them, for the message.
+        owner: Name of the extension or trigger that waits for them, for the message.
         keys: The keys.
     """
 
@@ -28,7 +28,7 @@ class ReportedKeys:
         self._intervals = 0
 
     def check(self, reported: Collection[str], others: Collection[str] = ()) -> None:
-        """Compares the keys with those of an interval that is over.
+        """Compares the keys with the keys reported in an interval that is over.
 
         Args:
             reported: Keys of the interval.

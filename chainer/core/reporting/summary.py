@@ -30,7 +30,7 @@ def _in_double_precision(value: Array) -> Array:
 
 
 class _Serializer(Protocol):
-    """What a serializer or deserializer does with a value and with a group of values."""
+    """The two operations of a serializer: on a value, and on a group of values."""
 
     def __call__(self, key: str, value: Any) -> Any: ...
 

@@ -46,7 +46,7 @@ def removed_arguments(**texts: str) -> Callable[[Callable[_P, _R]], Callable[_P,
 
     Returns:
         callable: The decorator. The decorated function raises ValueError with the text if it gets
-        one of the arguments by keyword; otherwise it calls the function. Its signature is that of
+        one of the arguments by keyword; otherwise it calls the function. It has the signature of
         the function.
 
     Example:
@@ -88,8 +88,8 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
 
     Returns:
         callable: The decorator. The decorated function accepts the old names by keyword with a
-        DeprecationWarning, and raises TypeError if an argument is given by both names. Its
-        signature is that of the function with ``**old_names`` at its end.
+        DeprecationWarning, and raises TypeError if an argument is given by both names. It has the
+        signature of the function, with ``**old_names`` at its end.
 
     Example:
         >>> from chainer.core.utils.argument import renamed_arguments

@@ -13,7 +13,7 @@ def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
 
     Args:
         x: Array or scalar.
-        dtype: Data type of the result; that of ``x`` by default.
+        dtype: Data type of the result; by default the data type of ``x``.
 
     Returns:
         array: ``x`` itself if it is an array of that data type.
@@ -48,7 +48,7 @@ def sum_to(x: Array, shape: Shape) -> Array:
 
     Args:
         x: Array.
-        shape: Shape that broadcasts to that of ``x``.
+        shape: Shape that broadcasts to ``x.shape``.
 
     Returns:
         array: Sums over leading axes and over axes whose length in ``shape`` is 1; ``x`` itself if

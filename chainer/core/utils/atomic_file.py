@@ -20,8 +20,9 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     process is killed, and whenever another process reads, ``path`` is either the old file or the
     complete new one. The contents are flushed to the disk before the rename. If the block raises,
     the temporary file is removed and ``path`` is not changed. Symbolic links are followed. A path
-    that is not a regular file (``/dev/stdout``, a named pipe) is written directly. What a killed
-    process leaves is removed by :func:`remove_leftovers`, which trainers call when they start.
+    that is not a regular file (``/dev/stdout``, a named pipe) is written directly. A killed process
+    leaves its temporary file; :func:`remove_leftovers`, which trainers call when they start,
+    removes it.
 
     Args:
         path: File to write.

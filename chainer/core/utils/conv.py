@@ -60,8 +60,8 @@ def get_deconv_outsize(
 ) -> int:
     """Calculates output size of deconvolution.
 
-    The arguments are those of :func:`get_conv_outsize`, of the convolution whose gradient the
-    deconvolution is.
+    The arguments describe the convolution whose gradient the deconvolution is, as in
+    :func:`get_conv_outsize`.
 
     Args:
         size, k, s, p (int): Sizes of input, kernel, stride and padding in one dimension.

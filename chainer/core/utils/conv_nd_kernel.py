@@ -68,7 +68,7 @@ class Im2colNDKernel:
                 f"int {places[j]} = {outputs[j]} * {s[j]} - {p[j]} + {kernels[j]} * {di[j]};"
             )
             inside += [f"0 <= {places[j]}", f"{places[j]} < {d[j]}"]
-        # What is left of the index are the sample and the channel.
+        # The rest of the index is the sample and the channel.
         index = flat_index(places, d, "rest")
         lines.append(f"col = ({' && '.join(inside)}) ? img[{index}] : T(0);")
         return _parameters(ndim, "img"), "T col", "\n".join(lines), f"im2col_{ndim}d"

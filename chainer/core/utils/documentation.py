@@ -17,8 +17,8 @@ class SharedSections:
     """Sections of docstrings, written once for a family of functions.
 
     An instance is called to get a decorator, which inserts the sections into the docstring of a
-    function in front of its example, or at its end if there is none. What :func:`help`, editors and
-    the site show is complete.
+    function in front of its example, or at its end if there is none. So :func:`help`, editors and
+    the site show the complete text.
 
     Args:
         text: The sections, with ``$name`` where functions of the family differ.

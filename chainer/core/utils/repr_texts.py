@@ -1,7 +1,7 @@
-"""What ``repr`` shows of optimizers, iterators, datasets, updaters and trainers.
+"""Texts that ``repr`` shows of optimizers, iterators, datasets, updaters and trainers.
 
 A text is made of attributes that subclasses may define as properties, or not yet have. A text must
-not fail, because tracebacks and debuggers show it: what cannot be read is left out.
+not fail, because tracebacks and debuggers show it: values that cannot be read are left out.
 """
 
 from __future__ import annotations

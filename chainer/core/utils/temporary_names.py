@@ -33,8 +33,8 @@ else:
 
 _PATTERN = re.compile(r"\..*\.([0-9a-f]{8})-[0-9a-f]{12}\.tmp", re.DOTALL)
 
-#: Locks of some network file systems are not seen by other hosts. What another host has written is
-#: removed only if it has not changed for a day.
+#: Locks of some network file systems are not seen by other hosts. A file of another host is removed
+#: only if it has not changed for a day.
 _FOREIGN_SECONDS = 24 * 3600.0
 
 #: Descriptors of temporary files of this process.

@@ -532,8 +532,8 @@ class InvalidType(Exception):
     """Raised when the types of the inputs of a function are not what it expects.
 
     Args:
-        expect (str): What was expected.
-        actual (str): What was given.
+        expect (str): The expected value or condition.
+        actual (str): The given value.
         msg (str): Text of the error; by default it shows both.
     """
 

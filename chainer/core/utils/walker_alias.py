@@ -38,7 +38,7 @@ class WalkerAlias(DeviceResident):
         n = len(weights)
         heights = ((weights / weights.sum()).astype(numpy.float64) * n).tolist()
         # Bins of height one: each takes an entry, lowest first, and is filled up by the next entry
-        # higher than one. In this order samples are those of earlier releases.
+        # higher than one. In this order the samples equal the samples of earlier releases.
         order = sorted(range(n), key=heights.__getitem__)
         threshold = numpy.empty(n, numpy.float32)
         values = numpy.empty(2 * n, numpy.int32)

@@ -38,7 +38,7 @@ class Tanh(OneFloat, KernelFunction):
         (gy,) = grad_outputs
         if type(y) is not numpy.ndarray:
             return (tanh_operation.select(y).backward(y, gy),)
-        # What the reference kernel computes: choosing a kernel costs as much as this.
+        # The formula of the reference kernel. To choose a kernel would cost as much as this.
         gx = y * y
         gx *= gy
         return (gy - gx,)

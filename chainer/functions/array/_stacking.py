@@ -1,4 +1,4 @@
-"""What the functions that join arrays share."""
+"""Type checks and gradients shared by the functions that join arrays."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Permutate(PiecewiseLinearFunction):
 
     @property
     def _length(self) -> int | None:
-        """What the type check depends on besides the input: the number of indices."""
+        """The number of indices: the type check depends on it, besides the input."""
         return None if self.indices is None else len(self.indices)
 
     def apply(self, inputs: Iterable[VariableLike]) -> Variables:

@@ -64,8 +64,8 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input variable.
-        shape (tuple of int): Expected shape of the output array. The number of elements must be
-            equal to that of the input. One length can be -1; it is inferred from the others.
+        shape (tuple of int): Expected shape of the output array. The input must have the same
+            number of elements. One length can be -1; it is inferred from the others.
 
     Returns:
         ~chainer.Variable: Variable that holds a reshaped version of the input; ``x`` itself if it

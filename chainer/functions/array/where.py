@@ -33,7 +33,7 @@ class Where(ExpressionFunction):
 
     @property
     def _condition_type(self) -> tuple[Any, Any]:
-        """What the type check depends on besides the inputs."""
+        """Dtype and shape of the condition: the type check depends on them, besides the inputs."""
         condition = self.condition
         return getattr(condition, "dtype", type(condition)), getattr(condition, "shape", None)
 

@@ -66,7 +66,7 @@ def convolution_nd(
     return node.apply((x, W) if b is None else (x, W, b))[0]
 
 
-#: What the documentation of the functions below tells of these arguments and results.
+#: Texts about arguments and results, for the docstrings of the functions below.
 _TEXTS = {
     "weight": "c_O, c_I / groups",
     "own": "cover_all (bool): If True, all spatial locations are convoluted into some output "

@@ -1,4 +1,4 @@
-"""What the profiling hooks share: names, units and tables."""
+"""Names, units and tables, shared by the profiling hooks."""
 
 from __future__ import annotations
 

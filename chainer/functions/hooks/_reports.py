@@ -1,4 +1,4 @@
-"""What the hooks share that measure functions and print a report."""
+"""Measuring functions and printing a report: shared by TimerHook and CUDAProfileHook."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Row:
 
 
 class Profile:
-    """What :func:`profile` recorded; prints as a table.
+    """The record of :func:`profile`; prints as a table.
 
     Attributes:
         spans: The spans, in the order in which they ended.

@@ -40,6 +40,7 @@ class TimerHook(FunctionHook):
         self.call_history: list[tuple[str, float]] = []
         # Functions may call functions: what runs inside another one is on top of it.
         self._starts: list[float] = []
+        self._total_time = 0.0
 
     def _begin(self, arrays: tuple[Any, ...]) -> None:
         _synchronize(arrays)
@@ -49,6 +50,9 @@ class TimerHook(FunctionHook):
         _synchronize(arrays)
         elapsed = time.perf_counter() - self._starts.pop()
         self.call_history.append((function_name(function), elapsed))
+        # Calls inside of others are part of the time of those.
+        if not self._starts:
+            self._total_time += elapsed
 
     def forward_preprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
         """Starts the clock."""
@@ -71,8 +75,8 @@ class TimerHook(FunctionHook):
         self._end(function, (*in_data, *out_grad))
 
     def total_time(self) -> float:
-        """Returns total elapsed time in seconds."""
-        return sum(elapsed for _, elapsed in self.call_history)
+        """Returns the time of the outermost calls in seconds."""
+        return self._total_time
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Returns a summary of time profiling in functions.

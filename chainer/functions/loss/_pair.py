@@ -58,7 +58,7 @@ def check_reduce(reduce: str, *choices: str) -> None:
 
 
 class MarginLoss:
-    """What losses with a margin share: their arguments.
+    """Base of the losses with a margin: takes their arguments.
 
     Args:
         margin (float): The margin.

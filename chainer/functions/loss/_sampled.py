@@ -1,4 +1,4 @@
-"""What losses of a correct class against sampled ones have in common."""
+"""Base of the losses that compare the correct class with sampled classes."""
 
 from __future__ import annotations
 

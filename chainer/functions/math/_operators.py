@@ -35,8 +35,9 @@ class BroadcastingFunction(ExpressionFunction):
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
         )
 
-    # What the base class does by way of gradients(), with a shortcut: nothing is to be summed where
-    # no shape was broadcast, and operators of small arrays take as long as the calls around them.
+    # The base class does the same by way of gradients(). Here is a shortcut: nothing is summed
+    # where no shape was broadcast, and operators of small arrays take as long as the calls around
+    # them.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
         gxs = self.partials(*self.rule_arguments((ops, target_input_indexes), grad_outputs))

@@ -30,8 +30,9 @@ MANY_PRODUCTS = 1 << 15
 class DiagEinSum(ExpressionFunction):
     """Einstein summation whose output may have subscripts twice, or ones that no input has.
 
-    What has a subscript twice is written on the diagonal of zeros; along an axis that no input has
-    the output is repeated. The gradients of these functions are functions of the same kind.
+    If an input has a subscript twice, its gradient is written on the diagonal of zeros. Along an
+    axis that no input has, the output is repeated. The gradients of these functions are functions
+    of the same kind.
 
     Args:
         in_subs (str): Subscripts of the inputs, separated by commas; ``@`` is an ellipsis.

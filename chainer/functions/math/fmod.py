@@ -44,8 +44,8 @@ def fmod(x: VariableLike, divisor: VariableLike) -> Variable:
 
     Args:
         x (Variable or array): Dividends, floating point.
-        divisor (Variable or array): Divisors of the same dtype and of a shape that broadcasts with
-            that of ``x``.
+        divisor (Variable or array): Divisors of the same dtype, in a shape that broadcasts with
+            ``x``.
 
     Returns:
         Variable: Remainders.

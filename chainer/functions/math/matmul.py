@@ -15,6 +15,38 @@ from chainer.functions.math._operand import check_operand
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
 
+def _matmul(
+    a: Array, b: Array, transa: bool = False, transb: bool = False, transout: bool = False
+) -> Array:
+    """Multiplies vectors or stacks of matrices; packages of release 7 call it by this name.
+
+    Args:
+        a: Vector or matrices on the left.
+        b: Vector or matrices on the right.
+        transa: Whether to transpose the matrices on the left.
+        transb: Whether to transpose the matrices on the right.
+        transout: Whether to transpose the result.
+    """
+    if transa and a.ndim > 1:
+        a = a.swapaxes(-1, -2)
+    if transb and b.ndim > 1:
+        b = b.swapaxes(-1, -2)
+    y = a @ b
+    return y.swapaxes(-1, -2) if transout and y.ndim > 1 else y
+
+
+def _get_check_index(trans: bool, right: bool, row_idx: int = 0, col_idx: int = 1) -> int:
+    """Returns the axis of an operand that a product sums over; for type checks of packages.
+
+    Args:
+        trans: Whether the operand is transposed.
+        right: Whether the operand is on the right.
+        row_idx: Axis of the rows.
+        col_idx: Axis of the columns.
+    """
+    return col_idx if trans == right else row_idx
+
+
 class MatMul(ExpressionFunction):
     """Matrix product of two arrays, or of two stacks of matrices."""
 

@@ -14,7 +14,7 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class _CooFunction(ExpressionFunction):
-    """What the two classes below share: a sparse matrix without its elements, and orientations.
+    """Base of the two classes below: a sparse matrix without its elements, and orientations.
 
     With the sparse matrix ``A`` and a dense one ``B``, transposed if ``transa`` and ``transb``, the
     product is ``C = A @ B``, transposed if ``transc``.

@@ -227,7 +227,7 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
 
     Returns:
         ~chainer.Variable: The tensor dot product of ``a`` and ``b`` along the axes; first the other
-        axes of ``a``, then those of ``b``.
+        axes of ``a``, then the other axes of ``b``.
 
     Raises:
         ValueError: If axes are missing, occur twice or do not match in number or length.

@@ -156,8 +156,7 @@ def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:
 
     Args:
         x1 (Variable or array): Ordinates, floating point.
-        x2 (Variable or array): Abscissas, floating point, of a shape that broadcasts with that of
-            ``x1``.
+        x2 (Variable or array): Abscissas, floating point, in a shape that broadcasts with ``x1``.
 
     Returns:
         Variable: Angles in ``[-pi, pi]``, of the wider dtype of the two.

@@ -32,7 +32,7 @@ class Gaussian(ExpressionFunction):
 
     @property
     def noise(self) -> Array | None:
-        """What was added to the mean: ``exp(ln_var / 2) * eps``; None before the function ran."""
+        """The noise added to the mean, ``exp(ln_var / 2) * eps``; None before the function ran."""
         # Computed when a program asks: the function itself keeps only the sample.
         if self.eps is None or self.inputs is None:
             return None

@@ -1,4 +1,4 @@
-"""What poolings of any number of dimensions have in common."""
+"""Base of the poolings of any number of dimensions."""
 
 from __future__ import annotations
 

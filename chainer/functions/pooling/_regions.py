@@ -1,4 +1,4 @@
-"""What the functions of regions of interest share: arguments, type check, gradients."""
+"""Base of the functions of regions of interest: arguments, type check, gradients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
 
-#: What the docstrings of the functions of regions share.
+#: Sections shared by the docstrings of the functions of regions.
 region_sections = SharedSections(
     """
     It is differentiable with respect to ``x``.
@@ -67,7 +67,7 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
 
     Args:
         outsize (int or pair of ints): Size of the output.
-        spatial_scale (float): Factor from the coordinates of regions to those of the images.
+        spatial_scale (float): Factor from the coordinates of regions to the coordinates of images.
 
     Attributes:
         outh: Height of the output.
@@ -137,7 +137,7 @@ class RegionAlignFunction(RegionFunction):
 
     Args:
         outsize (int or pair of ints): Size of the output.
-        spatial_scale (float): Factor from the coordinates of regions to those of the images.
+        spatial_scale (float): Factor from the coordinates of regions to the coordinates of images.
         sampling_ratio (int or pair of ints): Number of samples in each direction of a bin; None for
             one per pixel, rounded up.
 

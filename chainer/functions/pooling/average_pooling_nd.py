@@ -105,7 +105,7 @@ def average_pooling_nd(
     return node.apply((x,))[0]
 
 
-#: What the documentation of the functions below tells of these arguments and results.
+#: Texts about arguments and results, for the docstrings of the functions below.
 _TEXTS = {
     "own": """\
 pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count. With any

@@ -111,7 +111,7 @@ def apply_max_pooling(
     return (y, node.indexes) if node.return_indices else y
 
 
-#: What the documentation of the functions below tells of these arguments and results.
+#: Texts about arguments and results, for the docstrings of the functions below.
 _TEXTS = {
     "own": """\
 cover_all (bool): If True, all spatial locations are pooled into some output pixels.

@@ -118,7 +118,7 @@ def unpooling_nd(
     return node.apply((x,))[0]
 
 
-#: What the documentation of the functions below tells of these arguments and results.
+#: Texts about arguments and results, for the docstrings of the functions below.
 _TEXTS = {
     "own": """\
 outsize (tuple of $ints): Expected output size ``($sizes)``; estimated if None.

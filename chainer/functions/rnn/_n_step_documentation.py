@@ -1,4 +1,4 @@
-"""What all functions of recurrent networks share: documentation, and the choice of directions."""
+"""Documentation and the choice of directions, shared by all functions of recurrent networks."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def documented(
             below=2 * directions,
             call=f"{', '.join(results)} = F.{function.__name__}(2, 0.0, {arguments})",
         )
-        # What is particular to the function comes first, then what all of them share.
+        # The text of the function itself comes first, then the text that all of them share.
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n{shared}"
         return removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)(function)
 

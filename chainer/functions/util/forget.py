@@ -104,7 +104,7 @@ def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
             Variables, so that the function becomes part of the graph.
 
     Returns:
-        ~chainer.Variable or tuple: What ``func`` returns.
+        ~chainer.Variable or tuple: The outputs of ``func``.
 
     Raises:
         TypeError: If ``func`` is not callable or an argument is neither a Variable nor an array.

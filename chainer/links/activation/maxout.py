@@ -8,7 +8,7 @@ from typing import cast
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, InitializerLike, Shape, VariableLike
-from chainer.functions.activation.maxout import maxout
+from chainer.functions.activation import maxout
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializer import Initializer
@@ -76,7 +76,7 @@ class Maxout(Chain):
         Returns:
             Variable: Output of shape ``(B, out_size)``.
         """
-        return maxout(self.linear(x), self.pool_size)
+        return maxout.maxout(self.linear(x), self.pool_size)
 
 
 def _flattened(initializer: InitializerLike, name: str, shape: Shape, ndim: int) -> InitializerLike:

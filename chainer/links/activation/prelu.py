@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
-from chainer.functions.activation.prelu import prelu
+from chainer.functions.activation import prelu
 from chainer.links.link import Link
 
 
@@ -52,4 +52,4 @@ class PReLU(Link):
         Returns:
             Variable: Output of the shape of ``x``.
         """
-        return prelu(x, self.W)
+        return prelu.prelu(x, self.W)

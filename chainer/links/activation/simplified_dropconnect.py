@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
+from chainer.functions.noise import simplified_dropconnect
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_features
@@ -92,6 +92,6 @@ class SimplifiedDropconnect(Link):
         """
         if self.W.array is None:
             self._initialize_params(infer_features(self, x))
-        return simplified_dropconnect(
+        return simplified_dropconnect.simplified_dropconnect(
             x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask
         )

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
-from chainer.functions.activation.swish import swish
+from chainer.functions.activation import swish
 from chainer.links.link import Link
 
 
@@ -59,4 +59,4 @@ class Swish(Link):
         """
         if self.beta.array is None:
             self.beta.initialize(x.shape[1:])
-        return swish(x, self.beta)
+        return swish.swish(x, self.beta)

@@ -1,130 +1,175 @@
 """Layers of Caffe without parameters, as callable objects.
 
-They are objects, not closures, so that a model can be copied and pickled.
+They are objects, not closures, so that a model can be copied and pickled. The private names are
+the ones of release 7, which subclasses of ``CaffeFunction`` use in methods for further layers.
+Functions of ``chainer.functions`` are given by name and looked up when they are called.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import VariableLike
-from chainer.functions.activation.leaky_relu import leaky_relu
-from chainer.functions.activation.relu import relu
-from chainer.functions.array.concat import concat
-from chainer.functions.array.reshape import reshape
-from chainer.functions.array.split_axis import split_axis
-from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-from chainer.functions.math.maximum import maximum
 from chainer.links.caffe import _schema
+from chainer.links.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from chainer.links.chain import Chain
 
 
-@dataclass(frozen=True)
-class Call:
-    """A function with fixed arguments behind the inputs."""
-
-    function: Callable[..., Variable]
-    args: tuple[Any, ...] = ()
-
-    def __call__(self, x: VariableLike) -> Variable:
-        return self.function(x, *self.args)
+def _call(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if isinstance(function, str):
+        named: Callable[..., Any] = getattr(importlib.import_module("chainer.functions"), function)
+        return named(*args, **kwargs)
+    return function(*args, **kwargs)
 
 
-@dataclass(frozen=True)
-class TestMode:
-    """A link that is always in test mode."""
+class _CallChildLink:
+    """A link of the model, which is found by its name, so that copies of the model use their own.
 
-    link: Callable[..., Variable]
+    Args:
+        caffe_func: Model.
+        name: Name of the link.
+    """
 
-    def __call__(self, x: VariableLike) -> Variable:
+    def __init__(self, caffe_func: Chain, name: str) -> None:
+        self.name = name
+        self.caffe_func = caffe_func
+
+    def __call__(self, *xs: VariableLike, **kwargs: Any) -> Any:
+        return self.caffe_func[self.name](*xs, **kwargs)
+
+
+class _SingleArgumentFunction:
+    """A function with fixed arguments behind the input.
+
+    Args:
+        func: Function, or its name in ``chainer.functions``.
+        args: Positional arguments behind the input.
+        kwargs: Keyword arguments.
+    """
+
+    def __init__(self, func: str | Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+
+    def __call__(self, x: VariableLike) -> Any:
+        return _call(self.func, x, *self.args, **self.kwargs)
+
+
+class _SingleArgumentFunctionTestMode(_SingleArgumentFunction):
+    """The same, always in test mode."""
+
+    def __call__(self, x: VariableLike) -> Any:
         with using_config("train", False):
-            return self.link(x)
+            return super().__call__(x)
 
 
-@dataclass(frozen=True)
-class ReLU:
-    """Rectifier, leaky if the slope is not zero."""
+class _SingleArgumentFunctionWithCudnn(_SingleArgumentFunction):
+    """The same, with or without cuDNN.
 
-    slope: float
+    Args:
+        use_cudnn: Whether the function may use it.
+        func: Function, or its name in ``chainer.functions``.
+        args: Positional arguments behind the input.
+        kwargs: Keyword arguments.
+    """
 
-    def __call__(self, x: VariableLike) -> Variable:
-        return leaky_relu(x, self.slope) if self.slope else relu(x)
+    def __init__(
+        self, use_cudnn: bool, func: str | Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(func, *args, **kwargs)
+        self.use_cudnn = use_cudnn
 
-
-@dataclass(frozen=True)
-class Pooling:
-    """Pooling; over all positions if ``ksize`` is None."""
-
-    function: Callable[..., Variable]
-    ksize: tuple[int, int] | None
-    stride: tuple[int, int]
-    pad: tuple[int, int]
-
-    def __call__(self, x: VariableLike) -> Variable:
-        ksize = x.shape[2:] if self.ksize is None else self.ksize
-        return self.function(x, ksize, stride=self.stride, pad=self.pad)
+    def __call__(self, x: VariableLike) -> Any:
+        with using_config("use_cudnn", "always" if self.use_cudnn else "never"):
+            return super().__call__(x)
 
 
-@dataclass(frozen=True)
-class Concat:
-    """Concatenation."""
+class _ListArgumentFunction:
+    """A function of a tuple of inputs, with fixed keyword arguments.
 
-    axis: int
+    Args:
+        func: Function, or its name in ``chainer.functions``.
+        kwargs: Keyword arguments.
+    """
 
-    def __call__(self, *xs: VariableLike) -> Variable:
-        return concat(xs, axis=self.axis)
+    def __init__(self, func: str | Callable[..., Any], **kwargs: Any) -> None:
+        self.func = func
+        self.kwargs = kwargs
 
-
-@dataclass(frozen=True)
-class Slice:
-    """Division along an axis, at points or into equal parts."""
-
-    axis: int
-    points: tuple[int, ...]
-    outputs: int
-
-    def __call__(self, x: VariableLike) -> tuple[Variable, ...] | Variable:
-        sections = list(self.points) if self.points else self.outputs
-        return split_axis(x, sections, self.axis, force_tuple=True)
+    def __call__(self, *xs: VariableLike) -> Any:
+        return _call(self.func, xs, **self.kwargs)
 
 
-@dataclass(frozen=True)
-class Eltwise:
-    """Product, weighted sum or maximum."""
+class _SeveralArgumentsFunction(_ListArgumentFunction):
+    """The same for a function that takes the inputs one by one."""
 
-    operation: int
-    coefficients: tuple[float, ...]
+    def __call__(self, *xs: VariableLike) -> Any:
+        return _call(self.func, *xs, **self.kwargs)
+
+
+class _EltwiseFunction:
+    """Product, weighted sum or maximum.
+
+    Args:
+        operation: 0 for the product, 1 for the sum, 2 for the maximum.
+        coeffs: Coefficient of each input of a sum; None or empty for ones.
+    """
+
+    def __init__(self, operation: int, coeffs: Sequence[float] | None = None) -> None:
+        self.operation = operation
+        self.coeffs = None if coeffs is None else list(coeffs)
 
     def __call__(self, *xs: VariableLike) -> Variable:
         if self.operation == _schema.ELTWISE_PROD:
             return reduce(lambda x, y: x * y, xs)
         if self.operation == _schema.ELTWISE_MAX:
-            return reduce(maximum, xs)
-        if self.coefficients:
-            if len(xs) != len(self.coefficients):
-                raise ValueError(
-                    f"an Eltwise layer with {len(self.coefficients)} coefficients got {len(xs)} "
-                    "inputs"
+            return reduce(lambda x, y: _call("maximum", x, y), xs)
+        if self.operation != _schema.ELTWISE_SUM:
+            raise ValueError(f"Invalid EltwiseParameter.EltwiseOp value: {self.operation}")
+        if self.coeffs:
+            if len(xs) != len(self.coeffs):
+                raise InvalidValueError(
+                    f"an Eltwise layer with {len(self.coeffs)} coefficients got {len(xs)} inputs"
                 )
-            xs = tuple(c * x for c, x in zip(self.coefficients, xs))
+            xs = tuple(x * c for c, x in zip(self.coeffs, xs))
         return reduce(lambda x, y: x + y, xs)
 
 
-@dataclass(frozen=True)
-class Reshape:
-    """Change of the shape from an axis on; 0 keeps a length, -1 means all that is left."""
+class _GlobalPooling:
+    """Pooling over all positions."""
 
-    dims: tuple[int, ...]
-    axis: int
-    num_axes: int
+    def __init__(self, func: str, stride: Any, pad: Any) -> None:
+        self.func = func
+        self.stride = stride
+        self.pad = pad
 
     def __call__(self, x: VariableLike) -> Variable:
-        shape = tuple(x.shape)
+        return _call(self.func, x, x.shape[2:], stride=self.stride, pad=self.pad)
+
+
+class _Reshape:
+    """Change of the shape from an axis on; 0 keeps a length, -1 means all that is left."""
+
+    def __init__(self, dims: Sequence[int], axis: int, num_axes: int) -> None:
+        self.dims = list(dims)
+        self.axis = axis
+        self.num_axes = num_axes
+
+    def __call__(self, x: VariableLike) -> Variable:
+        return _call("reshape", x, shape=self._shape(tuple(x.shape)))
+
+    def _shape(self, shape: tuple[int, ...]) -> list[int]:
+        if self.axis == 0 and self.num_axes == -1 and 0 not in self.dims:
+            return self.dims
         axis = self.axis + (len(shape) + 1 if self.axis < 0 else 0)
         end = len(shape) if self.num_axes < 0 else axis + self.num_axes
         if not 0 <= axis <= end <= len(shape):
@@ -134,23 +179,12 @@ class Reshape:
             if dim == 0 and axis + i >= len(shape):
                 raise ValueError(f"a Reshape layer keeps axis {axis + i} of an input of {shape}")
             dims.append(shape[axis + i] if dim == 0 else dim)
-        new = (*shape[:axis], *dims, *shape[end:])
+        new = [*shape[:axis], *dims, *shape[end:]]
         if -1 not in new and math.prod(new) != math.prod(shape):
-            raise ValueError(f"a Reshape layer to {new} got an input of {shape}")
-        return reshape(x, new)
+            raise ValueError(f"a Reshape layer to {tuple(new)} got an input of {shape}")
+        return new
 
 
-@dataclass(frozen=True)
-class SoftmaxWithLoss:
-    """Softmax cross entropy of scores and labels."""
-
-    normalize: bool
-    ignore_label: int
-
-    def __call__(self, x: VariableLike, t: VariableLike) -> Variable:
-        return softmax_cross_entropy(x, t, normalize=self.normalize, ignore_label=self.ignore_label)
-
-
-def identity(x: VariableLike) -> VariableLike:
+def _identity(x: VariableLike) -> VariableLike:
     """Returns the input."""
     return x

@@ -1,22 +1,13 @@
-"""Makes functions and links of the layers of a Caffe model."""
+"""Makes functions and links of the layers of a Caffe model: ``make_<type>(layer)``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from chainer.core.typing import Array, Shape
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.softmax import softmax
-from chainer.functions.noise.dropout import dropout
-from chainer.functions.normalization.local_response_normalization import (
-    local_response_normalization,
-)
-from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
-from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
 from chainer.links.caffe import _functions, _schema
 from chainer.links.caffe._wire import Message
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -38,8 +29,12 @@ def parameters(layer: Message, name: str) -> Message:
     return Message(_schema.PARAMETER_SCHEMAS[name]) if value is None else value
 
 
-def blob_array(blob: Message) -> Any:
+def blob_array(blob: Message, kernel: tuple[int, int] = (0, 0)) -> Any:
     """Returns the array of a blob.
+
+    Args:
+        blob: Blob.
+        kernel: Last two lengths of a weight that has none, as in some old files.
 
     Raises:
         ValueError: If the shape does not fit the data.
@@ -49,7 +44,8 @@ def blob_array(blob: Message) -> Any:
     if blob.shape is not None:
         shape = tuple(blob.shape.dim)
     elif any(blob.has(name) for name in ("num", "channels", "height", "width")):
-        shape = (blob.num, blob.channels, blob.height, blob.width)
+        spatial = (blob.height, blob.width)
+        shape = (blob.num, blob.channels, *(spatial if any(spatial) else kernel))
     else:
         shape = (data.size,)
     if len(shape) == 1:
@@ -61,13 +57,20 @@ def blob_array(blob: Message) -> Any:
     return data.reshape(shape)
 
 
-def _blobs(layer: Message, *counts: int) -> list[Any]:
+def _blobs(layer: Message, *counts: int, kernel: tuple[int, int] = (0, 0)) -> list[Any]:
+    """Returns the arrays of the blobs of a layer.
+
+    Args:
+        layer: Layer.
+        counts: Numbers of blobs that it may have.
+        kernel: Kernel size of a convolution.
+    """
     if len(layer.blobs) not in counts:
         wanted = " or ".join(map(str, counts))
         raise ValueError(
             f"a layer of type {layer.type} needs {wanted} blobs, got {len(layer.blobs)}"
         )
-    return [blob_array(blob) for blob in layer.blobs]
+    return [blob_array(blob, kernel) for blob in layer.blobs]
 
 
 def _checked(what: str, low: int, *values: int) -> tuple[int, int]:
@@ -94,11 +97,11 @@ def _fixed(array: Array) -> Constant:
     return Constant(array)
 
 
-def _convolution(layer: Message) -> Any:
+def make_convolution(layer: Message) -> Any:
     return _make_convolution(layer, transposed=False)
 
 
-def _deconvolution(layer: Message) -> Any:
+def make_deconvolution(layer: Message) -> Any:
     return _make_convolution(layer, transposed=True)
 
 
@@ -131,7 +134,7 @@ def _make_convolution(layer: Message, transposed: bool) -> Any:
         raise ValueError(f"convolution is supported for axis 1, got {param.axis}")
     if param.group < 1:
         raise ValueError(f"group must be positive, got {param.group}")
-    weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
+    weight, *rest = _blobs(layer, 2 if param.bias_term else 1, kernel=ksize)
     if weight.ndim != 4 or weight.shape[2:] != ksize:
         raise ValueError(
             f"weight must have shape (out, in, {ksize[0]}, {ksize[1]}), got {weight.shape}"
@@ -155,16 +158,29 @@ def _make_convolution(layer: Message, transposed: bool) -> Any:
     )
 
 
-def _inner_product(layer: Message) -> Any:
+def _matrix(blob: Message) -> Any:
+    """Returns the weight of an inner product. The last two of four lengths are its shape."""
+    shape = blob.shape.dim if blob.shape is not None else None
+    if shape is None:
+        shape = [blob.num, blob.channels, blob.height, blob.width]
+    if len(shape) not in (2, 4) or 0 in shape[-2:]:
+        raise UnsupportedOptionError(f"{len(shape)}-dimensional array is not supported")
+    data = numpy.asarray(blob.data if len(blob.data) else blob.double_data, numpy.float32)
+    if min(shape) < 0 or math.prod(shape[-2:]) != data.size:
+        raise ValueError(f"weight must be a matrix, got shape {tuple(shape)}, {data.size} values")
+    return data.reshape(shape[-2:])
+
+
+def make_inner_product(layer: Message) -> Any:
     param = parameters(layer, "inner_product_param")
     if param.axis != 1:
         raise UnsupportedOptionError(
             f"Non-default axis in InnerProduct is not supported, got {param.axis}"
         )
-    weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
-    if weight.ndim < 2 or math.prod(weight.shape[:-2]) != 1:
-        raise ValueError(f"weight must be a matrix, got shape {weight.shape}")
-    weight = weight.reshape(weight.shape[-2:])
+    if len(layer.blobs) != (2 if param.bias_term else 1):
+        _blobs(layer, 2 if param.bias_term else 1)  # which says what is wrong
+    weight = _matrix(layer.blobs[0])
+    rest = [blob_array(blob) for blob in layer.blobs[1:]]
     if param.transpose:
         weight = weight.T
     n_out, n_in = weight.shape
@@ -181,7 +197,7 @@ def _inner_product(layer: Message) -> Any:
     )
 
 
-def _batch_norm(layer: Message) -> Any:
+def make_batch_norm(layer: Message) -> Any:
     param = parameters(layer, "batch_norm_param")
     mean, variance, *factor = _blobs(layer, 2, 3)
     if mean.ndim != 1 or variance.shape != mean.shape:
@@ -202,11 +218,12 @@ def _batch_norm(layer: Message) -> Any:
         use_gamma=False,
         use_beta=False,
     )
-    link.avg_mean, link.avg_var = (numpy.asarray(s, numpy.float32) for s in (mean, variance))
+    # Copies: the arrays of the file are read-only, and training changes these.
+    link.avg_mean, link.avg_var = (numpy.array(s, numpy.float32) for s in (mean, variance))
     return link
 
 
-def _scale(layer: Message) -> Any:
+def make_scale(layer: Message) -> Any:
     param = parameters(layer, "scale_param")
     _checked("axis", -32, param.axis)
     if len(layer.bottom) > 1:
@@ -231,116 +248,146 @@ def _with_bias(link: Scale, blobs: list[Array]) -> Scale:
     return link
 
 
-def _concat(layer: Message) -> Any:
+def make_concat(layer: Message) -> Any:
     param = parameters(layer, "concat_param")
-    return _functions.Concat(param.axis if param.has("axis") else param.concat_dim)
+    axis = param.axis if param.has("axis") else param.concat_dim
+    return _functions._ListArgumentFunction("concat", axis=axis)
 
 
-def _dropout(layer: Message) -> Any:
+def make_dropout(layer: Message) -> Any:
     ratio = parameters(layer, "dropout_param").dropout_ratio
     if not 0 <= ratio < 1:
         raise ValueError(f"dropout_ratio must be in [0, 1), got {ratio}")
-    return _functions.Call(dropout, (ratio,))
+    return _functions._SingleArgumentFunction("dropout", ratio=ratio)
 
 
-def _eltwise(layer: Message) -> Any:
+def make_eltwise(layer: Message) -> Any:
     param = parameters(layer, "eltwise_param")
     if param.operation not in (0, 1, 2):
         raise ValueError(f"operation must be PROD (0), SUM (1) or MAX (2), got {param.operation}")
-    return _functions.Eltwise(param.operation, tuple(float(c) for c in param.coeff))
+    return _functions._EltwiseFunction(param.operation, [float(c) for c in param.coeff])
 
 
-def _lrn(layer: Message) -> Any:
+def make_lrn(layer: Message) -> Any:
     param = parameters(layer, "lrn_param")
     if param.norm_region != _schema.LRN_ACROSS_CHANNELS:
         raise UnsupportedOptionError("Within-channel LRN is not supported")
     size, _ = _checked("local_size", 1, param.local_size)
-    args = (size, param.k, param.alpha / size, param.beta)
-    return _functions.Call(local_response_normalization, args)
+    return _functions._SingleArgumentFunction(
+        *("local_response_normalization",),
+        n=size,
+        k=param.k,
+        alpha=param.alpha / size,
+        beta=param.beta,
+    )
 
 
-def _pooling(layer: Message) -> Any:
+def make_pooling(layer: Message) -> Any:
     param = parameters(layer, "pooling_param")
-    functions: dict[int, Any] = {
-        _schema.POOL_MAX: max_pooling_2d,
-        _schema.POOL_AVE: average_pooling_2d,
-    }
+    names = {_schema.POOL_MAX: "max_pooling_2d", _schema.POOL_AVE: "average_pooling_2d"}
     if param.pool == _schema.POOL_STOCHASTIC:
         raise UnsupportedOptionError("Stochastic pooling is not supported")
-    if param.pool not in functions:
+    if param.pool not in names:
         raise ValueError(f"pool must be MAX (0) or AVE (1), got {param.pool}")
-    pad = _pair(param, "pad", "pad_h", "pad_w", 0, 0)
-    stride = _pair(param, "stride", "stride_h", "stride_w", 1, 1)
-    ksize = None
-    if not param.global_pooling:
-        ksize = _pair(param, "kernel_size", "kernel_h", "kernel_w", 0, 1)
-    return _functions.Pooling(functions[param.pool], ksize, stride, pad)
+    _pair(param, "pad", "pad_h", "pad_w", 0, 0)
+    _pair(param, "stride", "stride_h", "stride_w", 1, 1)
+    stride, pad = get_stride(param), get_pad(param)
+    if param.global_pooling:
+        return _functions._GlobalPooling(names[param.pool], stride, pad)
+    _pair(param, "kernel_size", "kernel_h", "kernel_w", 0, 1)
+    ksize = get_ksize(param)
+    return _functions._SingleArgumentFunction(names[param.pool], ksize, stride=stride, pad=pad)
 
 
-def _relu(layer: Message) -> Any:
-    return _functions.ReLU(parameters(layer, "relu_param").negative_slope)
+def make_relu(layer: Message) -> Any:
+    slope = parameters(layer, "relu_param").negative_slope
+    if not slope:
+        return _functions._SingleArgumentFunction("relu")
+    return _functions._SingleArgumentFunction("leaky_relu", slope=slope)
 
 
-def _reshape(layer: Message) -> Any:
+def make_reshape(layer: Message) -> Any:
     param = parameters(layer, "reshape_param")
     dims = () if param.shape is None else tuple(param.shape.dim)
     if len(dims) > 32 or min(dims, default=0) < -1 or dims.count(-1) > 1:
         raise ValueError(f"shape must have sizes of at least -1, that only once, got {dims[:33]}")
-    return _functions.Reshape(dims, param.axis, param.num_axes)
+    return _functions._Reshape(dims, param.axis, param.num_axes)
 
 
-def _slice(layer: Message) -> Any:
+def make_slice(layer: Message) -> Any:
     param = parameters(layer, "slice_param")
     axis = param.axis if param.has("axis") else param.slice_dim
     points = tuple(param.slice_point)
     if points and (len(points) != len(layer.top) - 1 or list(points) != sorted(set(points))):
         raise ValueError(f"slice points {points[:33]} do not fit {len(layer.top)} outputs")
-    return _functions.Slice(axis, points, len(layer.top))
+    sections = list(points) if points else len(layer.top)
+    # A single output would not come in a tuple otherwise.
+    single = {"force_tuple": True} if len(layer.top) == 1 else {}
+    return _functions._SingleArgumentFunction(
+        *("split_axis",), indices_or_sections=sections, axis=axis, **single
+    )
 
 
-def _softmax(layer: Message) -> Any:
-    return _functions.Call(softmax, (parameters(layer, "softmax_param").axis,))
+def make_softmax(layer: Message) -> Any:
+    param = parameters(layer, "softmax_param")
+    _check_softmax_axis(param, "")
+    if param.engine == _schema.ENGINE_DEFAULT:
+        return _functions._SingleArgumentFunction("softmax")
+    use_cudnn = param.engine == _schema.ENGINE_CUDNN
+    return _functions._SingleArgumentFunctionWithCudnn(use_cudnn, "softmax")
 
 
-def _softmax_with_loss(layer: Message) -> Any:
-    axis = parameters(layer, "softmax_param").axis
-    if axis != 1:
+def _check_softmax_axis(param: Message, where: str) -> None:
+    if param.axis != 1:
         raise UnsupportedOptionError(
-            f"Softmax along non-channel axis is not supported in SoftmaxWithLoss, got {axis}"
+            f"Softmax along non-channel axis is not supported{where}, got {param.axis}"
         )
+
+
+def make_softmax_with_loss(layer: Message) -> Any:
+    _check_softmax_axis(parameters(layer, "softmax_param"), " in SoftmaxWithLoss")
     param = parameters(layer, "loss_param")
-    ignored = -1 if param.ignore_label is None else param.ignore_label
-    return _functions.SoftmaxWithLoss(param.normalize, ignored)
+    options: dict[str, Any] = {}
+    if not param.normalize:
+        options["normalize"] = False
+    if param.ignore_label is not None:
+        options["ignore_label"] = param.ignore_label
+    return _functions._SeveralArgumentsFunction("softmax_cross_entropy", **options)
 
 
-def _sigmoid(layer: Message) -> Any:
-    return _functions.Call(sigmoid)
+def make_sigmoid(layer: Message) -> Any:
+    return _functions._SingleArgumentFunction("sigmoid")
 
 
-def _split(layer: Message) -> Any:
-    return _functions.identity
+def make_split(layer: Message) -> Any:
+    return _functions._identity
 
 
-#: Type of a layer -> what makes a function or link of it, and the numbers of inputs it can have.
-LAYERS: dict[str, tuple[Callable[[Message], Any], range]] = {
-    "BatchNorm": (_batch_norm, range(1, 2)),
-    "Concat": (_concat, range(1, MAX_SIZE)),
-    "Convolution": (_convolution, range(1, 2)),
-    "Deconvolution": (_deconvolution, range(1, 2)),
-    "Dropout": (_dropout, range(1, 2)),
-    "Eltwise": (_eltwise, range(1, MAX_SIZE)),
-    "InnerProduct": (_inner_product, range(1, 2)),
-    "LRN": (_lrn, range(1, 2)),
-    "Pooling": (_pooling, range(1, 2)),
-    "ReLU": (_relu, range(1, 2)),
-    "Reshape": (_reshape, range(1, 2)),
-    "Scale": (_scale, range(1, 3)),
-    "Sigmoid": (_sigmoid, range(1, 2)),
-    "Slice": (_slice, range(1, 2)),
-    "Softmax": (_softmax, range(1, 2)),
-    "SoftmaxWithLoss": (_softmax_with_loss, range(2, 3)),
-    "Split": (_split, range(1, 2)),
-}
+def _one_or_pair(param: Message, name: str, h: str, w: str, default: int) -> Any:
+    height, width = getattr(param, h), getattr(param, w)
+    if height > 0 or width > 0:
+        return height, width
+    value = getattr(param, name)
+    if isinstance(value, int):
+        return value
+    values = list(value)
+    return default if not values else values[0] if len(values) == 1 else tuple(values[:2])
+
+
+def get_ksize(param: Message) -> int | tuple[int, int]:
+    """Returns the kernel size of parameters of a convolution or pooling, one number or two."""
+    return _one_or_pair(param, "kernel_size", "kernel_h", "kernel_w", 0)
+
+
+def get_stride(param: Message) -> int | tuple[int, int]:
+    """Returns the stride of parameters of a convolution or pooling, one number or two."""
+    return _one_or_pair(param, "stride", "stride_h", "stride_w", 1)
+
+
+def get_pad(param: Message) -> int | tuple[int, int]:
+    """Returns the padding of parameters of a convolution or pooling, one number or two."""
+    return _one_or_pair(param, "pad", "pad_h", "pad_w", 0)
+
 
 #: Layers that only bring data: their blobs are given by the caller.
 DATA_LAYERS = frozenset({"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData"})

@@ -22,6 +22,7 @@ def _repeated(name: str, kind: Any) -> Field:
 POOL_MAX, POOL_AVE, POOL_STOCHASTIC = 0, 1, 2
 ELTWISE_PROD, ELTWISE_SUM, ELTWISE_MAX = 0, 1, 2
 LRN_ACROSS_CHANNELS = 0
+ENGINE_DEFAULT, ENGINE_CAFFE, ENGINE_CUDNN = 0, 1, 2
 
 BLOB_SHAPE = Schema("BlobShape", {1: _repeated("dim", "int")})
 
@@ -152,7 +153,9 @@ SLICE = Schema(
     },
 )
 
-SOFTMAX = Schema("SoftmaxParameter", {2: _optional("axis", "int", 1)})
+SOFTMAX = Schema(
+    "SoftmaxParameter", {1: _optional("engine", "int", 0), 2: _optional("axis", "int", 1)}
+)
 
 #: Parameters of layers: name, schema, number in LayerParameter, number in V1LayerParameter.
 _LAYER_PARAMETERS = (
@@ -222,6 +225,25 @@ V1_TYPES = {
     29: "MemoryData",
     33: "Slice",
     39: "Deconvolution",
+}
+
+#: Names of these types in text files.
+V1_NAMES = {
+    "CONCAT": 3,
+    "CONVOLUTION": 4,
+    "DATA": 5,
+    "DROPOUT": 6,
+    "INNER_PRODUCT": 14,
+    "LRN": 15,
+    "POOLING": 17,
+    "RELU": 18,
+    "SIGMOID": 19,
+    "SOFTMAX": 20,
+    "SOFTMAX_LOSS": 21,
+    "SPLIT": 22,
+    "ELTWISE": 25,
+    "SLICE": 33,
+    "DECONVOLUTION": 39,
 }
 
 #: A whole model.

@@ -72,7 +72,7 @@ def read_message(schema: Schema, data: Any) -> Message:
     """Reads a message.
 
     Args:
-        schema: What it is.
+        schema: Fields of the message.
         data: Bytes of the whole message. Arrays of the result may share their memory.
 
     Raises:

@@ -7,18 +7,55 @@ import os
 import stat
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
-from chainer.links.caffe import _schema
-from chainer.links.caffe._functions import TestMode
-from chainer.links.caffe._layers import DATA_LAYERS, LAYERS, parameters
+from chainer.links.caffe import _layers, _schema
+from chainer.links.caffe._functions import (
+    _CallChildLink,
+    _EltwiseFunction,
+    _ListArgumentFunction,
+    _SingleArgumentFunction,
+    _SingleArgumentFunctionTestMode,
+    _SingleArgumentFunctionWithCudnn,
+)
 from chainer.links.caffe._wire import Message, WireError, read_message
 from chainer.links.chain import Chain
 from chainer.links.errors import MissingOutputError, UnsupportedOptionError
 from chainer.links.link import Link
 from chainer.links.serializers.file_format import PARSER_ERRORS, FileFormatError
+
+# The names of release 7, for subclasses with methods for further layers.
+_get_ksize, _get_stride, _get_pad = _layers.get_ksize, _layers.get_stride, _layers.get_pad
+_ListArgumentFcuntion = _ListArgumentFunction
+
+__all__ = ["CaffeFunction", "_EltwiseFunction", "_SingleArgumentFunctionWithCudnn"]
+
+Setup: TypeAlias = "Callable[[Any, Any], None]"
+"""Method of :class:`CaffeFunction` that adds a layer to the model."""
+
+_type_to_method: dict[str, Setup] = {}
+_oldname_to_method: dict[int, Setup] = {}
+
+
+def _layer(typ: str, oldname: str | int | None) -> Callable[[Setup], Setup]:
+    """Returns a decorator that registers a method for a type of layers.
+
+    Args:
+        typ: Type of the layers, such as ``'ReLU'``.
+        oldname: Name or number of the type in files until 2014; None if they do not have it.
+    """
+
+    def decorator(method: Setup) -> Setup:
+        _type_to_method[typ] = method
+        if isinstance(oldname, str):
+            _oldname_to_method[_schema.V1_NAMES[oldname]] = method
+        elif oldname is not None:
+            _oldname_to_method[oldname] = method
+        return method
+
+    return decorator
 
 
 class UnsupportedLayerError(FileFormatError, UnsupportedOptionError):
@@ -73,10 +110,18 @@ class CaffeFunction(Chain):
         self.forwards: dict[str, Callable[..., Any]] = {}
         self.layers: list[tuple[str, list[str], list[str]]] = []
         self.split_map: dict[str, str] = {}
-        self._test_mode: set[str] = set()
-        for layer in _read_layers(model_path):
+        for layer, setup in _read_layers(model_path):
+            if not layer.top or layer.type in _layers.DATA_LAYERS:
+                continue
+            if setup is None:
+                warnings.warn(
+                    f"Skip the layer {layer.name!r}, since CaffeFunction does not support layers "
+                    f"of type {layer.type}",
+                    stacklevel=2,
+                )
+                continue
             try:
-                self._add_layer(layer)
+                setup(self, layer)
             except PARSER_ERRORS as error:
                 # A file may be sound, and have what is not supported.
                 unsupported = isinstance(error, UnsupportedOptionError)
@@ -85,16 +130,20 @@ class CaffeFunction(Chain):
                 ) from error
 
     def _add_layer(self, layer: Message) -> None:
-        if not layer.top or layer.type in DATA_LAYERS:
-            return
-        if layer.type not in LAYERS:
-            warnings.warn(
-                f"Skip the layer {layer.name!r}, since CaffeFunction does not support layers of "
-                f"type {layer.type}",
-                stacklevel=4,
-            )
-            return
-        make, inputs = LAYERS[layer.type]
+        """Adds the names of a layer, whose function is in ``forwards``, to the model."""
+        bottoms = [str(self.split_map.get(name, name)) for name in layer.bottom]
+        self.layers.append((layer.name, bottoms, list(layer.top)))
+
+    def _use(
+        self, layer: Message, make: Callable[[Message], Any], inputs: range = range(1, 2)
+    ) -> None:
+        """Adds a layer that a function or link computes.
+
+        Args:
+            layer: Layer.
+            make: Makes the function or link of the layer.
+            inputs: Numbers of inputs that the layer can have.
+        """
         if len(layer.bottom) not in inputs:
             raise ValueError(f"the layer cannot have {len(layer.bottom)} inputs")
         function = make(layer)
@@ -104,18 +153,97 @@ class CaffeFunction(Chain):
             if hasattr(self, layer.name):
                 raise ValueError("links have an attribute of this name")
             self.add_link(layer.name, function)
-            if parameters(layer, "batch_norm_param").use_global_stats:
-                self._test_mode.add(layer.name)
-        if layer.type == "Split":
-            source = self.split_map.get(layer.bottom[0], layer.bottom[0])
-            self.split_map.update(dict.fromkeys(layer.top, source))
+            function = _CallChildLink(self, layer.name)
         self.forwards[layer.name] = function
-        self.layers.append((layer.name, list(layer.bottom), list(layer.top)))
+        self._add_layer(layer)
+
+    @_layer("Concat", "CONCAT")
+    def _setup_concat(self, layer: Message) -> None:
+        self._use(layer, _layers.make_concat, range(1, _layers.MAX_SIZE))
+
+    @_layer("Convolution", "CONVOLUTION")
+    def _setup_convolution(self, layer: Message) -> None:
+        self._use(layer, _layers.make_convolution)
+
+    @_layer("Deconvolution", "DECONVOLUTION")
+    def _setup_deconvolution(self, layer: Message) -> None:
+        self._use(layer, _layers.make_deconvolution)
+
+    @_layer("Dropout", "DROPOUT")
+    def _setup_dropout(self, layer: Message) -> None:
+        self._use(layer, _layers.make_dropout)
+
+    @_layer("InnerProduct", "INNER_PRODUCT")
+    def _setup_inner_product(self, layer: Message) -> None:
+        self._use(layer, _layers.make_inner_product)
+
+    @_layer("LRN", "LRN")
+    def _setup_lrn(self, layer: Message) -> None:
+        self._use(layer, _layers.make_lrn)
+
+    @_layer("Pooling", "POOLING")
+    def _setup_pooling(self, layer: Message) -> None:
+        self._use(layer, _layers.make_pooling)
+
+    @_layer("ReLU", "RELU")
+    def _setup_relu(self, layer: Message) -> None:
+        self._use(layer, _layers.make_relu)
+
+    @_layer("Reshape", None)
+    def _setup_reshape(self, layer: Message) -> None:
+        self._use(layer, _layers.make_reshape)
+
+    @_layer("Eltwise", "ELTWISE")
+    def _setup_eltwise(self, layer: Message) -> None:
+        self._use(layer, _layers.make_eltwise, range(1, _layers.MAX_SIZE))
+
+    @_layer("Scale", None)
+    def _setup_scale(self, layer: Message) -> None:
+        self._use(layer, _layers.make_scale, range(1, 3))
+
+    @_layer("Slice", "SLICE")
+    def _setup_slice(self, layer: Message) -> None:
+        self._use(layer, _layers.make_slice)
+
+    @_layer("Softmax", "SOFTMAX")
+    def _setup_softmax(self, layer: Message) -> None:
+        self._use(layer, _layers.make_softmax)
+
+    @_layer("Sigmoid", "SIGMOID")
+    def _setup_sigmoid(self, layer: Message) -> None:
+        self._use(layer, _layers.make_sigmoid)
+
+    @_layer("SoftmaxWithLoss", "SOFTMAX_LOSS")
+    def _setup_softmax_with_loss(self, layer: Message) -> None:
+        self._use(layer, _layers.make_softmax_with_loss, range(2, 3))
+
+    @_layer("BatchNorm", None)
+    def _setup_batchnorm(self, layer: Message) -> None:
+        self._use(layer, _layers.make_batch_norm)
+        fixed = _layers.parameters(layer, "batch_norm_param").use_global_stats
+        kind = _SingleArgumentFunctionTestMode if fixed else _SingleArgumentFunction
+        self.forwards[layer.name] = kind(_CallChildLink(self, layer.name), finetune=False)
+
+    @_layer("Split", "SPLIT")
+    def _setup_split(self, layer: Message) -> None:
+        source = self.split_map.get(layer.bottom[0], layer.bottom[0])
+        self.split_map.update(dict.fromkeys(layer.top, source))
+        self._use(layer, _layers.make_split)
+
+    @_layer("Data", "DATA")
+    def _setup_data(self, layer: Message) -> None:
+        """Does nothing: the caller gives the data."""
 
     def _function(self, name: str) -> Callable[..., Any]:
-        # A link is looked up anew, so that copies of the chain use their own.
-        function = getattr(self, name) if name in self._children else self.forwards[name]
-        return TestMode(function) if name in self._test_mode else function
+        # Bound to this model: copies share the functions of the original, not its links.
+        function = self.forwards[name]
+        if isinstance(function, _CallChildLink):
+            return _CallChildLink(self, name)
+        if isinstance(function, _SingleArgumentFunction) and isinstance(
+            function.func, _CallChildLink
+        ):
+            return type(function)(_CallChildLink(self, name), *function.args, **function.kwargs)
+        return function
 
     def forward(
         self,
@@ -182,8 +310,11 @@ class CaffeFunction(Chain):
         return needed[::-1]
 
 
-def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
-    """Returns the layers of a file. Layers in the old format get their type as text."""
+def _read_layers(path: str | os.PathLike[str]) -> list[tuple[Message, Setup | None]]:
+    """Returns the layers of a file and the methods that add them; None where there is none.
+
+    Layers in the old format get their type as text.
+    """
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would never end
         raise FileFormatError(f"{os.fspath(path)} is not a regular file")
     with open(path, "rb") as file:
@@ -192,14 +323,34 @@ def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
         net = read_message(_schema.NET, data)
     except WireError as error:
         raise FileFormatError(f"{os.fspath(path)} is not a model file of Caffe: {error}") from error
-    layers = list(net.layer)
+    layers = [(layer, _type_to_method.get(layer.type)) for layer in net.layer]
     if not layers:
         for layer in net.layers:
+            layers.append((layer, _oldname_to_method.get(layer.type)))
             layer.type = _schema.V1_TYPES.get(layer.type, f"{layer.type} (old number)")
-            layers.append(layer)
     if not layers:
         raise FileFormatError(f"{os.fspath(path)} is not a model file of Caffe: it has no layers")
     return layers
+
+
+def _get_num(blob: Message) -> int:
+    """Returns the first length of a blob."""
+    return blob.num if blob.num > 0 else blob.shape.dim[0]
+
+
+def _get_channels(blob: Message) -> int:
+    """Returns the second length of a blob."""
+    return blob.channels if blob.channels > 0 else blob.shape.dim[1]
+
+
+def _get_height(blob: Message) -> int:
+    """Returns the third length of a blob."""
+    return blob.height if blob.height > 0 else blob.shape.dim[2]
+
+
+def _get_width(blob: Message) -> int:
+    """Returns the last length of a blob."""
+    return blob.width if blob.width > 0 else blob.shape.dim[3]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ShapeLike, VariableLike
-from chainer.functions.math.bias import bias
+from chainer.functions.math import bias
 from chainer.links.errors import InvalidValueError
 from chainer.links.link import Link
 
@@ -73,4 +73,4 @@ class Bias(Link):
         own = getattr(self, "b", None)
         check_operands(self, xs, own, "b")
         x, b = xs if own is None else (xs[0], own)
-        return bias(x, b, axis=self.axis)
+        return bias.bias(x, b, axis=self.axis)

@@ -9,7 +9,7 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, Shape, VariableLike
-from chainer.functions.connection.bilinear import bilinear
+from chainer.functions.connection import bilinear
 from chainer.links.errors import InvalidValueError
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
@@ -106,8 +106,8 @@ class Bilinear(Link):
             Variable: Output of shape ``(B, out_size)``.
         """
         if self.nobias:
-            return bilinear(e1, e2, self.W)
-        return bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
+            return bilinear.bilinear(e1, e2, self.W)
+        return bilinear.bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
 
     def zero_grads(self) -> None:
         """Fills the gradients with zeros; kept for programs of version 1."""

@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.core.utils.conv import _pair as _pair
-from chainer.functions.connection.convolution_2d import convolution_2d
+from chainer.functions.connection import convolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D, given_params
 
 if TYPE_CHECKING:
@@ -117,6 +117,6 @@ class Convolution2D(ConvolutionLink2D):
         return (self.out_channels, in_channels // self.groups, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:
-        return convolution_2d(
+        return convolution_2d.convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )

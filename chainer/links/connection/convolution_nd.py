@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
-from chainer.functions.connection.convolution_nd import convolution_nd
+from chainer.functions.connection import convolution_nd
 from chainer.links.connection._convolution import ConvolutionLink, given_params, without_ndim
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ConvolutionND(ConvolutionLink):
         return (self.out_channels, in_channels // self.groups, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:
-        return convolution_nd(
+        return convolution_nd.convolution_nd(
             *(x, self.W, self.b, self.stride, self.pad),
             cover_all=self.cover_all,
             dilate=self.dilate,

@@ -7,7 +7,7 @@ from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
-from chainer.functions.connection.deconvolution_2d import deconvolution_2d
+from chainer.functions.connection import deconvolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D
 
 
@@ -84,7 +84,7 @@ class Deconvolution2D(ConvolutionLink2D):
     def _apply(self, x: VariableLike) -> Variable:
         height, width = self.outsize
         outsize = None if height is None or width is None else (height, width)
-        return deconvolution_2d(
+        return deconvolution_2d.deconvolution_2d(
             *(x, self.W, self.b, self.stride, self.pad),
             outsize,
             dilate=self.dilate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import as_sizes
-from chainer.functions.connection.deconvolution_nd import deconvolution_nd
+from chainer.functions.connection import deconvolution_nd
 from chainer.links.connection._convolution import ConvolutionLink, without_ndim
 
 
@@ -77,7 +77,7 @@ class DeconvolutionND(ConvolutionLink):
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:
-        return deconvolution_nd(
+        return deconvolution_nd.deconvolution_nd(
             *(x, self.W, self.b, self.stride, self.pad),
             outsize=self.outsize,
             dilate=self.dilate,

@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, VariableLike
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
-from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+from chainer.functions.connection import depthwise_convolution_2d
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
@@ -98,4 +98,6 @@ class DepthwiseConvolution2D(Link):
         if self.W.array is None:
             self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
-        return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)
+        return depthwise_convolution_2d.depthwise_convolution_2d(
+            x, self.W, self.b, self.stride, self.pad
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.conv import _pair as _pair
-from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
+from chainer.functions.connection import dilated_convolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D
 
 
@@ -54,4 +54,6 @@ class DilatedConvolution2D(ConvolutionLink2D):
         return (self.out_channels, in_channels, *ksize)
 
     def _apply(self, x: VariableLike) -> Variable:
-        return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)
+        return dilated_convolution_2d.dilated_convolution_2d(
+            x, self.W, self.b, self.stride, self.pad, self.dilate
+        )

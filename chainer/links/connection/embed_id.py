@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.connection.embed_id import embed_id
+from chainer.functions.connection import embed_id
 from chainer.links.initializers import Normal, get_initializer
 from chainer.links.link import Link
 
@@ -88,4 +88,4 @@ class EmbedID(Link):
         Returns:
             Variable: Embeddings of shape ``s + (out_size,)``.
         """
-        return embed_id(x, self.W, ignore_label=self.ignore_label)
+        return embed_id.embed_id(x, self.W, ignore_label=self.ignore_label)

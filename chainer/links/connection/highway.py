@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.activation.relu import relu
-from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation import relu, sigmoid
 from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
@@ -49,7 +48,7 @@ class Highway(Chain):
         self,
         in_out_size: int,
         nobias: bool = False,
-        activate: Callable[[Variable], Variable] = relu,
+        activate: Callable[[Variable], Variable] = relu.relu,
         init_Wh: InitializerLike = None,
         init_Wt: InitializerLike = None,
         init_bh: InitializerLike = None,
@@ -75,4 +74,6 @@ class Highway(Chain):
         Returns:
             Variable: Output of the shape of ``x``.
         """
-        return linear_interpolate(sigmoid(self.transform(x)), self.activate(self.plain(x)), x)
+        return linear_interpolate(
+            sigmoid.sigmoid(self.transform(x)), self.activate(self.plain(x)), x
+        )

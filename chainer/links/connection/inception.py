@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.activation.relu import relu
-from chainer.functions.array.concat import concat
+from chainer.functions.activation import relu
+from chainer.functions.array import concat
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -84,7 +84,7 @@ class Inception(Chain):
             Variable: Output of shape ``(B, out1 + out3 + out5 + proj_pool, h, w)``.
         """
         out1 = self.conv1(x)
-        out3 = self.conv3(relu(self.proj3(x)))
-        out5 = self.conv5(relu(self.proj5(x)))
+        out3 = self.conv3(relu.relu(self.proj3(x)))
+        out5 = self.conv5(relu.relu(self.proj5(x)))
         pool = self.projp(max_pooling_2d(x, 3, stride=1, pad=1))
-        return relu(concat((out1, out3, out5, pool), axis=1))
+        return relu.relu(concat.concat((out1, out3, out5, pool), axis=1))

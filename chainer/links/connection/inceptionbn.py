@@ -9,9 +9,9 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
-from chainer.functions.activation.relu import relu
-from chainer.functions.array.concat import concat
-from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.activation import relu
+from chainer.functions.array import concat
+from chainer.functions.pooling import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -21,7 +21,7 @@ from chainer.links.normalization.batch_normalization import BatchNormalization
 _POOLINGS: dict[str, Callable[..., Any]] = {
     # The other paths do not cover all pixels with a stride of 2 either.
     "max": partial(max_pooling_2d, cover_all=False),
-    "avg": average_pooling_2d,
+    "avg": average_pooling_2d.average_pooling_2d,
 }
 
 
@@ -133,17 +133,17 @@ class InceptionBN(Chain):
         """
         outs = []
         if self.out1 > 0:
-            outs.append(relu(self.conv1n(self.conv1(x))))
+            outs.append(relu.relu(self.conv1n(self.conv1(x))))
 
-        h = relu(self.proj3n(self.proj3(x)))
-        outs.append(relu(self.conv3n(self.conv3(h))))
+        h = relu.relu(self.proj3n(self.proj3(x)))
+        outs.append(relu.relu(self.conv3n(self.conv3(h))))
 
-        h = relu(self.proj33n(self.proj33(x)))
-        h = relu(self.conv33an(self.conv33a(h)))
-        outs.append(relu(self.conv33bn(self.conv33b(h))))
+        h = relu.relu(self.proj33n(self.proj33(x)))
+        h = relu.relu(self.conv33an(self.conv33a(h)))
+        outs.append(relu.relu(self.conv33bn(self.conv33b(h))))
 
         pooled = _POOLINGS[self.pooltype](x, 3, stride=self.stride, pad=1)
         if self.proj_pool is not None:
-            pooled = relu(self.poolpn(self.poolp(pooled)))
+            pooled = relu.relu(self.poolpn(self.poolp(pooled)))
         outs.append(pooled)
-        return concat(outs, axis=1)
+        return concat.concat(outs, axis=1)

@@ -10,7 +10,7 @@ import numpy
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.connection.linear import linear
+from chainer.functions.connection import linear
 from chainer.links.connection._convolution import given_params
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
@@ -139,4 +139,4 @@ class Linear(Link):
                 "on pairs (x, t), wrap it in a link that returns a loss, such as L.Classifier"
             )
         self._infer_sizes(x, n_batch_axes)
-        return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)
+        return linear.linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import get_conv_outsize, pair
-from chainer.functions.connection.local_convolution_2d import local_convolution_2d
+from chainer.functions.connection import local_convolution_2d
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
@@ -106,7 +106,7 @@ class LocalConvolution2D(Link):
             in_channels = infer_channels(self, x, 4)
             self._initialize_params(in_channels, x.shape[2:])
             self.in_channels, self.in_size = in_channels, x.shape[2:]
-        return local_convolution_2d(x, self.W, self.b, self.stride)
+        return local_convolution_2d.local_convolution_2d(x, self.W, self.b, self.stride)
 
 
 def _conv_output_length(  # pyright: ignore[reportUnusedFunction]

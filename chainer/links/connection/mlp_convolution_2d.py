@@ -8,7 +8,7 @@ from itertools import pairwise
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, VariableLike
 from chainer.core.utils.argument import removed_arguments
-from chainer.functions.activation.relu import relu
+from chainer.functions.activation import relu
 from chainer.links.chain_list import ChainList
 from chainer.links.connection._convolution import normalize_sizes
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -57,7 +57,7 @@ class MLPConvolution2D(ChainList):
         ksize: IntPair | None = None,
         stride: IntPair = 1,
         pad: IntPair = 0,
-        activation: Callable[[Variable], Variable] = relu,
+        activation: Callable[[Variable], Variable] = relu.relu,
         conv_init: InitializerLike = None,
         bias_init: InitializerLike = None,
         *args: object,

@@ -9,7 +9,7 @@ from chainer.core.arrays.backend import get_device_from_array
 from chainer.core.autograd import parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array
-from chainer.functions.math.identity import identity
+from chainer.functions.math import identity
 from chainer.links.link import Link
 
 
@@ -50,4 +50,4 @@ class Parameter(Link):
         Returns:
             Variable: A variable with the value of the parameter, through which gradients reach it.
         """
-        return cast(Variable, identity(self.W))
+        return cast(Variable, identity.identity(self.W))

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ShapeLike, VariableLike
-from chainer.functions.math.scale import scale
+from chainer.functions.math import scale
 from chainer.links.chain import Chain
 from chainer.links.connection.bias import Bias, check_operands
 
@@ -83,5 +83,5 @@ class Scale(Chain):
         own = getattr(self, "W", None)
         check_operands(self, xs, own, "W")
         x, W = xs if own is None else (xs[0], own)
-        y = scale(x, W, axis=self.axis)
+        y = scale.scale(x, W, axis=self.axis)
         return self.bias(y) if hasattr(self, "bias") else y

@@ -146,24 +146,31 @@ class SpectralNormalization(WeightHook):
         """Registers the vector (and ``gamma``) with the link.
 
         Args:
-            link (Link): The link. If its weight is not initialized, the vector is None until the
-                first call.
+            link (Link): The link. If its weight is not initialized, it gets the vector in the first
+                call, or when a file is loaded.
 
         Raises:
             ValueError: If the link has no such weight or no outputs.
         """
         super().added(link)
         self.axis = _output_axis(link)
-        # They are registered at once, so that a file can be loaded before the first call.
-        if getattr(link, self.vector_name, None) is None:
-            setattr(link, self.vector_name, None)
-        link.register_persistent(self.vector_name)
+        # A parameter is registered at once, so that an optimizer that is set up before the first
+        # call updates it.
         if self.use_gamma and getattr(link, "gamma", None) is None:
             with link.init_scope():
                 link.gamma = Parameter()
         weight = getattr(link, self.weight_name)
         if weight.array is not None:
             self._prepare(link, weight)
+
+    def _loading(self, link: Any) -> None:
+        # A file can be loaded before the first call: the vector is registered to be read, too.
+        self._register_vector(link)
+
+    def _register_vector(self, link: Any) -> None:
+        if not hasattr(link, self.vector_name):
+            setattr(link, self.vector_name, None)
+        link.register_persistent(self.vector_name)
 
     def _prepare(self, link: Any, weight: Parameter) -> None:
         """Initializes the vector and ``gamma`` for the shape of the weight."""
@@ -172,6 +179,7 @@ class SpectralNormalization(WeightHook):
         size = weight.shape[self.axis]
         if size == 0:
             raise ValueError("Expect W.shape[0] > 0")
+        self._register_vector(link)
         if getattr(link, self.vector_name) is None:
             device = device_of(link)
             with device.backend.use(device):
@@ -198,7 +206,7 @@ class SpectralNormalization(WeightHook):
                 delattr(link, name)
 
     def _replacement(self, link: Any, weight: Parameter) -> Variable:
-        if getattr(link, self.vector_name) is None or self.use_gamma:
+        if getattr(link, self.vector_name, None) is None or self.use_gamma:
             self._prepare(link, weight)
         return self.normalize_weight(link)
 

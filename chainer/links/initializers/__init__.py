@@ -115,7 +115,7 @@ def get_initializer(
 
     Args:
         initializer: A scalar or an array (:class:`Constant`), a callable, or None for the default.
-        default: What None means; :class:`LeCunNormal` if this is None, too.
+        default: Initializer that None means; :class:`LeCunNormal` if this is None, too.
 
     Returns:
         callable: The initializer.

@@ -1,4 +1,4 @@
-"""What the initializers that draw random numbers share."""
+"""Base of the initializers that draw random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What losses that draw samples of classes share."""
+"""Base of the losses that draw samples of classes."""
 
 from __future__ import annotations
 

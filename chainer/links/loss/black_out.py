@@ -11,7 +11,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
-from chainer.functions.loss.black_out import black_out
+from chainer.functions.loss import black_out
 from chainer.links.loss._sampled import SampledLoss
 
 
@@ -71,4 +71,4 @@ class BlackOut(SampledLoss):
         samples = self.sample_data
         if samples is None:
             samples = self.sampler.sample((x.shape[0], self.sample_size))
-        return black_out(x, t, self.W, samples)
+        return black_out.black_out(x, t, self.W, samples)

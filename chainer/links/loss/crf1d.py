@@ -8,8 +8,8 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, InitializerLike, VariableLike
-from chainer.functions.array.transpose_sequence import transpose_sequence
-from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
+from chainer.functions.array import transpose_sequence
+from chainer.functions.loss import crf1d
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 
@@ -70,13 +70,13 @@ class CRF1d(Link):
             Variable: Loss value.
         """
         if not transpose:
-            return crf1d(self.cost, xs, ys, reduce=reduce)
+            return crf1d.crf1d(self.cost, xs, ys, reduce=reduce)
         # The function takes positions of sequences that are sorted by length.
         order = _by_length(xs)
-        loss = crf1d(
+        loss = crf1d.crf1d(
             self.cost,
-            transpose_sequence([xs[i] for i in order]),
-            transpose_sequence([ys[i] for i in order]),
+            transpose_sequence.transpose_sequence([xs[i] for i in order]),
+            transpose_sequence.transpose_sequence([ys[i] for i in order]),
             reduce=reduce,
         )
         return loss if reduce == "mean" else loss[_inverse(order)]
@@ -96,10 +96,12 @@ class CRF1d(Link):
             ``(B_i,)``. See :func:`chainer.functions.argmax_crf1d`.
         """
         if not transpose:
-            return argmax_crf1d(self.cost, xs)
+            return crf1d.argmax_crf1d(self.cost, xs)
         order = _by_length(xs)
-        score, path = argmax_crf1d(self.cost, transpose_sequence([xs[i] for i in order]))
-        paths = transpose_sequence(path)
+        score, path = crf1d.argmax_crf1d(
+            self.cost, transpose_sequence.transpose_sequence([xs[i] for i in order])
+        )
+        paths = transpose_sequence.transpose_sequence(path)
         inverse = _inverse(order)
         return score[inverse], [paths[i].array for i in inverse]
 

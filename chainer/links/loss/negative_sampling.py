@@ -11,7 +11,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
-from chainer.functions.loss.negative_sampling import negative_sampling
+from chainer.functions.loss import negative_sampling
 from chainer.links.initializers import Zero
 from chainer.links.loss._sampled import SampledLoss
 
@@ -88,7 +88,7 @@ class NegativeSampling(SampledLoss):
         Returns:
             Variable: Loss value; with ``return_samples`` a pair of it and the samples.
         """
-        return negative_sampling(
+        return negative_sampling.negative_sampling(
             x,
             t,
             self.W,

@@ -7,8 +7,8 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import report
-from chainer.functions.evaluation.accuracy import accuracy
-from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from chainer.functions.evaluation import accuracy
+from chainer.functions.loss import softmax_cross_entropy
 from chainer.links.chain import Chain
 from chainer.links.link import Link
 
@@ -47,8 +47,8 @@ class Classifier(Chain):
     def __init__(
         self,
         predictor: Link,
-        lossfun: Callable[..., Variable] = softmax_cross_entropy,
-        accfun: Callable[..., Variable] = accuracy,
+        lossfun: Callable[..., Variable] = softmax_cross_entropy.softmax_cross_entropy,
+        accfun: Callable[..., Variable] = accuracy.accuracy,
         label_key: int | str = -1,
     ) -> None:
         if not isinstance(label_key, (int, str)):

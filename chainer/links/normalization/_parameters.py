@@ -36,7 +36,7 @@ def typed_parameter(initializer: InitializerLike, default: float, dtype: DTypeLi
     """Returns an uninitialized parameter of a data type.
 
     Args:
-        initializer: What a link got as initializer.
+        initializer: The argument that a link got as initializer.
         default: The value that None means.
         dtype: Data type of the parameter.
     """

@@ -10,7 +10,7 @@ import numpy
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.normalization.group_normalization import group_normalization
+from chainer.functions.normalization import group_normalization
 from chainer.links.normalization._parameters import ScaleAndShift, typed_parameter
 
 
@@ -87,4 +87,6 @@ class GroupNormalization(ScaleAndShift):
                     f"dimension), got {x.ndim}."
                 )
             self._initialize_params(x.shape[1])
-        return group_normalization(x, self.groups, self.gamma, self.beta, self.eps)
+        return group_normalization.group_normalization(
+            x, self.groups, self.gamma, self.beta, self.eps
+        )

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.normalization.layer_normalization import layer_normalization
+from chainer.functions.normalization import layer_normalization
 from chainer.links.initializers import get_initializer
 from chainer.links.normalization._parameters import ScaleAndShift
 from chainer.links.size_inference import infer_last_axis
@@ -73,4 +73,4 @@ class LayerNormalization(ScaleAndShift):
         # gamma and beta are initialized together, so that one of them tells.
         if self.gamma.array is None:
             self._initialize_params(infer_last_axis(self, x, 2))
-        return layer_normalization(x, self.gamma, self.beta, self.eps)
+        return layer_normalization.layer_normalization(x, self.gamma, self.beta, self.eps)

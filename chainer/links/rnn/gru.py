@@ -6,9 +6,8 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.functions.activation import sigmoid, tanh
+from chainer.functions.math import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import ArgumentCountError
@@ -74,10 +73,10 @@ class StatelessGRU(StatelessCell, GRUBase):
     """
 
     def _next(self, h: VariableLike, x: VariableLike) -> Variable:
-        r = sigmoid(self.W_r(x) + self.U_r(h))
-        z = sigmoid(self.W_z(x) + self.U_z(h))
-        h_bar = tanh(self.W(x) + self.U(r * h))
-        return linear_interpolate(z, h_bar, h)
+        r = sigmoid.sigmoid(self.W_r(x) + self.U_r(h))
+        z = sigmoid.sigmoid(self.W_z(x) + self.U_z(h))
+        h_bar = tanh.tanh(self.W(x) + self.U(r * h))
+        return linear_interpolate.linear_interpolate(z, h_bar, h)
 
 
 class StatefulGRU(HiddenStateChain, GRUBase):
@@ -124,12 +123,12 @@ class StatefulGRU(HiddenStateChain, GRUBase):
         z = self.W_z(x)
         h_bar = self.W(x)
         if h is not None:
-            r = sigmoid(self.W_r(x) + self.U_r(h))
+            r = sigmoid.sigmoid(self.W_r(x) + self.U_r(h))
             z += self.U_z(h)
             h_bar += self.U(r * h)
-        z = sigmoid(z)
-        h_bar = tanh(h_bar)
-        return z * h_bar if h is None else linear_interpolate(z, h_bar, h)
+        z = sigmoid.sigmoid(z)
+        h_bar = tanh.tanh(h_bar)
+        return z * h_bar if h is None else linear_interpolate.linear_interpolate(z, h_bar, h)
 
 
 class GRU(StatefulGRU):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.array.concat import concat
-from chainer.functions.array.split_axis import split_axis
-from chainer.functions.rnn.lstm import lstm
+from chainer.functions.array import concat, split_axis
+from chainer.functions.rnn import lstm
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer
@@ -121,7 +120,7 @@ class StatelessLSTM(LSTMBase):
             lstm_in += self.lateral(h)
         if c is None:
             c = zeros(self, (x.shape[0], self.state_size), x.dtype)
-        return lstm(c, lstm_in)
+        return lstm.lstm(c, lstm_in)
 
 
 class LSTM(CellStateChain, LSTMBase):
@@ -172,12 +171,12 @@ class LSTM(CellStateChain, LSTMBase):
                     f"state h: {batch} > {h_size}. Call reset_state() before other sequences"
                 )
             elif h_size > batch:
-                h_update, h_rest = split_axis(self.h, [batch], axis=0)
+                h_update, h_rest = split_axis.split_axis(self.h, [batch], axis=0)
                 lstm_in += self.lateral(h_update)
             else:
                 lstm_in += self.lateral(self.h)
         if self.c is None:
             self.c = zeros(self, (batch, self.state_size), x.dtype)
-        self.c, y = lstm(self.c, lstm_in)
-        self.h = y if h_rest is None else concat([y, h_rest], axis=0)
+        self.c, y = lstm.lstm(self.c, lstm_in)
+        self.h = y if h_rest is None else concat.concat([y, h_rest], axis=0)
         return y

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.array.concat import concat
-from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.functions.activation import sigmoid, tanh
+from chainer.functions.array import concat
+from chainer.functions.math import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import HiddenStateChain, StatelessCell, zeros
@@ -23,9 +22,9 @@ class MGUBase(Chain):
             self.W_h = Linear(n_inputs + n_units, n_units)
 
     def _next(self, h: VariableLike, x: VariableLike) -> Variable:
-        f = sigmoid(self.W_f(concat((h, x), axis=1)))
-        h_bar = tanh(self.W_h(concat((f * h, x), axis=1)))
-        return linear_interpolate(f, h_bar, h)
+        f = sigmoid.sigmoid(self.W_f(concat.concat((h, x), axis=1)))
+        h_bar = tanh.tanh(self.W_h(concat.concat((f * h, x), axis=1)))
+        return linear_interpolate.linear_interpolate(f, h_bar, h)
 
 
 class StatelessMGU(MGUBase, StatelessCell):

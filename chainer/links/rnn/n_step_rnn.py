@@ -12,8 +12,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, InitializerLike, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
-from chainer.functions.array.permutate import permutate
-from chainer.functions.array.transpose_sequence import transpose_sequence
+from chainer.functions.array import permutate, transpose_sequence
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.links.chain_list import ChainList
 from chainer.links.errors import InvalidArgumentTypeError
@@ -179,17 +178,17 @@ class NStepRNNBase(ChainList):
             if state is None
             else state
             if is_sorted
-            else permutate(state, self._on_device(indices), axis=1)
+            else permutate.permutate(state, self._on_device(indices), axis=1)
             for state in states
         )
         # The function expects the inputs of each time, of sequences of descending length.
-        steps = transpose_sequence(permutate_list(xs, indices, inv=False))
+        steps = transpose_sequence.transpose_sequence(permutate_list(xs, indices, inv=False))
         *states_new, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
-        ys = self._with_empty(transpose_sequence(ys), xs)
+        ys = self._with_empty(transpose_sequence.transpose_sequence(ys), xs)
         if is_sorted:
             return (*states_new, ys)
         inverse = self._on_device(indices)
-        states_new = [permutate(state, inverse, axis=1, inv=True) for state in states_new]
+        states_new = [permutate.permutate(state, inverse, axis=1, inv=True) for state in states_new]
         return (*states_new, permutate_list(ys, indices, inv=True))
 
     def _with_empty(self, ys: Sequence[Variable], xs: Sequence[VariableLike]) -> list[Variable]:

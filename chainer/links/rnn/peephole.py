@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.array.reshape import reshape
+from chainer.functions.activation import sigmoid, tanh
+from chainer.functions.array import reshape
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import GatedChain, zeros
 
@@ -58,13 +57,13 @@ class StatefulPeepholeLSTM(GatedChain):
         if c is None:
             c = zeros(self, (x.shape[0], self.state_size), x.dtype)
         # As in functions.lstm, the four inputs of a unit are next to each other.
-        lstm_in = reshape(lstm_in, (-1, self.state_size, 4))
+        lstm_in = reshape.reshape(lstm_in, (-1, self.state_size, 4))
         a, i, f, o = (lstm_in[:, :, k] for k in range(4))
-        a = tanh(a)
-        i = sigmoid(i + self.peep_i(c))
-        f = sigmoid(f + self.peep_f(c))
+        a = tanh.tanh(a)
+        i = sigmoid.sigmoid(i + self.peep_i(c))
+        f = sigmoid.sigmoid(f + self.peep_f(c))
         # The output gate sees the new cell state, the other gates the old one.
         self.c = a * i + f * c
-        o = sigmoid(o + self.peep_o(self.c))
-        self.h = o * tanh(self.c)
+        o = sigmoid.sigmoid(o + self.peep_o(self.c))
+        self.h = o * tanh.tanh(self.c)
         return self.h

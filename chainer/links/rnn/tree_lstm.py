@@ -7,9 +7,8 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
-from chainer.functions.array.concat import concat
-from chainer.functions.array.split_axis import split_axis
-from chainer.functions.rnn.tree_lstm import tree_lstm
+from chainer.functions.array import concat, split_axis
+from chainer.functions.rnn import tree_lstm
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import InvalidValueError
@@ -64,9 +63,9 @@ class _TreeLSTM(Chain):
 class ChildSumTreeLSTM(_TreeLSTM):
     """Child-Sum TreeLSTM unit: a node of a tree, with any number of children in any order.
 
-    The unit computes the cell state and the output of a node from those of its children and an
-    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if there are two
-    children, as ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
+    The unit computes the cell state and the output of a node from its children's and an input. It
+    keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if there are two children, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_.
@@ -120,8 +119,8 @@ class ChildSumTreeLSTM(_TreeLSTM):
         a_i_o_f = self.W_x(x)
         if all(state is None for state in (*cs, *hs)):
             # A leaf: one child of zeros, whose forget gate does not matter.
-            return tree_lstm(self._or_zeros(None, x), a_i_o_f)
-        a_i_o, f = split_axis(a_i_o_f, [3 * self.state_size], axis=1)
+            return tree_lstm.tree_lstm(self._or_zeros(None, x), a_i_o_f)
+        a_i_o, f = split_axis.split_axis(a_i_o_f, [3 * self.state_size], axis=1)
         hs = [self._or_zeros(h, x) for h in hs]
         cs = [self._or_zeros(c, x) for c in cs]
         total = as_variable(hs[0])
@@ -130,15 +129,15 @@ class ChildSumTreeLSTM(_TreeLSTM):
         a_i_o += self.W_h_aio(total)
         # Each child has its own forget gate; the part of the input is the same in all.
         forgets = [f + self.W_h_f(h) for h in hs]
-        return tree_lstm(*cs, concat([a_i_o, *forgets], axis=1))
+        return tree_lstm.tree_lstm(*cs, concat.concat([a_i_o, *forgets], axis=1))
 
 
 class NaryTreeLSTM(_TreeLSTM):
     """N-ary TreeLSTM unit: a node of a tree, with a fixed number of children in a given order.
 
-    The unit computes the cell state and the output of a node from those of its children and an
-    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2,
-    as ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
+    The unit computes the cell state and the output of a node from its children's and an input. It
+    keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_ and `A Fast Unified Model for Parsing and Sentence
@@ -206,4 +205,4 @@ class NaryTreeLSTM(_TreeLSTM):
         for i, h in enumerate(hs, 1):
             if h is not None:
                 gates += self[f"W_h{i}"](h)
-        return tree_lstm(*(self._or_zeros(c, x) for c in cs), gates)
+        return tree_lstm.tree_lstm(*(self._or_zeros(c, x) for c in cs), gates)

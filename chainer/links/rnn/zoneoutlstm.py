@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.noise import zoneout
 from chainer.functions.rnn.lstm import lstm
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import GatedChain, zeros
@@ -59,6 +59,6 @@ class StatefulZoneoutLSTM(GatedChain):
         h = zeros(self, shape, x.dtype) if self.h is None else self.h
         # Zoneout keeps parts of both states, so that both must be arrays at the first step, too.
         c_new, h_new = lstm(c, lstm_in)
-        self.c = zoneout(c, c_new, self.c_ratio)
-        self.h = zoneout(h, h_new, self.h_ratio)
+        self.c = zoneout.zoneout(c, c_new, self.c_ratio)
+        self.h = zoneout.zoneout(h, h_new, self.h_ratio)
         return self.h

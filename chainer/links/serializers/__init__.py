@@ -1,4 +1,4 @@
-"""What saves and loads a hierarchy of objects (``chainer.serializers``).
+"""Serializers, which save and load a hierarchy of objects (``chainer.serializers``).
 
 ``MODULES`` is the table of public names: module -> names in it.
 """

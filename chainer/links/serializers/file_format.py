@@ -1,4 +1,4 @@
-"""What the readers of all file formats share: one error, and checks of what a file declares."""
+"""One error and the checks of declared sizes, shared by the readers of all file formats."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import IO
 
 from chainer.core.arguments import require_attribute
 
-#: What parsers (zipfile, json, ast, NumPy's reader of headers, ...) raise for damaged bytes. All of
-#: them were seen with files that had random bytes replaced.
+#: Errors that parsers (zipfile, json, ast, NumPy's reader of headers, ...) raise for damaged bytes.
+#: All of them were seen with files that had random bytes replaced.
 PARSER_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, SyntaxError),
     *(TypeError, AttributeError, LookupError, ArithmeticError, NotImplementedError),
@@ -23,7 +23,7 @@ PARSER_ERRORS = (
 )
 
 
-#: What precedes the checksum at the end of a file.
+#: Bytes in front of the checksum at the end of a file.
 _TRAILER = b"chainer crc32 "
 
 
@@ -70,7 +70,7 @@ def resembles(data: bytes, expected: bytes) -> bool:
 
     Args:
         data: The bytes.
-        expected: What they should be, of the same length.
+        expected: The bytes that a correct file has, of the same length.
     """
     same = sum([a == b for a, b in zip(data, expected, strict=False)])
     return 2 * same >= len(expected)

@@ -95,7 +95,7 @@ class NpzDeserializer(serializer_module.Deserializer):
     :func:`save_npz`, by this release or another one.
 
     Args:
-        npz: What :func:`numpy.load` returns for an NPZ file, or any mapping of keys to arrays.
+        npz: Result of :func:`numpy.load` for an NPZ file, or any mapping of keys to arrays.
         path (str): The base path that the deserialization starts from.
         strict (bool): If True, the deserializer raises an error when an expected value is not
             found. Otherwise, it ignores the value and skips deserialization.
@@ -183,6 +183,13 @@ class NpzDeserializer(serializer_module.Deserializer):
             if isinstance(self.npz, NpzArchive) and self._journal.exchange(key, value, stored):
                 return value
             self._journal.record(key, value)
+        if type(value) is int and stored.dtype.kind == "f":
+            # As in release 7. The object would get a float, or lose the fraction, otherwise.
+            raise TypeError(
+                f"Cannot safely deserialize from numpy array with dtype={stored.dtype} into a "
+                f"variable of type {type(value)}.\n{key!r} in {self._source} is {stored}; "
+                "initialize the attribute by a float if it is one"
+            )
         return restore(key, stored, value, self._source)
 
 

@@ -41,7 +41,7 @@ def is_pickled_none(data: bytes) -> bool:
     """Returns whether pickled data is a zero-dimensional array of None, without unpickling it.
 
     Args:
-        data: What follows the header of the ``.npy`` file.
+        data: The bytes after the header of the ``.npy`` file.
     """
     if len(data) > _MAX_LENGTH:
         return False

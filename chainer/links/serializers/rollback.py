@@ -37,7 +37,7 @@ class LoadJournal:
 
         Args:
             key: Full name of the entry.
-            value: What the object has: an array that will be overwritten, a scalar, a string or
+            value: Value in the object: an array that will be overwritten, a scalar, a string or
                 None.
         """
         # Of an entry that is loaded twice, the first value is the one from before.
@@ -52,8 +52,8 @@ class LoadJournal:
 
         Args:
             key: Full name of the entry.
-            value: What the object has.
-            stored: What the file has. Afterwards it has the former contents of the value.
+            value: Value in the object.
+            stored: Value in the file. Afterwards it has the former contents of ``value``.
 
         Returns:
             bool: False if nothing was done: ``value`` is not an array of the same dtype in host

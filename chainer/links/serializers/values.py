@@ -49,7 +49,7 @@ def check_declared(
         key: Name of the entry, for messages.
         shape: Shape that the file declares.
         dtype: Dtype that the file declares.
-        value: What the object has.
+        value: Value in the object.
         source: Name of the file, for messages.
 
     Raises:
@@ -70,8 +70,8 @@ def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
 
     Args:
         key: Name of the entry, for messages.
-        stored: What the file holds, in host memory.
-        value: What the object has: an array to be overwritten, a scalar or string that tells the
+        stored: Value in the file, in host memory.
+        value: Value in the object: an array to be overwritten, a scalar or string that tells the
             type, or None.
         source: Name of the file, for messages.
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-#: What LogReport adds to the name of its log for the file about the run.
+#: Suffix that LogReport adds to the name of its log for the file about the run.
 _ABOUT = ".about.json"
 
 #: Files that describe a run, if a program writes them: an object in JSON.

@@ -15,8 +15,8 @@ from chainer.plugins.board.runs import find_runs, read_run
 class BoardServer(ThreadingHTTPServer):
     """Serves the runs below a folder.
 
-    It listens on this machine only. What it serves is read from the files at each request, so that
-    a page that asks again shows a training that goes on.
+    It listens on this machine only. Each request reads the files again, so a page that asks again
+    shows a training that goes on.
 
     Args:
         root: Folder with runs, or of one run.

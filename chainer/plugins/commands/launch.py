@@ -2,8 +2,7 @@
 
 Finds the ``mpiexec`` of the MPI that mpi4py uses, gives each process its share of the cores (as
 numbers of threads), and passes signals on. If one process fails, all are ended, and the traceback
-of the first that failed is printed. The distribution ``chainermn`` does the work:
-``pip install "chainermn[mpich]"``.
+of the first that failed is printed. The distribution ``chainermn`` does the work (extra ``mpi``).
 
 Example:
     ::

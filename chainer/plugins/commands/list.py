@@ -15,7 +15,7 @@ from chainer.plugins.commands._output import did_you_mean, print_json, print_tab
 
 HELP = "list functions, links, optimizers and other names, and the plugins that supply them"
 
-#: Names of kinds that are shorter than those of the registries.
+#: Short names of kinds -> names of the registries.
 _SHORT_NAMES = {"onnx": "onnx_converters"}
 
 

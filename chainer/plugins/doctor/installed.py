@@ -20,6 +20,7 @@ from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
+from chainer.core.installation import install_command
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
@@ -58,9 +59,9 @@ class Finding:
 
     Attributes:
         level: ``'ok'``, ``'note'`` (worth knowing) or ``'error'``.
-        cause: What was found, as a word for programs, such as ``'import_error'``.
-        text: What was found, for people.
-        advice: What to do; may be empty.
+        cause: The finding as a word for programs, such as ``'import_error'``.
+        text: The finding as text for people.
+        advice: The remedy; may be empty.
         lines: Lines of the author's code in the traceback, innermost last.
     """
 
@@ -86,7 +87,7 @@ class Report:
     """The findings about one subject.
 
     Attributes:
-        subject: What was examined: a plugin, the environment or a name.
+        subject: The examined object: a plugin, the environment or a name.
         findings: The findings.
     """
 
@@ -164,10 +165,12 @@ def _examine_chainer(report: Report) -> None:
     if not found:
         text = "Chainer itself is not installed, it is imported from a folder on the path"
         report.add(Finding("note", "chainer_not_installed", text))
-    # An editable installation whose version has changed since it was made.
+    # An editable installation whose version has changed since it was made. Everything works, but
+    # pip compares what other distributions require with the old version.
     elif found[0] != __version__:
         text = f"the metadata on the path are of chainer {found[0]}, the code is of {__version__}"
-        report.add(Finding("error", "stale_chainer", text, "install chainer again"))
+        command = install_command("chainer")
+        report.add(Finding("note", "stale_chainer", text, f"install it again: {command}"))
 
 
 def _examine_groups(report: Report) -> None:
@@ -463,7 +466,7 @@ def public_name(kind: str, name: str) -> str:
 
 
 def author_lines(error: BaseException) -> tuple[str, ...]:
-    """Returns the lines of a traceback without those of the plugin host and the import system.
+    """Returns the lines of a traceback, without lines of the plugin host and the import system.
 
     Args:
         error: The exception.

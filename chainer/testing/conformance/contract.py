@@ -1,4 +1,4 @@
-"""What the tests of the contract share."""
+"""Helpers shared by the tests of the contract."""
 
 # pyright: basic
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Case:
 
     @contextmanager
     def environment(self) -> Iterator[None]:
-        """What a call of the function needs around it."""
+        """Device and configuration for a call of the function."""
         with self.device, using_config("train", self.spec.train), using_config("dtype", self.dtype):
             yield
 

@@ -1,4 +1,4 @@
-"""What the options of the suite mean."""
+"""The options of the suite, and their values in this run."""
 
 # pyright: basic
 from __future__ import annotations

@@ -167,7 +167,7 @@ SPECS = (
             *_away_from(0)(draw),
             *_away_from(0)(draw, alpha=0.5),
             *_away_from(0)(draw, alpha=2.0),
-            # With these two the sign of the output does not tell that of the input.
+            # With these two, the sign of the output does not tell the sign of the input.
             *_away_from(0)(draw, alpha=-0.5),
             *_away_from(0)(draw, alpha=0.0),
         ],

@@ -345,7 +345,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0,)), slices=(slice(None), 1), kind="empty"),
         ],
         errors=lambda draw: [
-            # The shape of ``b`` must be that of the selection: NumPy would broadcast it.
+            # ``b`` must have the shape of the selection, although NumPy would broadcast it.
             invalid_value("automatic broadcasting", np.ones((2, 3), "f"), np.ones(2, "f"), slices=0)
         ],
     ),

@@ -1,4 +1,4 @@
-"""Loss functions of single predictions; those of sequences and samples are in structured_loss."""
+"""Loss functions of single predictions; structured_loss has sequences and samples."""
 
 # pyright: basic
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _cholesky(a):
 
 
 def _cholesky_of_symmetric(F, a):
-    # The gradient is that of a symmetric matrix, whatever is in the upper triangle.
+    # The gradient belongs to a symmetric matrix, whatever is in the upper triangle.
     square = a.dtype.kind == "f" and a.ndim == 2 and a.shape[0] == a.shape[1]
     return F.cholesky((a + F.transpose(a)) * 0.5 if square else a)
 

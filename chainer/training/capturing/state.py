@@ -162,7 +162,8 @@ class Fields(Owner):
 
     def set(self, name: str, value: object) -> None:
         """Changes the contents of a slot."""
-        setattr(self._target, name, value)
+        if self.get(name) is not value:  # attributes of functools.partial cannot be set
+            setattr(self._target, name, value)
 
 
 class Slot:
@@ -264,7 +265,7 @@ class StateTree:
         return cls(links, optimizers, surroundings, with_updates)
 
     def _owners(self) -> Iterator[Owner]:
-        objects = [(Role.LINK, link) for link in self.links]
+        objects: list[tuple[Role, object]] = [(Role.LINK, link) for link in self.links]
         objects += [(Role.OPTIMIZER, optimizer) for optimizer in self.optimizers]
         objects += [(Role.RULE, rule) for rule in self.rules]
         for role, target in objects:
@@ -363,7 +364,9 @@ def is_same(old: object, new: object) -> bool:
     if type(old) is not type(new):
         return False
     if isinstance(old, PLAIN):
-        return bool(old == new) or (old != old and new != new)  # NaN equals nothing
+        if old == new:
+            return bool(old) or repr(old) == repr(new)  # 0.0 equals -0.0
+        return old != old and new != new  # NaN equals nothing
     if isinstance(old, dict):
         others = cast("dict[object, object]", new)
         return list(old) == list(others) and is_same([*old.values()], [*others.values()])

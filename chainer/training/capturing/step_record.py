@@ -56,6 +56,7 @@ class StepRecord(Record):
         program: The array work.
         structure: Structure of the result.
         constants: Arrays of the result that do not depend on the arguments, by number.
+        repeated: Numbers of results that are the same object as an earlier one, and its number.
         carried: Slots whose arrays pass from call to call; they follow the arguments.
         stored: Slots that get an output each, and whether as a Variable.
         reports: Keys of reported values that get an output each, and whether as a Variable.
@@ -71,6 +72,7 @@ class StepRecord(Record):
         self._are_variables = [leaf[1] is not None for leaf in leaves_of(structure)]
         self._is_single = len(structure) == 4
         self.constants: dict[int, Array] = {}
+        self.repeated: dict[int, int] = {}
         self.carried: list[Slot] = []
         self.stored: list[tuple[Slot, bool]] = []
         self.reports: list[tuple[str, bool]] = []
@@ -101,6 +103,9 @@ class StepRecord(Record):
             return result
         leaves: list[VariableLike] = []
         for i, is_variable in enumerate(self._are_variables):
+            if i in self.repeated:
+                leaves.append(leaves[self.repeated[i]])
+                continue
             y = self.constants[i].copy() if i in self.constants else next(outputs)
             leaves.append(CapturedVariable(y) if is_variable else y)
         self._follow(outputs, reporter)
@@ -146,6 +151,7 @@ class StepRecording:
         self._substitution = Substitution(tree, recorder, replaced)
         self._outputs: list[Array] = []
         self._changed: set[Key] = set()
+        self._refusal: str | None = None
 
     def run(
         self,
@@ -191,7 +197,8 @@ class StepRecording:
                 state.recorder = None
         for slot, before in zip(outside, values, strict=True):
             if Values.of(slot.value, True) != before:
-                raise NotRecordableError(f"the step changes the array {slot} in place")
+                # The step has run, and is not run again: its array has no copy.
+                self._refusal = f"the step changes the array {slot} in place"
         return self._finish(result, observation, reporter)
 
     def record(self) -> StepRecord:
@@ -200,6 +207,8 @@ class StepRecording:
         Raises:
             NotRecordableError: If there can be no program. The state stays as the step left it.
         """
+        if self._refusal is not None:
+            raise NotRecordableError(self._refusal)
         record = self._record
         record.program = self._recorder.program(self._outputs)
         record.is_exact = record.program.is_exact
@@ -227,8 +236,11 @@ class StepRecording:
         structure = flatten(result, found)
         self._record = record = StepRecord(structure)
         for i, x in enumerate(found):
-            array = x.array if isinstance(x, Variable) else x
-            if recorder.is_recorded(array):
+            array = _array_of(x)
+            first = next(j for j, other in enumerate(found) if other is x)
+            if first < i:
+                record.repeated[i] = first
+            elif recorder.is_recorded(array):
                 self._outputs.append(array)
             else:
                 record.constants[i] = array
@@ -241,10 +253,12 @@ class StepRecording:
         self._store_reports(record, observation, reporter)
         self._store_gradients(record)
         plain: list[VariableLike] = []
-        for x in found:
-            array = recorder.plain(_array_of(x))
-            is_variable = isinstance(x, Variable)
-            plain.append(Variable(array, requires_grad=False) if is_variable else array)
+        for i, x in enumerate(found):
+            if i in record.repeated:
+                plain.append(plain[record.repeated[i]])
+            else:
+                array = recorder.plain(_array_of(x))
+                plain.append(CapturedVariable(array) if isinstance(x, Variable) else array)
         return unflatten(structure, iter(plain))
 
     def _store(self, array: Array, is_variable: bool) -> VariableLike:
@@ -292,9 +306,7 @@ class StepRecording:
             record.reports.append((key, is_variable))
             plain = self._store(array, False)
             assert reporter is not None
-            reporter.observation[key] = (
-                Variable(plain, requires_grad=False) if is_variable else plain
-            )
+            reporter.observation[key] = CapturedVariable(plain) if is_variable else plain
 
     def _store_gradients(self, record: StepRecord) -> None:
         recorder = self._recorder

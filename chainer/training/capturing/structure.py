@@ -44,8 +44,8 @@ def flatten(value: object, found: list[VariableLike]) -> Structure:
     if isinstance(value, dict):
         return dict, tuple([(k, flatten(v, found)) for k, v in value.items()])
     if isinstance(value, Hashable):
-        # 1 and True are equal, but not the same argument.
-        return cls, value
+        # 1 and True are equal, but not the same argument, and neither are 0.0 and -0.0.
+        return (cls, value, repr(value)) if cls is float and not value else (cls, value)
     raise NotSupportedError(f"{cls.__name__} objects are not supported")
 
 
@@ -58,7 +58,7 @@ def unflatten(structure: Structure, leaves: Iterator[VariableLike]) -> Any:
     """
     if len(structure) == 4:
         return next(leaves)
-    cls, value = structure
+    cls, value, *_ = structure
     if issubclass(cls, (tuple, list)):
         parts = [unflatten(part, leaves) for part in value]
         if issubclass(cls, list):

@@ -8,6 +8,7 @@ stay invisible; ``capture(audit=n)`` finds these.
 
 from __future__ import annotations
 
+import argparse
 import dis
 import functools
 import types
@@ -85,6 +86,7 @@ class _Walk:
             return
         self._seen[id(value)] = value
         if isinstance(value, functools.partial):
+            self._fields.append(Fields(Role.SURROUNDINGS, label, value, ("args", "keywords")))
             self.visit([value.func, *value.args, *value.keywords.values()], label)
         elif isinstance(value, types.MethodType):
             self.visit(value.__func__, label)
@@ -115,7 +117,7 @@ class _Walk:
         elif isinstance(value, Link):
             self._holders.append((label, value))
             self.visit([*vars(value).values(), type(value)], label)
-        elif hasattr(value, "__dict__") and is_of_user(type(value).__module__):
+        elif hasattr(value, "__dict__") and _has_settings(type(value)):
             self._holders.append((type(value).__name__, value))
             self.visit(type(value), label)
 
@@ -136,6 +138,10 @@ class _Walk:
             elif read in members:
                 self._globals.setdefault(id(members), (members, set()))[1].add(read)
                 self.visit(members[read], read)
+
+
+def _has_settings(cls: type) -> bool:
+    return is_of_user(cls.__module__) or cls in (types.SimpleNamespace, argparse.Namespace)
 
 
 def _names_in(code: types.CodeType) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What a dataset, an iterator and a converter are (``chainer.dataset``), and the download cache."""
+"""Base classes of datasets and iterators, converters, and the download cache."""
 
 from typing import TYPE_CHECKING
 

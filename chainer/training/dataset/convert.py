@@ -26,7 +26,7 @@ Batch: TypeAlias = Sequence[Example]
 """Examples that an iterator returned."""
 
 Converted: TypeAlias = ArrayTree
-"""What a converter returns: an array, or a tuple or dictionary of arrays."""
+"""Result of a converter: an array, or a tuple or dictionary of arrays."""
 
 ConverterLike: TypeAlias = Callable[..., Any]
 """A :class:`Converter`, or any function that takes a batch and a device."""
@@ -56,7 +56,7 @@ def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
             negative integer, an array is sent to CPU. If it is a non-negative one, an array is sent
             to the GPU with the given ID. Anything :func:`chainer.get_device` takes will do. If it
             is None, an array is left in the original device.
-        x (array, NumPy scalar, or list, tuple or dict of such): What to send.
+        x (array, NumPy scalar, or list, tuple or dict of such): The arrays to send.
 
     Returns:
         Converted array, or list, tuple or dict of arrays.
@@ -251,8 +251,8 @@ def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = 
         padding: Scalar value for extra elements, or one for each element of the examples (a tuple,
             or a dictionary, as the examples are). If this is None (default), an error is raised on
             shape mismatch. Otherwise, an array of minimum dimensionalities that can accommodate all
-            arrays is created, and elements outside of the examples are padded by this value. The
-            dtype of a padded array is that of the first example.
+            arrays is created, and elements outside of the examples are padded by this value. A
+            padded array has the dtype of the first example.
 
     Returns:
         Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of each
@@ -393,9 +393,8 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
 
     Converters of this package and instances of :class:`Converter` get the device itself. Other
     functions may have been written for release 4, where a device is a number, and may compare it
-    with 0: they get None, -1 for devices whose arrays are those of NumPy or iDeep, and the index of
-    a CUDA device. Devices of other backends have no number, so functions get the device itself,
-    too.
+    with 0: they get None, -1 for devices with arrays of NumPy or iDeep, and the index of a CUDA
+    device. Devices of other backends have no number, so functions get the device itself, too.
 
     Args:
         converter: The converter.

@@ -45,7 +45,7 @@ def get_dataset_root() -> str:
     """Gets the path to the root directory to download and cache datasets.
 
     Returns:
-        str: What :func:`set_dataset_root` set, else the environment variable
+        str: The path given to :func:`set_dataset_root`, else the environment variable
             ``CHAINER_DATASET_ROOT``, else
         ``$HOME/.chainer/dataset``.
     """
@@ -143,7 +143,7 @@ def download(
         md5: MD5 sum of the file, if it is known.
         verify: Called with the path of the downloaded file; raises :class:`ValueError` if it is
             not what it should be.
-        advice: What to do instead, appended to the message if everything fails.
+        advice: A remedy, appended to the message if everything fails.
         cache_url: URL under which the file is cached; the first one by default.
 
     Returns:
@@ -161,7 +161,7 @@ def download(
         _pooch(advice)
     target = cached_path(cache_url or urls[0])
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    # Processes that start together, as those of distributed training do, download a file once.
+    # Processes that start together, as in distributed training, download a file once.
     with file_lock(f"{target}.lock"):
         if os.path.exists(target):
             return target

@@ -1,4 +1,4 @@
-"""What datasets have in common that are columns of the same length."""
+"""Base of datasets that consist of columns of the same length."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _CIFAR100 = RawFile(
     "eb9058c3a382ffc7106e4002c42a8d85",
 )
 
-#: What pickles of arrays refer to. Pickles from the network may not call anything else.
+#: Functions that pickles of arrays call. Pickles from the network may not call anything else.
 _ARRAY_PARTS = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),

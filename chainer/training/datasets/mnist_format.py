@@ -31,7 +31,7 @@ MnistLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
 """Training set and test set: pairs of images and labels, or an array of images."""
 
 
-#: What the docstrings of the loaders of MNIST and of similar datasets share.
+#: Sections shared by the docstrings of the loaders of MNIST and of similar datasets.
 mnist_sections = functools.partial(
     image_sections,
     shapes="""\
@@ -127,7 +127,7 @@ def mnist_splits(
     Args:
         urls: Addresses of the directories on the servers, with a slash at the end.
         train: MD5 sums of the images and of the labels, None where they are not known.
-        test: Those of the test part.
+        test: MD5 sums of the files of the test part.
         cache_url: The one of the addresses that earlier releases used.
         directories: Directories in which systems install the files.
     """

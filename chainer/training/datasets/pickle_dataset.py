@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import functools
+import io
+import multiprocessing.util
 import os
 import pickle
 import threading
@@ -11,17 +12,16 @@ from typing import IO, Any, Protocol, Self, TypeAlias
 
 from chainer.core.typing import FilePath
 from chainer.training.dataset.dataset_mixin import DatasetMixin
-from chainer.training.datasets.shared_file import ProcessLocalFile
 
 #: The highest protocol that Python 3.7 reads, so that release 7 can read the files as well.
 PROTOCOL = 4
 
-BinaryFile: TypeAlias = IO[bytes]
+BinaryFile: TypeAlias = "IO[bytes] | io.RawIOBase | io.BufferedIOBase"
 """A file object that is open in binary mode."""
 
 
 class BinaryWriter(Protocol):
-    """What :class:`PickleDatasetWriter` needs of a file object."""
+    """The methods of a file object that :class:`PickleDatasetWriter` calls."""
 
     def write(self, data: bytes, /) -> Any:
         """Writes bytes."""
@@ -114,23 +114,15 @@ class PickleDataset(DatasetMixin):
             )
         if not reader.seekable():
             raise ValueError("reader must support random access")
-        self._set_up(_GivenFile(reader))
 
-    @classmethod
-    def _open(cls, path: FilePath) -> Self:
-        dataset = cls.__new__(cls)
-        dataset._set_up(ProcessLocalFile(functools.partial(open, os.fspath(path), "rb")))
-        return dataset
-
-    def _set_up(self, file: _GivenFile | ProcessLocalFile[BinaryFile]) -> None:
-        self._file = file
         self._lock = threading.Lock()
-        try:
-            self._positions = _find_pickles(file.get())
-        except BaseException:
-            if not isinstance(file, _GivenFile):
-                file.close()
-            raise
+        self._file = _SharedReader(reader)
+        self._positions = _find_pickles(reader)
+
+    @property
+    def _reader(self) -> BinaryFile:
+        """The file object, under the name of release 7."""
+        return self._file.reader
 
     def __len__(self) -> int:
         """Returns the number of examples."""
@@ -143,7 +135,7 @@ class PickleDataset(DatasetMixin):
             index (int): The index of the example; a negative one counts from the end.
 
         Returns:
-            What was written.
+            The example that was written.
 
         Raises:
             IndexError: If the index is out of range.
@@ -175,23 +167,104 @@ class PickleDataset(DatasetMixin):
         self._lock = threading.Lock()
 
 
-class _GivenFile:
-    """A file object of the user, who decides what happens to it when processes are forked."""
+class _SharedReader:
+    """A file object, told when a process is forked.
 
-    def __init__(self, file: BinaryFile) -> None:
-        self._file = file
+    The multiprocessing module calls :meth:`get` in a new process. For processes that are forked in
+    another way, each use compares the number of the process.
+
+    Args:
+        reader: File object of the user or a :class:`_FileReader`.
+    """
+
+    def __init__(self, reader: BinaryFile) -> None:
+        self.reader = reader
         self._pid = os.getpid()
+        multiprocessing.util.register_after_fork(self, _SharedReader.get)
 
     def get(self) -> BinaryFile:
+        """Returns the file object, for use in this process."""
         if self._pid != os.getpid():
             self._pid = os.getpid()
-            after_fork: Callable[[], None] | None = getattr(self._file, "after_fork", None)
+            after_fork: Callable[[], None] | None = getattr(self.reader, "after_fork", None)
             if after_fork is not None:
                 after_fork()
-        return self._file
+        return self.reader
 
     def close(self) -> None:
-        self._file.close()
+        """Closes the file object."""
+        self.reader.close()
+
+    def __reduce__(self) -> tuple[type[_SharedReader], tuple[BinaryFile]]:
+        return _SharedReader, (self.reader,)
+
+
+class _FileReader(io.RawIOBase):
+    """Reader of a file that forked processes and pickles can share: each process opens it anew.
+
+    A forked process shares the position in an open file with its parent. Two processes that seek
+    and read in turns would disturb each other.
+
+    Args:
+        path: Path to the file.
+    """
+
+    def __init__(self, path: FilePath) -> None:
+        super().__init__()
+        self._path = os.fspath(path)
+        self._fp: IO[bytes] | None = io.BufferedReader(io.FileIO(path))
+
+    def _open_file(self) -> IO[bytes]:
+        if self._fp is None:
+            raise ValueError("I/O operation on closed file")
+        return self._fp
+
+    def after_fork(self) -> None:
+        """Opens the file anew, in a process that inherited it."""
+        if self._fp is not None:
+            self._fp.close()  # the descriptor of this process only
+            self._fp = io.BufferedReader(io.FileIO(self._path))
+
+    def close(self) -> None:
+        """Closes the file. May be called more than once."""
+        file, self._fp = self.__dict__.get("_fp"), None
+        if file is not None:
+            file.close()
+        super().close()
+
+    def readable(self) -> bool:
+        """Returns True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Returns True."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Moves to a position and returns it."""
+        return self._open_file().seek(offset, whence)
+
+    def tell(self) -> int:
+        """Returns the position."""
+        return self._open_file().tell()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Returns at most ``size`` bytes; all that is left if it is negative."""
+        return self._open_file().read(-1 if size is None else size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Returns the bytes up to the next newline."""
+        return self._open_file().readline(-1 if size is None else size)
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Reads into a buffer and returns the number of bytes."""
+        data = self._open_file().read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def __reduce__(self) -> tuple[type[_FileReader], tuple[FilePath]]:
+        # The copy opens the file anew, even if the original was closed.
+        return type(self), (self._path,)
 
 
 def _find_pickles(file: BinaryFile) -> list[int]:
@@ -221,7 +294,12 @@ def open_pickle_dataset(path: FilePath) -> PickleDataset:
     Raises:
         OSError: If the file cannot be read.
     """
-    return PickleDataset._open(path)
+    reader = _FileReader(path)
+    try:
+        return PickleDataset(reader)
+    except BaseException:
+        reader.close()
+        raise
 
 
 def open_pickle_dataset_writer(path: FilePath, protocol: int = PROTOCOL) -> PickleDatasetWriter:

@@ -28,7 +28,7 @@ from chainer.training.dataset import download
 Arrays = Mapping[str, HostArray]
 
 
-#: What the docstrings of the loaders of images share.
+#: Sections shared by the docstrings of the loaders of images.
 image_sections = SharedSections(
     """
     Args:

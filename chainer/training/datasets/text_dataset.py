@@ -35,8 +35,8 @@ class TextDataset(DatasetMixin):
             one for each file.
         errors (str or list of strs): How errors of the encoding are handled, as for :func:`open`,
             or a list with one for each file.
-        newline (str or list of strs): What ends a line, as for :func:`open`, or a list with one
-            for each file.
+        newline (str or list of strs): End of a line, as for :func:`open`, or a list with one for
+            each file.
         filter_func (callable): Takes the line of each file as positional arguments. Rows for which
             it returns a false value are left out.
 
@@ -80,12 +80,18 @@ class TextDataset(DatasetMixin):
             for path, *opened_with in zip(files, *options)
         ]
         self._lock = threading.Lock()
+        self._is_closed = False
         try:
             #: For each row, the position of its line in each file.
             self._positions = self._find_lines(filter_func)
         except BaseException:
             self.close()
             raise
+
+    @property
+    def _fps(self) -> list[TextIO] | None:
+        """The open files of this process, under the name of release 7; None after closing."""
+        return None if self._is_closed else [file.get() for file in self._files]
 
     def _find_lines(self, filter_func: Callable[..., object] | None) -> list[tuple[int, ...]]:
         files = [file.get() for file in self._files]
@@ -134,6 +140,7 @@ class TextDataset(DatasetMixin):
 
         If closing a file raises an exception, the others are closed before it is passed on.
         """
+        self._is_closed = True
         with contextlib.ExitStack() as stack:
             for file in self._files:
                 stack.callback(file.close)

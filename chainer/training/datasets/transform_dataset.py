@@ -1,4 +1,4 @@
-"""Dataset whose examples are made of those of another one."""
+"""Dataset whose examples are made from the examples of another dataset."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TransformDataset(DatasetMixin):
             i (int): The index of the example.
 
         Returns:
-            What ``transform`` returns for the i-th example of the base dataset.
+            The result of ``transform`` for the i-th example of the base dataset.
         """
         # Computed each time: the transformation may be random.
         return self._transform(self._dataset[i])

@@ -1,4 +1,4 @@
-"""What the extensions that change a hyperparameter over time share."""
+"""Base of the extensions that change a hyperparameter over time."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class ShiftToTarget(AttributeShift):
 
     Args:
         attr (str): Name of the attribute.
-        init (float): Initial value of the attribute; that of the optimizer if it is None.
+        init (float): Initial value of the attribute; if None, the optimizer's value.
         target (float): Value that replaces what is past it; None for no limit.
         optimizer (Optimizer): Target optimizer; the main one of the updater if it is None.
         grows (bool): Whether the absolute value of the attribute grows. Otherwise it shrinks.

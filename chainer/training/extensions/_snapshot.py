@@ -87,7 +87,7 @@ class Snapshot(Extension):
         self.n_retains = n_retains
         self.autoload = autoload
         self._random_states = random_states
-        # What is to be called after a save, if the writer does not do it.
+        # Called after a save, if the writer does not do it.
         self._clean_up: Callable[[], None] | None = None
         self._prepared_for: str | None = None
 
@@ -135,7 +135,7 @@ class Snapshot(Extension):
                 # too old; after the last snapshot of a training nothing else would.
                 remove_old_snapshots(self.filename, trainer.out, self.n_retains)
             return
-        # Snapshots of other shapes are those of another program in the same directory, as before.
+        # Snapshots of other shapes belong to another program in the same directory, as before.
         if misfit is not None and not isinstance(misfit, ValueError):
             # Training from the beginning would replace snapshots that another version of the
             # program can still load.
@@ -270,7 +270,7 @@ def snapshot(
 
     This extension is called once per epoch by default. To take a snapshot at a different interval,
     pass a trigger to :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which
-    is lower than that of most built-in extensions.
+    is lower than the priority of most built-in extensions.
 
     .. note::
        The snapshot is written in a temporary directory, whose name begins with a dot, inside the
@@ -330,7 +330,7 @@ def snapshot_object(
 
     This extension is called once per epoch by default. To take a snapshot at a different interval,
     pass a trigger to :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which
-    is lower than that of most built-in extensions.
+    is lower than the priority of most built-in extensions.
 
     Args:
         target: Object to serialize.

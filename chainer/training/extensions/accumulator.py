@@ -40,7 +40,7 @@ class Accumulator:
     Attributes:
         trigger: The trigger.
         keys: List of the keys, or None.
-        summary: What was accumulated since the trigger fired.
+        summary: Sums of the values since the trigger fired.
 
     Example:
         An extension that prints the mean of the loss over each epoch.

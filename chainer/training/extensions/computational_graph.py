@@ -25,6 +25,26 @@ if TYPE_CHECKING:
 _RENDER_SECONDS = 60
 
 
+def is_return_code_zero(args: Sequence[str]) -> bool:
+    """Returns whether a command can be run and ends with the status 0.
+
+    Args:
+        args: Command and its arguments.
+    """
+    try:
+        finished = subprocess.run(
+            args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_RENDER_SECONDS
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return finished.returncode == 0
+
+
+def is_graphviz_available() -> bool:
+    """Returns whether the program ``dot`` of Graphviz is installed and works."""
+    return is_return_code_zero(["dot", "-V"])
+
+
 class DumpGraph(Extension):
     """Trainer extension to dump a computational graph.
 

@@ -45,7 +45,7 @@ class LogReport(HasAccumulator, Extension):
     newest 10,000 entries, and a checksum of the others, which are in the log file: a snapshot does
     not get slower with the length of the training. When such a snapshot is resumed, the earlier
     entries come from the log file in the output directory of the trainer. So copy the log together
-    with the snapshot. If the file is not there, or is that of another training, a warning says
+    with the snapshot. If the file is not there, or belongs to another training, a warning says
     which entries are missing; the training goes on without them, and the file is kept under another
     name: ``log.kept-1``. A log file is also kept if a training that starts from the beginning, or
     from a much older snapshot, would replace entries that later snapshots do not contain. Earlier
@@ -106,9 +106,9 @@ class LogReport(HasAccumulator, Extension):
         self._log: list[dict[str, Any]] = []
         self._file = GrowingJsonFile()
         self._encoded = EncodedList()
-        # Entries before those of the list, which a snapshot did not contain.
+        # Entries before the list, which a snapshot did not contain.
         self._earlier: EarlierEntries | None = None
-        # The file that may be written: what it had before was looked at.
+        # The file that may be written: its former contents were looked at.
         self._checked: str | None = None
         self._must_keep = False
         self._set_filename(filename)
@@ -251,7 +251,7 @@ class LogReport(HasAccumulator, Extension):
                 earlier = self._encoded.earlier
             else:
                 serializer("_log", json.dumps(self._log))
-            # Files of shorter logs are those of release 7.
+            # Shorter logs make the same file as release 7.
             if earlier.count:
                 serializer("_log_earlier", earlier.to_text())
             return

@@ -201,7 +201,7 @@ class PlotReport(HasAccumulator, Extension):
                 # The data of a resumed training may be what was drawn.
                 if self._is_long(key) or curve.count != len(self._data.get(key, ()))
             }
-            # Files of shorter curves are those of release 7.
+            # Shorter curves make the same file as release 7.
             if states:
                 serializer(curves_name, json.dumps(states))
             return

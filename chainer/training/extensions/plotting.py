@@ -31,7 +31,7 @@ class Figures:
     """The little of ``matplotlib.pyplot`` that the extensions use, drawing to files only."""
 
     def subplots(self, nrows: int = 1, ncols: int = 1, **kwargs: Any) -> tuple[Any, Any]:
-        """Makes a figure and its axes; arguments as those of ``matplotlib.pyplot.subplots``."""
+        """Makes a figure and its axes; takes the arguments of ``pyplot.subplots``."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

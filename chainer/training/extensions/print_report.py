@@ -22,8 +22,8 @@ class PrintReport(Extension):
     """Trainer extension to print the accumulated results.
 
     It prints the entries of the log accumulated by a
-    :class:`~chainer.training.extensions.LogReport` extension as the rows of a table. What an entry
-    lacks is left blank.
+    :class:`~chainer.training.extensions.LogReport` extension as the rows of a table. Values that an
+    entry lacks are left blank.
 
     Args:
         entries (list of str): List of keys of observations to print.

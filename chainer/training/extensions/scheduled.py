@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Scheduled(CountedShift):
     """Trainer extension that sets an optimizer's attribute to the values of a schedule.
 
-    The value is that of the number of its calls, 0 before the training: by default the number of
-    iterations; with the trigger ``(1, 'epoch')`` that of epochs.
+    The schedule is evaluated at the number of calls of the extension, which is 0 before the
+    training. By default these are iterations; with the trigger ``(1, 'epoch')`` they are epochs.
 
     Args:
         attr (str): Name of the attribute: ``'lr'``, or ``'alpha'`` for Adam.
@@ -62,7 +62,7 @@ class Plateau(Extension):
     Args:
         key (str): Key of the observation: ``'validation/main/loss'``.
         attr (str): Name of the attribute: ``'lr'``, or ``'alpha'`` for Adam.
-        schedule (ReduceOnPlateau): What decides. By default it is made of the value of the
+        schedule (ReduceOnPlateau): The rule that decides. By default it is made of the value of the
             optimizer and the other arguments, when the training begins.
         optimizer: The optimizer, or a group of its parameters. If it is None, the main optimizer of
             the updater.

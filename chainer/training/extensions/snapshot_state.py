@@ -1,4 +1,4 @@
-"""What a snapshot consists of: the entries that an object serializes."""
+"""The state in a snapshot: the entries that an object serializes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ SaveFunction: TypeAlias = Callable[..., Any]
 """``savefun(path, entries, **kwds)``."""
 
 SnapshotTarget: TypeAlias = dict[str, HostArray] | Serializable
-"""What is written: entries by name, or an object that can be serialized."""
+"""Entries by name, or an object that can be serialized: written to a snapshot."""
 
 #: Seconds after which the process of a queue ends if its trainer has died and nothing comes.
 _PATIENCE = 5
@@ -232,7 +232,7 @@ class _CatchingWriter(StandardWriter):
     _errors: Any
 
     def _make_worker(self, **arguments: Any) -> Worker:
-        """Makes a thread or a process; the arguments are those of both classes."""
+        """Makes a thread or a process from the arguments that both classes take."""
         raise NotImplementedError(f"{type(self).__name__} must define _make_worker()")
 
     def create_worker(
@@ -272,7 +272,7 @@ class ThreadWriter(_CatchingWriter):
 class ProcessWriter(_CatchingWriter):
     """Writer that writes each snapshot in a process of its own.
 
-    The arguments are those of :class:`ThreadWriter`.
+    Takes the arguments of :class:`ThreadWriter`.
     """
 
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
@@ -293,7 +293,8 @@ class QueueWriter(Writer):
     Args:
         savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
             :func:`chainer.serializers.save_npz` by default.
-        task: What writes a snapshot in the worker, called as a writer is. By default, the result of
+        task: Function that writes a snapshot in the worker, called as a writer is. By default, the
+            result of
             :meth:`create_task`.
     """
 
@@ -313,8 +314,8 @@ class QueueWriter(Writer):
         self._queue = self.create_queue()
         self._errors: Any = self._create_error_queue()
         self._start()
-        # Workers are daemons, which end with the program. What is in the queue has to be written
-        # before.
+        # Workers are daemons, which end with the program. The snapshots in the queue have to be
+        # written before.
         atexit.register(_finalize_if_alive, weakref.ref(self))
 
     def _create_error_queue(self) -> Any:
@@ -376,7 +377,7 @@ class QueueWriter(Writer):
                 return
             # A snapshot that fails must not stop those after it.
             self._writing = True
-            call_and_catch(self._errors, *item)
+            call_and_catch(self._errors, item[0], item[1], item[2], item[3])
             self._writing = False
             q.task_done()
 
@@ -407,7 +408,7 @@ class ThreadQueueWriter(QueueWriter):
     Args:
         savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
             :func:`chainer.serializers.save_npz` by default.
-        task: What writes a snapshot in the thread; see :class:`QueueWriter`.
+        task: Function that writes a snapshot in the thread; see :class:`QueueWriter`.
     """
 
     def create_queue(self) -> _ItemQueue:
@@ -422,7 +423,7 @@ class ThreadQueueWriter(QueueWriter):
 class ProcessQueueWriter(QueueWriter):
     """Writer with one process, which writes one snapshot after the other.
 
-    The arguments are those of :class:`ThreadQueueWriter`.
+    Takes the arguments of :class:`ThreadQueueWriter`.
     """
 
     def _create_error_queue(self) -> Any:

@@ -74,7 +74,7 @@ class ProgressBar:
         raise NotImplementedError(f"{type(self).__name__} must define get_lines()")
 
     def update(self) -> None:
-        """Draws the lines in place of those of the last update."""
+        """Draws the lines in place of the lines of the last update."""
         self.erase_console()
         lines = self.get_lines()
         for line in lines:

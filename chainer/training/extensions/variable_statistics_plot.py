@@ -133,7 +133,7 @@ class Statistician:
 
         Returns:
             dict: Statistics by name: ``'mean'``, ``'std'`` and ``'percentile'``, whose first axis
-            is that of the percentiles. What is not collected is missing.
+            runs over the percentiles. Statistics that are not collected are missing.
         """
         found = self.collect(backend_of(x).to_host(x), axis)
         if dtype is None:
@@ -148,7 +148,7 @@ class Statistician:
             axis: Axis or axes that are reduced; all if None.
 
         Returns:
-            dict: As that of a call.
+            dict: Statistics by name, as a call returns them.
         """
         found: dict[str, HostArray] = {}
         if self.collect_mean:

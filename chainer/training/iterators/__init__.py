@@ -1,4 +1,4 @@
-"""What cuts minibatches out of datasets (``chainer.iterators``).
+"""Iterators, which cut minibatches out of datasets (``chainer.iterators``).
 
 ``MODULES`` is the table of public names: module -> names in it.
 """

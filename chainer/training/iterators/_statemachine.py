@@ -19,7 +19,8 @@ class IteratorState(NamedTuple):
         current_position: Number of examples of this epoch that were visited.
         epoch: Number of completed epochs.
         is_new_epoch: Whether the last batch completed an epoch.
-        order: Indexes of the examples in the order of this epoch; None for that of the dataset.
+        order: Indexes of the examples in the order of this epoch; None for the order of the
+            dataset.
     """
 
     current_position: int

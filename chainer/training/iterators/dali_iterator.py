@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PipelineLike(Protocol):
-    """What :class:`DaliIterator` needs of a pipeline."""
+    """The members of a pipeline that :class:`DaliIterator` uses."""
 
     batch_size: int
 

@@ -263,7 +263,7 @@ def serialize_state(
         order_name: Name under which the order is saved.
 
     Returns:
-        The state and the previous epoch detail, which are those of the file if the serializer is a
+        The state and the previous epoch detail; both are read from the file if the serializer is a
         deserializer.
     """
     position = serializer("current_position", int(state.position))
@@ -282,6 +282,9 @@ def serialize_state(
         if sampler is None or type(sampler) is ShuffleOrderSampler:
             _check_indexes(order, size)
         _serialize_sampler(serializer, sampler)
+    elif order_name == "_order" and not isinstance(serializer, Deserializer):
+        # The MultithreadIterator of earlier releases reads the entry without shuffling, too.
+        serializer(order_name, None)
     try:
         previous = serializer("previous_epoch_detail", previous_epoch_detail)
     except KeyError:  # saved by release 2 or earlier

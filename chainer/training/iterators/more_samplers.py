@@ -1,4 +1,4 @@
-"""Order samplers that weight examples or put those of similar size together."""
+"""Order samplers that weight examples or put examples of similar size together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WeightedOrderSampler(_RandomSampler):
 
     Args:
         weights (array): Weight of each example, shape ``(n,)``. They need not add up to one.
-        n_samples (int): Number of examples of an epoch; that of the weights by default.
+        n_samples (int): Number of examples of an epoch; by default the number of weights.
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
             orders, or its seed; the global generator of ``numpy.random`` if None. A generator of
             one's own is saved with the iterator.

@@ -57,7 +57,7 @@ class MultiprocessIterator(PrefetchIterator):
         n_prefetch (int): Number of prefetch batches, at least one.
         shared_mem (int): The size of using shared memory per data, in bytes. If ``None``, size is
             adjusted automatically. If 0, examples come through pipes.
-        order_sampler (callable): What makes the order of each epoch instead, see
+        order_sampler (callable): Makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
         dataset_timeout (float): Seconds of waiting for a batch after which
             :class:`MultiprocessIterator.TimeoutWarning` is issued. ``None`` to disable the warning.

@@ -36,7 +36,7 @@ class MultithreadIterator(PrefetchIterator):
         batch_size (int): Number of examples within each batch.
         repeat, shuffle (bool): As for :class:`~chainer.iterators.SerialIterator`.
         n_threads (int): Number of worker threads.
-        order_sampler (callable): What makes the order of each epoch instead, see
+        order_sampler (callable): Makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
 
     Raises:

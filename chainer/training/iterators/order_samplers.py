@@ -1,4 +1,4 @@
-"""What decides the order of the examples of an epoch."""
+"""Order samplers, which decide the order of the examples of an epoch."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class OrderSampler:
 class ShuffleOrderSampler(OrderSampler):
     """Sampler that generates random orders.
 
-    The orders are those of release 7: successive calls of ``random_state.permutation``. It is the
-    sampler of iterators with ``shuffle=True``.
+    The orders equal the orders in release 7: successive calls of ``random_state.permutation``.
+    Iterators with ``shuffle=True`` use this sampler.
 
     Args:
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
@@ -117,7 +117,7 @@ def example_seeds(key: Key, epoch: int, start: int, count: int) -> list[int]:
     """Returns seeds for the random augmentation of successive examples.
 
     Args:
-        key (numpy.ndarray): What :func:`random_key` returned.
+        key (numpy.ndarray): Result of :func:`random_key`.
         epoch (int): Number of the epoch.
         start (int): Position of the first example in the epoch.
         count (int): Number of examples.

@@ -1,4 +1,4 @@
-"""What the iterators that read ahead have in common."""
+"""Base of the iterators that read ahead."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class PrefetchIterator(EpochAttributes, Iterator):
         Raises:
             StopIteration: At the end of the first epoch, if ``repeat`` is False.
             ValueError: If the dataset is empty and ``repeat`` is True.
-            Exception: What the dataset raised, with the traceback of the worker. The iterator stays
-                where it is; another call reads the same batch again.
+            Exception: The error that the dataset raised, with the traceback of the worker. The
+                iterator stays where it is; another call reads the same batch again.
         """
         self._fill(1)
         if not self._ahead:

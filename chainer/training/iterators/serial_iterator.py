@@ -49,7 +49,7 @@ class SerialIterator(EpochAttributes, Iterator):
         shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
             of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
             ``None`` if an order sampler is given.
-        order_sampler (callable): What makes the order of each epoch instead, see
+        order_sampler (callable): Makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
 
     Attributes:

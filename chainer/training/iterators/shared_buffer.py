@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Offer(NamedTuple):
-    """What a worker is told of its shared memory with each task.
+    """Shared memory of a worker, as described to it with each task.
 
     Attributes:
         name: Name of the memory; another one for each memory of this process.
@@ -86,7 +86,7 @@ def unpack(packed: Packed, shared: memoryview | None, pool: BufferPool) -> list[
     """Unpacks examples (in the main process). Their arrays share nothing with the buffer.
 
     Args:
-        packed: What :func:`pack` returned.
+        packed: Result of :func:`pack`.
         shared: Shared buffer, or None if there was none.
         pool: Source of the memory of the arrays.
     """

@@ -1,4 +1,4 @@
-"""What a worker process of MultiprocessIterator does."""
+"""The loop of a worker process of MultiprocessIterator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
 
 class WorkerError(NamedTuple):
-    """What went wrong in a worker.
+    """An error that happened in a worker.
 
     Attributes:
         error: The exception, if it can be pickled.

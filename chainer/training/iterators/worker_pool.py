@@ -160,7 +160,7 @@ class WorkerPool:
             on_timeout: Called without arguments. If it returns, waiting continues.
 
         Raises:
-            BaseException: What the dataset raised.
+            BaseException: The error that the dataset raised.
             WorkerDied: If a worker process died.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -251,7 +251,7 @@ class WorkerPool:
             while self._wake_reader.poll():
                 self._wake_reader.recv_bytes()
         for worker in {id(by_handle[h]): by_handle[h] for h in ready if h in by_handle}.values():
-            # What a worker sent before it died is still used.
+            # Batches that a worker sent before it died are still used.
             if not worker.pipe.poll():
                 self._raise_died(worker)
             try:

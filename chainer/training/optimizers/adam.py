@@ -27,7 +27,8 @@ def _check_started(t: int, what: str) -> None:
 
 def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
     """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
-    _check_started(t, "learning rate")
+    if t == 0:
+        _check_started(t, "learning rate")
     correction1 = 1.0 - hyperparam.beta1**t
     correction2 = 1.0 - hyperparam.beta2**t
     return hyperparam.alpha * math.sqrt(correction2) / correction1
@@ -223,7 +224,7 @@ class AdaBound(Adam):
 class AMSBound(AdaBound):
     """AMSBound optimizer: :class:`AdaBound` with ``amsgrad=True``.
 
-    Its arguments are those of :class:`AdaBound`.
+    It takes the arguments of :class:`AdaBound`.
     """
 
     amsgrad: bool = hyperparameter(default=True, init=False)

@@ -22,8 +22,9 @@ class Hyperparameter(Watched):
     """Set of hyperparameter entries of an optimizer.
 
     Each entry is an attribute. An entry that the object does not have is looked up in its parent.
-    The hyperparameters of an optimizer are the parent of those of its update rules: a change at the
-    optimizer changes all rules, and an entry set at one rule overrides it for that rule only.
+    The hyperparameters of an optimizer are the parent of its update rules' hyperparameters: a
+    change at the optimizer changes all rules, and an entry set at one rule overrides it for that
+    rule only.
 
     Args:
         parent (Hyperparameter): Parent hyperparameter.
@@ -68,7 +69,7 @@ class Hyperparameter(Watched):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without the declaration, which the optimizer puts back: pickles are those of release 7.
+        # Without the declaration, which the optimizer puts back: pickles equal release 7's.
         return self.__dict__.copy()
 
     @property
@@ -80,7 +81,7 @@ class Hyperparameter(Watched):
         """Converts the hyperparameter into a dictionary.
 
         Returns:
-            dict: All entries that can be referred to by this object, those of the parent included.
+            dict: All entries that can be referred to by this object, including the parent's.
         """
         own = self.__dict__
         parent = own["_parent"]

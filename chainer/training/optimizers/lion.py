@@ -13,8 +13,8 @@ class Lion(DeclaredOptimizer):
     """Lion optimizer: steps by the sign of a moving average of the gradients.
 
     See: `Symbolic Discovery of Optimization Algorithms <https://arxiv.org/abs/2302.06675>`_. The
-    paper recommends a learning rate of a third to a tenth of that of AdamW, and a weight decay
-    three to ten times as large.
+    paper recommends a third to a tenth of AdamW's learning rate, and three to ten times its weight
+    decay.
 
     Args:
         lr (float): Learning rate, the size of each step.

@@ -22,7 +22,7 @@ _ORDER = "the order is: model.cleargrads(); loss.backward(); optimizer.update()"
 
 
 class UpdateChecks:
-    """What an optimizer remembers of its updates, to find gradients that are not new."""
+    """Remembers the gradients of an optimizer's last update, to find gradients that are not new."""
 
     def __init__(self) -> None:
         #: Whether all gradients were missing at the update before.

@@ -48,7 +48,7 @@ def use_mixed_precision(optimizer: GradientMethod, target: Link, dtype: DTypeLik
     for link in target.links():
         if _is_normalization(link):
             continue
-        # Own parameters only: those of children are seen with the children.
+        # Own parameters only: the parameters of children are seen with the children.
         params = [link.__dict__[name] for name in link._params]  # pyright: ignore[reportPrivateUsage]
         converted = [_convert(param, half) for param in params if isinstance(param, Parameter)]
         if any(converted) and CastInputs.name not in link.local_link_hooks:

@@ -43,7 +43,7 @@ class Muon(DeclaredOptimizer):
 
     See: `Muon: An optimizer for hidden layers in neural networks
     <https://kellerjordan.github.io/posts/muon/>`_. Parameters of two and more dimensions are
-    matrices with the first axis as the rows. Those of fewer dimensions, and those with the
+    matrices with the first axis as the rows. Parameters of fewer dimensions, or with the
     hyperparameter ``orthogonal=False``, are updated as AdamW does. The author recommends that for
     embeddings and for the last layer, too: ``optimizer.group(model.out, orthogonal=False)``, before
     the first update.
@@ -51,7 +51,7 @@ class Muon(DeclaredOptimizer):
     Args:
         lr (float): Learning rate of orthogonalized parameters.
         momentum (float): Exponential decay rate of the momentum.
-        nesterov (bool): Whether the momentum is that of Nesterov.
+        nesterov (bool): Whether to use Nesterov's momentum.
         ns_steps (int): Number of Newton-Schulz iterations.
         weight_decay_rate (float): Decoupled weight decay, multiplied by the learning rate.
         orthogonal (bool): Whether matrices are orthogonalized.

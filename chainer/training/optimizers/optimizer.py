@@ -78,6 +78,8 @@ class Optimizer(Watched, CheckedKeywords):
     use_auto_new_epoch = False
     #: How many epochs updaters have counted since setup() or loading; see new_epoch().
     _auto_epochs = 0
+    #: Whether our own updater counts because it does so by default, not because of the program.
+    _counts_by_default = False
     #: Factor of the loss. Optimizers of ChainerMN read it and pass it to ``backward``.
     _loss_scale: float | None = None
     #: Adapts the loss scale; None where the scale is fixed.
@@ -149,23 +151,31 @@ class Optimizer(Watched, CheckedKeywords):
         """Starts a new epoch: increments :attr:`epoch`.
 
         Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program
-        may also call it itself, once an epoch. The first such call ends the automatic counting, and
+        may also call it itself, once an epoch, as programs of release 4 do. The first such call
+        ends the automatic counting by a :class:`~chainer.training.updaters.StandardUpdater`, and
         the epochs that were counted automatically are subtracted.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
 
         Raises:
-            RuntimeError: If an updater calls it without having set ``use_auto_new_epoch``.
+            RuntimeError: If an updater calls it without having set ``use_auto_new_epoch``, or the
+                program calls it although the program itself has set that attribute.
         """
         if auto:
             if not self.use_auto_new_epoch:
                 raise RuntimeError(
-                    "invalid new_epoch call with auto=True; the updater must set "
-                    "optimizer.use_auto_new_epoch = True first"
+                    "invalid new_epoch call with auto=True.\n"
+                    "Fix the updater to set optimizer.use_auto_new_epoch = True."
                 )
             self._auto_epochs += 1
         elif self.use_auto_new_epoch:
+            if not self._counts_by_default:
+                raise RuntimeError(
+                    "duplicated new_epoch with the updater.\n"
+                    "Pass auto_new_epoch=False to the updater or stop calling new_epoch outside "
+                    "the updater."
+                )
             self.use_auto_new_epoch = False
             self.epoch -= self._auto_epochs
             self._auto_epochs = 0
@@ -392,10 +402,10 @@ class GradientMethod(Optimizer):
     def mixed_precision(self, dtype: DTypeLike = "float16") -> Self:
         """Makes the target compute in 16 bits, and updates it in float32.
 
-        Parameters become float16, except for those of normalizations; links that have such
-        parameters convert their inputs. Updates are made on float32 copies
-        (:meth:`use_fp32_update`), and the loss is scaled (:meth:`loss_scaling`; bfloat16 does not
-        need it). Call it after :meth:`setup` and before the first update.
+        Parameters become float16, except in normalizations; links that have such parameters convert
+        their inputs. Updates are made on float32 copies (:meth:`use_fp32_update`), and the loss is
+        scaled (:meth:`loss_scaling`; bfloat16 does not need it). Call it after :meth:`setup` and
+        before the first update.
 
         Args:
             dtype: ``'float16'`` or ``'bfloat16'``.
@@ -421,9 +431,8 @@ class GradientMethod(Optimizer):
     def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
         """Gives some of the parameters hyperparameters of their own.
 
-        Hyperparameters that are not named are those of the optimizer, now and later. A parameter
-        belongs to the last group that it was put into. :meth:`setup` forgets the groups; call it
-        before.
+        Hyperparameters that are not named follow the optimizer, now and later. A parameter belongs
+        to the last group that it was put into. :meth:`setup` forgets the groups; call it before.
 
         Args:
             selection: A parameter, a link, a list of parameters and links, or a function of the
@@ -542,7 +551,7 @@ class GradientMethod(Optimizer):
     ) -> bool:
         """Computes the loss and the gradients; returns whether the loss is a variable."""
         loss = lossfun(*args, **kwds)
-        # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
+        # Anything with backward() is accepted: programs hand in mocks and wrapped variables.
         if not hasattr(loss, "backward"):
             raise TypeError(f"lossfun must return a chainer.Variable, got {type(loss).__name__}")
         if self._use_cleargrads:

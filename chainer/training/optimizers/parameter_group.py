@@ -22,7 +22,7 @@ _HOOK_NAME = "WeightDecay of the group"
 
 
 class ParameterGroup:
-    """What :meth:`chainer.GradientMethod.group` returns: parameters that share hyperparameters.
+    """Parameters that share hyperparameters; made by :meth:`chainer.GradientMethod.group`.
 
     The hyperparameters are attributes. Those that the group does not set are the optimizer's.
 
@@ -60,7 +60,7 @@ def make_group(
     Args:
         optimizer: The optimizer.
         target: Its target link.
-        selection: What belongs to the group.
+        selection: Parameters and links that belong to the group.
         hyperparameters: Hyperparameters of the group by name.
 
     Raises:

@@ -22,8 +22,8 @@ def _root(square: float) -> float:
 class RAdam(DeclaredOptimizer):
     """RAdam optimizer: Adam with a rectified variance of the adaptive learning rate.
 
-    It needs no warm-up: the first steps are those of momentum. See: `On the Variance of the
-    Adaptive Learning Rate and Beyond <https://arxiv.org/abs/1908.03265>`_.
+    It needs no warm-up: the first steps are plain momentum. See: `On the Variance of the Adaptive
+    Learning Rate and Beyond <https://arxiv.org/abs/1908.03265>`_.
 
     Args:
         alpha (float): Coefficient of learning rate.

@@ -107,7 +107,7 @@ class UpdateRule(Watched):
 
         Args:
             hook (callable): Called with the update rule and the parameter. :attr:`t` and
-                :attr:`state` are then those of the present update.
+                :attr:`state` then belong to the present update.
             name (str): Name of the hook; its attribute ``name``, else ``__name__``, by default.
             timing (str): When it is called: ``'pre'`` (before the update), ``'post'`` (after it) or
                 ``'auto'`` (as its attribute ``timing`` says, ``'pre'`` without one).
@@ -176,7 +176,7 @@ class UpdateRule(Watched):
         """Calls a hook of the optimizer with this rule and its parameter.
 
         Where the rule updates a float32 copy (:meth:`use_fp32_update`), the hook gets the copy,
-        whose gradient is not scaled. What it changes is rounded to the parameter and its gradient,
+        whose gradient is not scaled. Its changes are rounded to the parameter and its gradient,
         which the next hook may be called with.
 
         Args:
@@ -316,7 +316,7 @@ class UpdateRule(Watched):
                 self._state[name] = serializer(name, value)
             return
         # Only init_state() knows the names. It gets a stand-in of one element, because the
-        # parameter may not have a shape yet; the arrays are those of the file.
+        # parameter may not have a shape yet; the arrays come from the file.
         names = list(self._make_state(Parameter(numpy.zeros(1, numpy.float32))))
         self._state = None
         loaded: dict[str, Array] = {}

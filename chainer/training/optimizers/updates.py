@@ -40,7 +40,7 @@ STEPS = ("update", "update_core", "update_core_cpu", "update_core_gpu")
 
 
 class Plan:
-    """What rules with the same hyperparameters and the same count have in common.
+    """Kernel and scalars of the rules with the same hyperparameters and the same count.
 
     Args:
         rule: One of the rules.
@@ -139,15 +139,17 @@ class Updates:
         self._known: dict[Hashable, Plan] = {}
         self._plans: dict[Hashable, Plan] = {}
 
-    def add(self, rule: DeclaredRule, param: Parameter, device: Device | None) -> None:
+    def add(self, rule: DeclaredRule, param: Parameter, grad: Array, device: Device | None) -> None:
         """Begins the update of a parameter and puts it into a group.
 
         Args:
             rule: Its rule, which is enabled.
-            param: The parameter, with an array and a gradient.
+            param: The parameter, with an array.
+            grad: Its gradient.
             device: Its device, which is current; None if it need not be entered.
         """
         updated = param
+        may_change = param.loss_scale is not None or rule._hooks.pre
         is_copied = False
         scale = 1.0
         if rule._use_fp32_update and rule.updates_in_float32(param):
@@ -162,9 +164,10 @@ class Updates:
                 updated = rule._load_float32_parameter(param)
         begin(rule, updated)
         array = updated._array
-        grad = param.grad if is_copied else gradient_of(updated)
-        if grad is None:  # a hook took the gradient away
-            return
+        if not is_copied and (may_change or updated is not param):
+            grad = updated.grad
+            if grad is None:  # a hook took the gradient away
+                return
         own = rule.hyperparam.__dict__
         key = plan = None
         if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
@@ -172,7 +175,7 @@ class Updates:
             plan = self._known.get(key)
         if plan is None:
             plan = self._plan(rule, array, device)
-            # A recording has to see each rule, to find that its count is no longer that of others.
+            # A recording has to see each rule, to find that its count differs from the others'.
             if key is not None and plan.is_shared and active.recording is None:
                 self._known[key] = plan
         row, kernel = plan.row(rule, array, grad)
@@ -205,6 +208,9 @@ class Updates:
     def run(self) -> None:
         """Makes the updates that were added. An error in one group does not drop the others."""
         groups, self._groups = self._groups, []
+        for group in groups:
+            # A plan and its groups refer to each other, which would keep the arrays alive.
+            group.plan.groups.clear()
         self._known.clear()
         self._plans.clear()
         try:
@@ -248,27 +254,23 @@ def update_parameters(params: Iterable[Parameter]) -> None:
             ):
                 if not rule.enabled:
                     continue
-                if gradient_of(param) is not None:
+                grad = param._gradient
+                # As param.grad, but faster for NumPy arrays.
+                if grad.__class__ is not _ndarray or param._grad_var is not None:
+                    grad = param.grad
+                if grad is not None:
                     device = None if array.__class__ is _ndarray else _device_of(array)
                     if device is None:
-                        updates.add(rule, param, None)
+                        updates.add(rule, param, grad, None)
                     else:
                         with device:
-                            updates.add(rule, param, device)
+                            updates.add(rule, param, grad, device)
                     continue
             # Code of a program may look at other parameters, so their updates are made before.
             updates.run()
             param.update()
     finally:  # The rules have counted the updates, so an error in another must not drop them.
         updates.run()
-
-
-def gradient_of(param: Parameter) -> Array | None:
-    """Returns the gradient of a parameter, as ``param.grad`` but faster for NumPy arrays."""
-    grad = param._gradient
-    if grad.__class__ is _ndarray and param._grad_var is None:
-        return grad
-    return param.grad
 
 
 def update_alone(rule: DeclaredRule, param: Parameter) -> None:
@@ -293,7 +295,7 @@ def begin(rule: UpdateRule, param: Parameter) -> None:
 
     Args:
         rule: The rule.
-        param: What it updates, the parameter or its float32 copy. The device is current.
+        param: The parameter to update, or its float32 copy. The device is current.
     """
     # Not as an attribute that is watched: that would take as long as a small update. Who calls this
     # tells of the change.

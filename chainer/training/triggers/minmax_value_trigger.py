@@ -119,7 +119,7 @@ class MinValueTrigger(BestValueTrigger):
     For example you can use this trigger to take a snapshot on the epoch the validation loss is
     minimum.
 
-    The arguments are those of :class:`MaxValueTrigger`.
+    Takes the arguments of :class:`MaxValueTrigger`.
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:

@@ -65,10 +65,15 @@ def _params(link: Link) -> list[Parameter]:
 
 
 def _joined(link: Link, attribute: str, name: str) -> Array:
-    arrays = [getattr(param, attribute) for param in _params(link)]
-    backend = backend_of(arrays[0]) if arrays else None
+    params = _params(link)
+    # By the values: a parameter may have no gradient.
+    backend = backend_of(params[0].array) if params else None
     if backend is None or backend.family == HOST_FAMILY:
-        raise RuntimeError(f"{name} works only on links on an accelerator")
+        raise RuntimeError(f"{name} works only on GPU, the link is not on an accelerator")
+    arrays = [getattr(param, attribute) for param in params]
+    missing = [param.name for param, array in zip(params, arrays) if array is None]
+    if missing:
+        raise ValueError(f"{name} needs all gradients, the parameters {missing} have none")
     with backend.device_of(arrays[0]):
         return backend.xp.concatenate([array.ravel() for array in arrays])
 
@@ -77,5 +82,7 @@ def _distribute(link: Link, attribute: str, array: Array) -> None:
     start = 0
     for param in _params(link):
         target = getattr(param, attribute)
+        if target is None:  # a gradient
+            target = param.grad = param.xp.zeros_like(param.array)
         target[...] = array[start : start + target.size].reshape(target.shape)
         start += target.size

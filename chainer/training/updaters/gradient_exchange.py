@@ -91,7 +91,7 @@ class HostExchange:
             worker.send("update")
 
     def collect(self, params: Sequence[Any], workers: Sequence[Any]) -> None:
-        """Adds the gradients of the workers to those of the parameters."""
+        """Adds the gradients of the workers to the gradients of the parameters."""
         for worker, grads in zip(workers, self._grad_arrays, strict=True):
             for index in worker.receive():
                 param = params[index]
@@ -119,7 +119,7 @@ class HostExchangeOfWorker:
         self._sources, self._targets = map(self._layout.arrays, self._blocks)
 
     def receive(self, params: Sequence[Any]) -> None:
-        """Gives parameters the values of those of the main process."""
+        """Gives parameters the values that they have in the main process."""
         for param, source in zip(params, self._sources, strict=True):
             param.array[...] = param.device.send(source)
 
@@ -178,7 +178,7 @@ class NcclExchange:
             self._communicator.broadcast([param.array for param in params])
 
     def collect(self, params: Sequence[Any], workers: Sequence[Any]) -> None:
-        """Adds the gradients of the workers to those of the parameters."""
+        """Adds the gradients of the workers to the gradients of the parameters."""
         present = set(present_grads(params))
         for worker in workers:
             present.update(worker.receive())
@@ -217,7 +217,7 @@ class NcclExchangeOfWorker:
             self._communicator = nccl.Communicator(*self._arguments, arrays)
 
     def receive(self, params: Sequence[Any]) -> None:
-        """Gives parameters the values of those of the main process."""
+        """Gives parameters the values that they have in the main process."""
         with self._device:
             self._communicator.broadcast([param.array for param in params])
 

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from chainer.training.dataset.iterator import Iterator
     from chainer.training.optimizers.optimizer import Optimizer
 
+#: The name of release 7.
+_get_nccl_data_type = nccl.data_type
+
 __all__ = [
     "MultiprocessParallelUpdater",
     "gather_grads",
@@ -71,8 +74,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
     As the gradients are summed, a step would be as many times too long as there are devices. So the
     optimizer is changed, with a UserWarning: ``lr`` is divided by the number of devices. Adam and
     its variants, AdaGrad and RMSprop normalize the gradient instead: their ``eps`` is multiplied by
-    the number. That of RMSpropGraves and AdaDelta, which is inside a square root, is multiplied by
-    its square.
+    the number. The ``eps`` of RMSpropGraves and AdaDelta is inside a square root, and is multiplied
+    by the square of the number.
 
     Parameters must be initialized after the first forward computation; those that are not are left
     alone, and an error if they are initialized later.
@@ -252,7 +255,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
 
 
 def _in_order(devices: dict[str, DeviceLike] | Sequence[DeviceLike] | None) -> list[Device]:
-    """Returns the devices as a list, that of the main process first."""
+    """Returns the devices as a list, the main process's device first."""
     if isinstance(devices, dict):
         if "main" not in devices:
             raise KeyError("'devices' must contain a 'main' key.")

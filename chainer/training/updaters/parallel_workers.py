@@ -44,7 +44,7 @@ class Worker:
     Args:
         context: Context of the module multiprocessing.
         others: Connections of the workers made before, which a forked child must not keep open.
-        arguments: What :func:`run_worker` takes after the connection.
+        arguments: Arguments of :func:`run_worker` after the connection.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ def run_worker(connection: Connection, inherited: list[Connection], *arguments: 
     Args:
         connection: Connection to the main process.
         inherited: Connections of other workers, which a fork has copied.
-        arguments: What :func:`work` takes after the connection.
+        arguments: Arguments of :func:`work` after the connection.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

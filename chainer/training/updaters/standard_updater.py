@@ -188,6 +188,7 @@ class StandardUpdater(Updater):
                 each.set_loss_scale(loss_scale)
             if auto_new_epoch:
                 each.use_auto_new_epoch = True
+                each._counts_by_default = True
 
     @property
     def device(self) -> Device | None:
@@ -218,7 +219,7 @@ class StandardUpdater(Updater):
 
     @property
     def previous_epoch_detail(self) -> float | None:
-        """What :attr:`epoch_detail` was before the last update."""
+        """Value of :attr:`epoch_detail` before the last update."""
         return self.get_iterator("main").previous_epoch_detail
 
     @property

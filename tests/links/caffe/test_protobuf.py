@@ -20,6 +20,7 @@ ENUMERATIONS = {
     ("LRNParameter", "norm_region"): [0, 1],
     ("PoolingParameter", "pool"): [0, 1, 2],
     ("V1LayerParameter", "type"): [0, *_schema.V1_TYPES],
+    ("SoftmaxParameter", "engine"): [0, 1, 2],
 }
 
 
@@ -37,7 +38,7 @@ def random_values(schema: Schema, random, depth=0):
         if isinstance(kind, Schema):
             return random_values(kind, random, depth + 1)
         return {
-            "int": lambda: int(random.integers(-(2**40), 2**40)),
+            "int": lambda: int(random.integers(0, 2**31)),
             "bool": lambda: bool(random.integers(2)),
             "float": lambda: float(np.float32(random.normal())),
             "double": lambda: float(random.normal()),
@@ -110,9 +111,29 @@ def test_classes():
     assert caffe_pb2.BlobProto(data=[1, 2]).data[1] == 2
     # The numbers of the types are those that the reader knows.
     names = {number: name for name, number in caffe_pb2.V1LayerParameter.LayerType.items()}
-    assert names.keys() == {0, *_schema.V1_TYPES}
-    with pytest.raises(AttributeError, match="SolverParameter"):
-        caffe_pb2.SolverParameter
+    assert names.keys() >= {0, *_schema.V1_TYPES}
+    with pytest.raises(AttributeError, match="no_such_message"):
+        caffe_pb2.no_such_message
+
+
+def test_messages_have_all_fields_of_the_format():
+    from chainer.links.caffe.protobuf3 import caffe_pb2
+
+    assert caffe_pb2.SoftmaxParameter(engine=2).engine == caffe_pb2.SoftmaxParameter.CUDNN
+    assert caffe_pb2.SolverParameter().regularization_type == "L2"
+    assert caffe_pb2.LayerParameter(phase=caffe_pb2.TEST).phase == 1
+    assert caffe_pb2.LayerParameter().prelu_param.channel_shared is False
+    # The fields that the reader knows have the same numbers.
+    for schema in (
+        _schema.NET,
+        _schema.LAYER,
+        _schema.V1_LAYER,
+        *_schema.PARAMETER_SCHEMAS.values(),
+    ):
+        fields = getattr(caffe_pb2, schema.name).DESCRIPTOR.fields_by_number
+        assert {number: item.name for number, item in schema.fields.items()} == {
+            number: fields[number].name for number in schema.fields
+        }
 
 
 def test_without_the_library(monkeypatch):

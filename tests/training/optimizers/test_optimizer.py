@@ -384,9 +384,19 @@ class TestEpoch:
         optimizer.new_epoch(auto=True)
         assert optimizer.epoch == 2
 
-    def test_a_program_that_counts_itself_has_the_last_word(self):
+    def test_counted_twice(self):
         optimizer = O.SGD().setup(Pair())
         optimizer.use_auto_new_epoch = True
+        optimizer.new_epoch(auto=True)
+        # The texts are those of 7.8.1.
+        with pytest.raises(RuntimeError, match=r"^duplicated new_epoch with the updater\.\nPass"):
+            optimizer.new_epoch()
+        assert optimizer.epoch == 1
+
+    def test_a_program_that_counts_itself_has_the_last_word(self):
+        optimizer = O.SGD().setup(Pair())
+        iterator = chainer.iterators.SerialIterator([1], 1)
+        chainer.training.updaters.StandardUpdater(iterator, optimizer)
         optimizer.new_epoch(auto=True)
         optimizer.new_epoch()
         assert optimizer.epoch == 1

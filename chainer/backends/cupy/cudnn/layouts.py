@@ -14,7 +14,7 @@ from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 FIRST, LAST = "channels first", "channels last"
 
-#: Addresses must be a multiple of this number of bytes. Those of slices may not be.
+#: Addresses must be a multiple of this number of bytes. A slice may begin elsewhere.
 ALIGNMENT = 16
 
 

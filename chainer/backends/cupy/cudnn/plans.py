@@ -96,7 +96,7 @@ class Plan:
 
     Args:
         graph: The graph.
-        index: Number of the plan among those of the graph; it is built.
+        index: Number of the plan within the graph; it is built.
     """
 
     __slots__ = ("_execute", "_graph", "_index", "workspace")
@@ -146,7 +146,7 @@ class Planner:
         """Returns a plan.
 
         Args:
-            signature: What to plan.
+            signature: Shapes, dtypes and attributes to plan for.
             build: Adds the operations to the graph.
             settings: Settings of the configuration.
             timer: Function of a plan and a number of runs that returns the time they take;

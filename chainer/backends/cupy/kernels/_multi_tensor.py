@@ -14,8 +14,8 @@ from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, as_argument
 from chainer.core.typing import Array
 
-# These sizes are those of the CUDA source. With 48 arrays of six kinds the arguments of a launch
-# stay below the 4 KiB that CUDA allows.
+# The CUDA source has the same sizes. With 48 arrays of six kinds the arguments of a launch stay
+# below the 4 KiB that CUDA allows.
 _TENSORS = 48
 _ARRAYS = 6
 _CHUNK = 1024

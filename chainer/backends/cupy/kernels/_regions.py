@@ -92,7 +92,7 @@ class RegionKernel(CudaKernel):
             name: Name of the function.
             regions: The regions.
             gy: Gradient of the output.
-            chosen: What was chosen in each bin, or None.
+            chosen: Position chosen in each bin, or None.
         """
         gx = self.xp.zeros(regions.shape, compute_dtype(gy.dtype))
         arrays = (self.contiguous(gy), chosen, gx)
@@ -129,7 +129,7 @@ class RegionMeanKernel(RegionKernel):
     """Base of kernels that take the mean of each bin.
 
     Attributes:
-        prefix: What the names of the CUDA functions begin with.
+        prefix: Beginning of the names of the CUDA functions.
     """
 
     prefix: ClassVar[str]
@@ -150,8 +150,8 @@ class RegionMaxKernel(RegionKernel):
     """Base of kernels that choose the maximum of each bin.
 
     Attributes:
-        prefix: What the names of the CUDA functions begin with.
-        forward_arguments: What the forward function gets besides arrays and regions.
+        prefix: Beginning of the names of the CUDA functions.
+        forward_arguments: Arguments of the forward function besides arrays and regions.
     """
 
     prefix: ClassVar[str]

@@ -42,7 +42,7 @@ class EmbeddingKernel(SamplingKernel):
 
 
 class DeterministicEmbeddingKernel(EmbeddingKernel):
-    """Kernel of ``embedding`` whose gradients are sums in a fixed order, that of sorted indices."""
+    """Kernel of ``embedding`` whose gradients are sums in the order of the sorted indices."""
 
     def backward(
         self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None

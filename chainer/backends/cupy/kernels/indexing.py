@@ -55,7 +55,7 @@ class ScatterAddKernel(ReferenceScatterAddKernel):
 
 
 class DeterministicScatterAddKernel(ScatterAddKernel):
-    """Kernel of ``scatter_add`` that sums in a fixed order, that of sorted positions."""
+    """Kernel of ``scatter_add`` that sums in the order of the sorted positions."""
 
     sums = DeterministicEmbeddingKernel
 

@@ -109,7 +109,7 @@ class _BatchBase(CudaKernel):
         layout: Layout,
         statistics: tuple[Array, Array],
     ) -> tuple[Array, Array, Array]:
-        """Returns the gradients w.r.t. ``x`` and the parameters, and fills those of statistics."""
+        """Returns the gradients w.r.t. ``x`` and parameters; fills ``statistics`` with theirs."""
         types = self.types(x, gamma)
         dtype = self.dtype(x, gamma)
         x, gy = (self.contiguous(layout.arranged(array)) for array in (x, gy))

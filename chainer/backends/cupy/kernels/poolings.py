@@ -57,8 +57,8 @@ class WindowIndexingKernel(WindowKernel):
         return self.contiguous(indices.astype(numpy.int32, copy=False))
 
 
-#: What sums of windows are divided by: nothing, the size of a window, or the number of its elements
-#: inside the image. The numbers are those of the source.
+#: Divisors of the sums of windows: nothing, the size of a window, or the number of its elements
+#: inside the image. The CUDA source uses the same numbers.
 _SUM, _MEAN, _MEAN_INSIDE = 0, 1, 2
 
 

@@ -48,7 +48,7 @@ class SpecialKernel:
 
 
 def _widened(argument: ArrayLike) -> ArrayLike:
-    # CuPy has no such functions of bfloat16, and computes those of float16 in float32 anyway.
+    # CuPy has no such functions for bfloat16, and computes float16 in float32 anyway.
     dtype = getattr(argument, "dtype", None)
     if dtype is None or not is_half(dtype):
         return argument

@@ -31,7 +31,7 @@ class _Cell:
 
     Args:
         ops: The module ``ideep4py.ops``.
-        w: Weights, those of the input first.
+        w: Weights: first of the input, then of the state.
         b: Biases, likewise.
         steps: Order of the visits.
     """
@@ -53,7 +53,7 @@ class _Cell:
         raise NotImplementedError
 
     def _split_biases(self, gb: Array) -> list[Array]:
-        """Returns the gradients of the biases, given that of the joined ones."""
+        """Returns the gradients of the single biases, given the gradient of the joined biases."""
         raise NotImplementedError
 
     def _by_time(self, x: Array) -> Array:

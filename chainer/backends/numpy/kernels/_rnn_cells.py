@@ -113,7 +113,7 @@ class Cell:
     Args:
         xp: Array namespace.
         mode: Mode of the network.
-        w: Weights, those of the input first.
+        w: Weights: first of the input, then of the state.
         b: Biases, likewise.
         steps: Order of the visits.
     """
@@ -170,7 +170,7 @@ class Cell:
         return gradient.copy()
 
     def _weights(self, g_x: Array, g_h: Array) -> tuple[list[Array], list[Array]]:
-        """Returns the gradients of weights and biases, given those of the sums in the gates."""
+        """Returns the gradients of weights and biases from the gradients of the gates' sums."""
         n = self.size
         w_x, w_h, b_x = g_x.T @ self.x, self._recurrent_weights(g_h), g_x.sum(axis=0)
         # Gradients of different parameters must not share memory, hence the copy.

@@ -230,7 +230,7 @@ class SwishKernel(ReferenceKernel):
     def forward(self, x: Array, beta: Array) -> Array:
         """Returns ``x * sigmoid(beta * x)``."""
         b = expand_parameter(beta, x.ndim)
-        # Rounded at each step, halves are exactly those of x * F.sigmoid(beta * x).
+        # Halves are rounded at each step, so the result equals x * F.sigmoid(beta * x) exactly.
         y = self._half_sigmoid.forward(x * b) if is_half(x.dtype) else self._sigmoid(x, b)
         y *= x
         return y

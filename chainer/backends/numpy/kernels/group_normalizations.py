@@ -17,7 +17,7 @@ _BLOCK_ELEMENTS = 1 << 16
 
 
 def compute_dtype(*arrays: Array) -> DType:
-    """Returns the dtype to compute in: that of the arrays, but float32 for halves."""
+    """Returns the dtype to compute in: the dtype of the arrays, but float32 for halves."""
     dtype = numpy.result_type(*[array.dtype for array in arrays])
     return numpy.dtype(numpy.float32) if is_half(dtype) else dtype
 

@@ -12,7 +12,7 @@ from chainer.core.typing import Array
 #: Error message for a matrix without an inverse.
 SINGULAR = "Input has singular matrices."
 
-#: Error message for a matrix without a Cholesky factor, that of NumPy.
+#: NumPy's error message for a matrix without a Cholesky factor.
 NOT_POSITIVE = "Matrix is not positive definite"
 
 

@@ -173,9 +173,9 @@ class UpdateKernel(ReferenceKernel):
 def are_joinable(columns: Sequence[Sequence[Any]]) -> bool:
     """Whether arrays of an elementwise update may be joined.
 
-    They must be NumPy arrays, those of a column of one dtype, and those of a row of one size. An
-    array that is written must not share its memory with another one: an update would then see what
-    the one before it has written.
+    They must be NumPy arrays. The arrays of a column have one dtype, the arrays of a row one size.
+    An array that is written must not share its memory with another one: an update would then see
+    what the one before it has written.
 
     Args:
         columns: Parameters, gradients, and each of the states, for all parameters.

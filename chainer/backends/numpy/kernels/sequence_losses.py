@@ -12,8 +12,8 @@ from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.arrays.recorder import may_read_values
 from chainer.core.typing import Array, DTypeLike
 
-# Logarithm of a probability of zero. It absorbs everything that is added to it. Unlike those of
-# minus infinity, its differences are not NaN.
+# Logarithm of a probability of zero. It absorbs everything that is added to it. Differences of it
+# are 0, where differences of minus infinity are NaN.
 NEVER = -1e30
 # Loss of a sequence without any alignment, where the dtype can represent it.
 IMPOSSIBLE_LOSS = 1e10

@@ -36,7 +36,7 @@ class CooProductKernel(ReferenceKernel):
         n = dense.shape[-1]
         y = xp.zeros((*dense.shape[:-2], rows, n), data.dtype)
         used = row >= 0
-        # What does not exist is zero times the first row, added to the first row.
+        # Elements that do not exist become zero times the first row, added to the first row.
         data = xp.where(used, data, xp.zeros_like(data)).reshape(-1)
         places = self._flat(xp.where(used, row, 0), rows)
         sources = self._flat(xp.where(used, col, 0), dense.shape[-2])
@@ -69,7 +69,7 @@ class CooProductKernel(ReferenceKernel):
 
 
 def _as_rows(array: Array) -> Array:
-    """Returns the rows of matrices as those of one matrix."""
+    """Returns one matrix with the rows of all matrices."""
     return array.reshape((prod(array.shape[:-1]), array.shape[-1]))
 
 
@@ -90,7 +90,7 @@ def _has_scipy() -> bool:
 
 
 def _multiply_by_scipy(data: Array, row: Array, col: Array, rows: int, dense: Array) -> Array:
-    """Multiplies by a CSR matrix; that of a batch has its matrices on the diagonal."""
+    """Multiplies by a CSR matrix. A batch becomes one matrix with the blocks on its diagonal."""
     m, n = dense.shape[-2:]
     blocks = len(dense) if dense.ndim == 3 else 1
     if blocks > 1:

@@ -61,7 +61,7 @@ class SpecialKernel(ReferenceKernel):
 
     Attributes:
         name: Name of the operation.
-        scipy_name: Name of the function in ``scipy.special``; that of the operation if not set.
+        scipy_name: Name of the function in ``scipy.special``; the operation's name if not set.
     """
 
     name: ClassVar[str]
@@ -81,7 +81,7 @@ class SpecialKernel(ReferenceKernel):
         if not hasattr(argument, "dtype"):
             return argument
         host = self.backend.to_host(argument)
-        # SciPy has no functions of bfloat16, and those of float16 are computed in float32 anyway.
+        # SciPy has no functions for bfloat16, and computes float16 in float32 anyway.
         return host.astype(numpy.float32) if is_half(host.dtype) else host
 
 
@@ -160,7 +160,7 @@ class PolyGammaKernel(SpecialKernel):
         order = int(n) if self.xp is numpy and numpy.ndim(n) == 0 and _has_scipy() else 0
         if not 0 < order <= _LARGEST_ORDER:
             return super().forward(n, x)
-        # What SciPy's function does for one order, without its five arrays in double precision.
+        # SciPy's polygamma does the same for one order, but makes five arrays in double precision.
         y = host_function("zeta", "zeta")(order + 1, self._host(x))
         y = numpy.asarray(y)
         y *= math.factorial(order) * (1 if order % 2 else -1)

@@ -104,8 +104,8 @@ def _view(buffer: Any, geometry: Geometry) -> Any:
 def _add_to_buffer(buffer: Any, geometry: Geometry, array: Any) -> None:
     """Adds the elements of an array to a buffer, a NumPy array, which has them as a view.
 
-    A view whose elements are all different memory is added to at once. What is left are axes along
-    which the elements come again, short ones mostly: their elements are added one by one.
+    A view whose elements are all different memory is added to at once. Along the other axes, which
+    are mostly short, elements come again: they are added one by one.
     """
     shape, strides, _ = geometry
     at_once: list[int] = []

@@ -147,7 +147,7 @@ class Buffers:
             self._enter(owner, Buffer(owner.nbytes))
 
     def of(self, array: Any) -> Buffer:
-        """Returns the memory of an array. What no call made stays where it is."""
+        """Returns the memory of an array. An array that no call made keeps its memory."""
         owner = root(array)
         found = self._known.get(id(owner))
         return found[1] if found is not None else self._enter(owner, Buffer(owner.nbytes, owner))

@@ -44,7 +44,7 @@ def _making_recorded_arrays(name: str, function: Callable[..., Any]) -> Callable
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        # What got an array of the recording is on the tape already.
+        # A function that got an array of the recording is on the tape already.
         if type(result) is not numpy.ndarray:
             return result
         tape = current.tape

@@ -67,7 +67,7 @@ class Plan:
     def _last_uses(self, calls: list[Call], outputs: list[Ref]) -> dict[Buffer, int]:
         """Returns the number of the last call that needs each buffer."""
         last: dict[Buffer, int] = {}
-        # What a kernel keeps for later may be the memory of its arguments and results.
+        # A kernel may keep its arguments and results for later, so their memory stays in use.
         holding: dict[Held, set[Buffer]] = {}
         for index, call in enumerate(calls):
             buffers = {self._outer(ref.buffer) for ref in call.references()}

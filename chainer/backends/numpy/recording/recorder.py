@@ -28,6 +28,7 @@ from chainer.backends.numpy.recording.tape import (
     TapeNumber,
     bare,
     current,
+    floating_point_errors,
     record_whole,
 )
 from chainer.core.arrays import lookup
@@ -243,6 +244,7 @@ class NumpyRecorder(Recorder):
         if current.tape is not None:
             raise NotRecordableError("another step is being recorded")
         current.tape = self.tape
+        self.tape.errors = floating_point_errors()
         try:
             result = function()
         finally:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.recording.assignment import with_single_assignment
 from chainer.backends.numpy.recording.memory import (
     Buffer,
     Held,
@@ -16,6 +17,7 @@ from chainer.backends.numpy.recording.memory import (
     references,
     replaced,
 )
+from chainer.backends.numpy.recording.sums import with_faster_sums
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.core.arrays.recorder import VaryingNumber
 
@@ -54,19 +56,20 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
 
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
-    - What does not depend on anything, such as ``arange``, is computed once.
-    - What was computed already, and is still there, is not computed again.
-    - What is not used is not computed.
+    - A call without array arguments, such as ``arange``, is made once.
+    - Each value gets memory of its own. One that was computed already is not computed again.
+    - A value that is not used is not computed.
 
     Args:
         calls: Recorded calls.
-        outputs: What the program returns.
+        outputs: Results of the program.
         kept: Buffers that are parts of others, and have to be written.
     """
     calls = [_as_ufunc(call) for call in calls]
     calls = _without_constants(calls, kept)
+    with_single_assignment(calls, kept)
     calls, outputs[:] = _without_repetitions(calls, outputs, kept)
-    return _without_unused(calls, {ref.buffer for ref in outputs} | kept)
+    return with_faster_sums(_without_unused(calls, {ref.buffer for ref in outputs} | kept))
 
 
 def written(call: Call) -> Iterable[Ref]:
@@ -96,7 +99,7 @@ def _as_ufunc(call: Call) -> Call:
         return call
     # The methods of ufuncs reduce the first axis by default, the functions all axes.
     kwargs = {"axis": None, **call.kwargs}
-    return Call(Kind.UFUNC, ufunc.reduce, call.args, kwargs, (call.out,))
+    return Call(Kind.UFUNC, ufunc.reduce, call.args, kwargs, (call.out,), call.errors)
 
 
 def _with_arrays(ufunc: numpy.ufunc, args: Any) -> Any:
@@ -232,7 +235,7 @@ def _key(call: Call, versions: Counter[Buffer]) -> Any:
     function = call.function
     owner = getattr(function, "__self__", None)
     name = (id(owner), function.__name__) if owner is not None else function
-    return name, arguments, target.shape, target.strides, target.dtype
+    return name, arguments, target.shape, target.strides, target.dtype, call.errors
 
 
 def _without_unused(calls: list[Call], used: set[Buffer]) -> list[Call]:

@@ -11,7 +11,7 @@ import numpy
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
 from chainer.backends.numpy.recording.simplify import written
-from chainer.backends.numpy.recording.tape import Call, Kind, released
+from chainer.backends.numpy.recording.tape import Call, Errors, Kind, released
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.typing import HostArray
 
@@ -51,7 +51,11 @@ class StraightLine:
     def __init__(
         self, calls: list[Call], plan: Plan, arguments: list[Ref], is_continued: bool = False
     ) -> None:
-        self._names: dict[str, Any] = {"copyto": numpy.copyto, "store": _store}
+        self._names: dict[str, Any] = {
+            "copyto": numpy.copyto,
+            "store": _store,
+            "errstate": numpy.errstate,
+        }
         self._known: dict[Any, str] = {}
         self._plan = plan
         # Aligned, so that BLAS and NumPy find what they find in arrays of their own.
@@ -67,17 +71,24 @@ class StraightLine:
         held_until = self._last_uses_of_held(calls)
         self._held: dict[Held, str] = {}
         parts: list[list[str]] = [[]]
+        errors: Errors = ()
         for index, call in enumerate(calls):
             if len(parts[-1]) >= _LONGEST_PART:
                 parts.append([])
-            parts[-1] += self._lines(call)
+                errors = ()
+            if call.errors and call.errors != errors:
+                treatments = ", ".join([f"{kind}={value!r}" for kind, value in call.errors])
+                parts[-1].append(f"with errstate({treatments}):")
+            errors = call.errors
+            parts[-1] += [f"    {line}" if errors else line for line in self._lines(call)]
             for held in held_until.get(index, ()):
                 if self._is_own(held):
-                    parts[-1].append(f"{self._held_name(held)} = None")
+                    indentation = "    " if errors else ""
+                    parts[-1].append(f"{indentation}{self._held_name(held)} = None")
         if len(parts) == 1:
             self.run = self._compiled("run", parts[0])
             return
-        # What kernels keep passes from part to part.
+        # Values that kernels keep pass from part to part.
         shared = [f"global {', '.join(self._held.values())}"] if self._held else []
         names = [f"part{i}" for i in range(len(parts))]
         for name, lines in zip(names, parts, strict=True):
@@ -237,7 +248,7 @@ def direct_arguments(calls: list[Call], arguments: list[Ref], others: set[Buffer
         for ref in references((call.args, call.kwargs)):
             if places.get(ref.buffer) not in (None, ref.place()):
                 del places[ref.buffer]
-        # A call that may write to the array must not get that of the user.
+        # A call that may write to the array must not get the user's array.
         for ref in written(call):
             places.pop(ref.buffer, None)
     return [i for i, ref in enumerate(arguments) if ref.buffer in places]

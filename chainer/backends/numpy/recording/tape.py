@@ -12,7 +12,7 @@ import enum
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -58,23 +58,35 @@ class Kind(enum.Enum):
     UPDATE = enum.auto()
 
 
+Errors = tuple[tuple[str, str], ...]
+
+
 class Call:
     """A recorded call.
 
     Attributes:
         kind: How it gives its result.
-        function: What is called.
+        function: Function that is called.
         args: Arguments, with references in place of arrays.
         kwargs: Keyword arguments, without ``out``.
         out: References to what it writes, in a tuple or nested tuples; None if it writes to its
             arguments.
+        errors: How the step has floating-point errors treated here, as far as it changes that
+            (:func:`numpy.errstate`): pairs of a kind of error and the treatment.
     """
 
-    __slots__ = ("args", "function", "kind", "kwargs", "out")
+    __slots__ = ("args", "errors", "function", "kind", "kwargs", "out")
 
     def __init__(
-        self, kind: Kind, function: Callable[..., Any], args: Any, kwargs: Any, out: Any
+        self,
+        kind: Kind,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        out: Any,
+        errors: Errors = (),
     ) -> None:
+        self.errors = errors
         self.kind = kind
         self.function = function
         self.args = args
@@ -86,6 +98,11 @@ class Call:
         yield from references((self.args, self.kwargs, self.out))
 
 
+def floating_point_errors() -> dict[str, str]:
+    """Returns how NumPy treats each kind of floating-point error now."""
+    return cast("dict[str, str]", numpy.geterr())
+
+
 class Tape:
     """The calls of one recording.
 
@@ -94,12 +111,14 @@ class Tape:
         numbers: Numbers and the arrays that hold their values, by number and dtype.
         buffers: The memory that calls refer to.
         arrays: Weak references to the arrays that the step got.
+        errors: How floating-point errors are treated when the step begins.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.numbers: dict[Any, tuple[TapeNumber, Any]] = {}
         self.buffers = Buffers()
+        self.errors = floating_point_errors()
         self.arrays: weakref.WeakValueDictionary[int, TapeArray] = weakref.WeakValueDictionary()
 
     def add(
@@ -109,13 +128,15 @@ class Tape:
 
         Args:
             kind: How the call gives its result.
-            function: What is called.
+            function: Function that is called.
             args: Arguments.
             kwargs: Keyword arguments.
-            out: What is written; None if it is among the arguments.
+            out: Array that is written; None if it is among the arguments.
         """
         refer = self.buffers.symbols
-        self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out)))
+        now = floating_point_errors()
+        errors = tuple([(k, v) for k, v in now.items() if self.errors[k] != v])
+        self.calls.append(Call(kind, function, refer(args), refer(kwargs), refer(out), errors))
 
     def release(self) -> None:
         """Forgets calls and memory, once there is a program."""
@@ -131,7 +152,7 @@ current = _Current()
 
 
 def bare(value: Any) -> Any:
-    """Returns plain arrays for those of the recording, also within lists, tuples and dicts."""
+    """Replaces arrays of the recording by plain arrays, also within lists, tuples and dicts."""
     if isinstance(value, TapeArray):
         return value.view(_ndarray)
     if type(value) is tuple:
@@ -207,7 +228,7 @@ def record(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         kwargs: Its keyword arguments.
 
     Returns:
-        What it returns, with arrays of the recording.
+        The results of the function, as arrays of the recording.
     """
     tape = current.tape
     args, kwargs = bare(args), bare(kwargs)
@@ -281,7 +302,7 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         kwargs: Its keyword arguments.
 
     Returns:
-        What it returns, with arrays of the recording.
+        The results of the function, as arrays of the recording.
     """
     args, kwargs = bare(args), bare(kwargs)
     # The whole kernel runs again in each repetition, so that it may read values, as without a tape.

@@ -2,8 +2,7 @@
 
 Chainer reads and writes caffemodels without this library. The classes are for programs that look
 into such files: ``NetParameter``, ``LayerParameter``, ``V1LayerParameter``, ``BlobProto`` and so
-on. They have the fields that :class:`~chainer.links.caffe.CaffeFunction` knows. The library keeps
-other fields of a file, but does not give them names.
+on, with all fields of the format, which ``messages.txt`` lists.
 
 Example:
     >>> from chainer.links.caffe.protobuf3 import caffe_pb2
@@ -15,11 +14,10 @@ Example:
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from chainer.core.installation import install_command
-from chainer.links.caffe import _schema
-from chainer.links.caffe._wire import Field, Schema
 
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -29,84 +27,72 @@ except ImportError as error:
         + install_command("protobuf")
     ) from error
 
-_TYPES = {"int": "INT64", "bool": "BOOL", "float": "FLOAT", "double": "DOUBLE", "str": "STRING"}
-
-_V1_NAMES = {
-    "NONE": 0,
-    "CONCAT": 3,
-    "CONVOLUTION": 4,
-    "DATA": 5,
-    "DROPOUT": 6,
-    "IMAGE_DATA": 12,
-    "INNER_PRODUCT": 14,
-    "LRN": 15,
-    "POOLING": 17,
-    "RELU": 18,
-    "SIGMOID": 19,
-    "SOFTMAX": 20,
-    "SOFTMAX_LOSS": 21,
-    "SPLIT": 22,
-    "ELTWISE": 25,
-    "MEMORY_DATA": 29,
-    "SLICE": 33,
-    "DECONVOLUTION": 39,
-}
-
-#: Message and field -> name of the enumeration and its values. Programs read them from the class of
-#: the message: ``PoolingParameter.AVE``.
-_ENUMERATIONS: dict[tuple[str, str], tuple[str, dict[str, int]]] = {
-    ("EltwiseParameter", "operation"): ("EltwiseOp", {"PROD": 0, "SUM": 1, "MAX": 2}),
-    ("LRNParameter", "norm_region"): ("NormRegion", {"ACROSS_CHANNELS": 0, "WITHIN_CHANNEL": 1}),
-    ("PoolingParameter", "pool"): ("PoolMethod", {"MAX": 0, "AVE": 1, "STOCHASTIC": 2}),
-    ("V1LayerParameter", "type"): ("LayerType", _V1_NAMES),
-}
+_FIELD = descriptor_pb2.FieldDescriptorProto
+_SCALARS = ("bool", "bytes", "double", "float", "int32", "int64", "string", "uint32")
 
 
-def _add_message(file: Any, schema: Schema, seen: set[str]) -> None:
-    """Adds a message, and the messages it contains, to the description of a file."""
-    if schema.name in seen:
-        return
-    seen.add(schema.name)
-    message = file.message_type.add(name=schema.name)
-    for number, item in schema.fields.items():
-        _add_field(file, message, number, item, seen)
+def _add_enumeration(messages: dict[str, Any], file: Any, words: list[str]) -> None:
+    """Adds an enumeration, which belongs to a message if its name has a dot."""
+    owner, _, name = words[0].rpartition(".")
+    enumeration = (messages[owner] if owner else file).enum_type.add(name=name)
+    for word in words[1:]:
+        value, _, number = word.partition("=")
+        enumeration.value.add(name=value, number=int(number))
 
 
-def _add_field(file: Any, message: Any, number: int, item: Field, seen: set[str]) -> None:
-    proto = descriptor_pb2.FieldDescriptorProto
-    label = proto.LABEL_REPEATED if item.repeated else proto.LABEL_OPTIONAL
-    field = message.field.add(name=item.name, number=number, label=label)
-    enumeration = _ENUMERATIONS.get((message.name, item.name))
-    if isinstance(item.kind, Schema):
-        field.type, field.type_name = proto.TYPE_MESSAGE, f".caffe.{item.kind.name}"
-        _add_message(file, item.kind, seen)
-    elif enumeration is not None:
-        name, values = enumeration
-        kind = message.enum_type.add(name=name)
-        for value_name, value in values.items():
-            kind.value.add(name=value_name, number=value)
-        field.type, field.type_name = proto.TYPE_ENUM, f".caffe.{message.name}.{name}"
-        field.default_value = next(n for n, value in values.items() if value == item.default)
+def _add_field(message: Any, words: list[str], enumerations: set[str]) -> None:
+    number, name, kind, *rest = words
+    many = rest[:1] in (["repeated"], ["packed"])
+    field = message.field.add(
+        name=name,
+        number=int(number),
+        label=_FIELD.LABEL_REPEATED if many else _FIELD.LABEL_OPTIONAL,
+    )
+    if kind in _SCALARS:
+        field.type = getattr(_FIELD, f"TYPE_{kind.upper()}")
     else:
-        field.type = getattr(proto, f"TYPE_{_TYPES[item.kind]}")
-        # Lists of numbers are written as one block, as by Caffe.
-        field.options.packed = item.repeated and item.kind in ("float", "double")
-        if item.default is not None and not item.repeated:
-            field.default_value = str(item.default).lower()
+        field.type = _FIELD.TYPE_ENUM if kind in enumerations else _FIELD.TYPE_MESSAGE
+        field.type_name = f".caffe.{kind}"
+    if many:
+        field.options.packed = rest[0] == "packed"
+    elif rest:
+        field.default_value = rest[0].removeprefix("=")
 
 
-def _message_classes() -> dict[str, type]:
+def _description() -> Any:
+    """Returns the description of the format that the protobuf library takes."""
     file = descriptor_pb2.FileDescriptorProto(name="caffe.proto", package="caffe", syntax="proto2")
-    _add_message(file, _schema.NET, set())
+    text = (Path(__file__).parent / "messages.txt").read_text(encoding="utf-8")
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    enumerations = {words[1] for words in lines if words[0] == "enum"}
+    messages: dict[str, Any] = {}
+    name = ""
+    for words in lines:
+        if words[0] == "message":
+            name = words[1]
+            messages[name] = file.message_type.add(name=name)
+        elif words[0] == "enum":
+            _add_enumeration(messages, file, words[1:])
+        else:
+            _add_field(messages[name], words, enumerations)
+    return file
+
+
+def _message_classes() -> dict[str, Any]:
+    """Returns the classes of all messages, and the numbers of the enumeration ``Phase``."""
     # A pool of our own: the default pool may have the complete file of Caffe itself.
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {
+    description = _description()
+    pool.Add(description)
+    classes: dict[str, Any] = {
         message.name: message_factory.GetMessageClass(
             pool.FindMessageTypeByName(f"caffe.{message.name}")
         )
-        for message in file.message_type
+        for message in description.message_type
     }
+    for enumeration in description.enum_type:
+        classes.update((value.name, value.number) for value in enumeration.value)
+    return classes
 
 
 _CLASSES = _message_classes()

@@ -29,7 +29,7 @@ def _pillow_image() -> ModuleType:
     return Image
 
 
-#: What the docstrings of the functions ``prepare`` of the models share.
+#: Sections shared by the docstrings of ``prepare``, which each model has.
 prepare_sections = SharedSections(
     """
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.

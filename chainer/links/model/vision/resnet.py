@@ -386,7 +386,7 @@ def _transfer_block(
         src: The caffemodel.
         dst: The stage.
         names: Names of its bottlenecks in the caffemodel, such as ``2a``.
-        stage: What precedes the names.
+        stage: Prefix of the names.
     """
     for bottleneck, name in zip(dst.bottlenecks(), names):
         _transfer_bottleneck(src, bottleneck, f"{stage}{name}")

@@ -26,7 +26,7 @@ _DEVIATION = (58.395, 57.12, 57.375)
 #: torchvision's default of BatchNorm2d; Chainer's is 2e-5.
 _EPS = 1e-5
 
-#: What the arrays of a layer are called: name in Chainer -> name in torchvision.
+#: Names of the arrays of a layer: name in Chainer -> name in torchvision.
 _WEIGHTS = {"W": "weight", "b": "bias"}
 _STATISTICS = {
     "gamma": "weight",

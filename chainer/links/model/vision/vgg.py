@@ -33,7 +33,7 @@ _STAGES = {
     16: ((64,) * 2, (128,) * 2, (256,) * 3, (512,) * 3, (512,) * 3),
     19: ((64,) * 2, (128,) * 2, (256,) * 4, (512,) * 4, (512,) * 4),
 }
-#: Number of layers -> SHA-1 sum of the caffemodel. That of the larger network is not known here;
+#: Number of layers -> SHA-1 sum of the caffemodel. The sum of the larger network is not known here;
 #: a wrong file is noticed when it is converted.
 _SHA1 = {16: "9363e1f6d65f7dba68c4f27a1e62105cdf6c4e24", 19: None}
 

@@ -58,21 +58,21 @@ class ConcatView(View):
         return parts[0] if len(parts) == 1 else self._stack(parts, key_indices)
 
     def _rows_of(self, number: int, rows: range) -> slice | None:
-        """Returns the rows of one dataset that are among those of the view, or None if none is."""
+        """Returns the rows of one dataset that the view contains, or None if it contains none."""
         start, stop = self._starts[number], self._starts[number + 1]
         nearest, farthest = (start, stop - 1) if rows.step > 0 else (stop - 1, start)
         first = max(0, -((rows.start - nearest) // rows.step))
         last = min(len(rows) - 1, (farthest - rows.start) // rows.step)
         if first > last:
             return None
-        # The end of the slice is that of the request, or of the dataset if that comes first.
+        # The slice ends with the request, or with the dataset if its end comes first.
         end = min(rows.stop, stop) if rows.step > 0 else max(rows.stop, start - 1)
         return as_slice(range(rows[first] - start, end - start, rows.step))
 
     def _get_listed(self, indexes: list[int], key_indexes: KeyIndexes) -> tuple[Column, ...]:
         owners = [self._owner(index) for index in indexes]
         if len(set(owners)) == 1:
-            # What a single dataset returns need not be made a list.
+            # The columns of a single dataset need not become lists.
             start = self._starts[owners[0]]
             return self._datasets[owners[0]].get_examples(
                 [index - start for index in indexes], key_indexes
@@ -81,7 +81,7 @@ class ConcatView(View):
             [[None] * len(indexes) for _ in requested(key_indexes, len(self.keys))]
         )
         for owner in sorted(set(owners)):
-            # One call for each dataset, however its rows are mixed with those of the others.
+            # One call for each dataset, however the rows of the datasets are mixed.
             places = [place for place, other in enumerate(owners) if other == owner]
             start = self._starts[owner]
             columns = self._datasets[owner].get_examples(

@@ -20,7 +20,7 @@ from chainer.training.dataset.tabular.tabular_dataset import Column, Mode, Tabul
 
 
 class SliceHelper:
-    """What ``dataset.slice`` returns: its subscription makes a view.
+    """Value of ``dataset.slice``: its subscription makes a view.
 
     Args:
         dataset: Source.

@@ -24,7 +24,7 @@ Column: TypeAlias = Any
 """A list or an array with one entry for each row."""
 
 Columns: TypeAlias = Any
-"""What ``fetch`` returns: a tuple or dictionary of columns, or one column."""
+"""Result of ``fetch``: a tuple or dictionary of columns, or one column."""
 
 
 class TabularDataset(DatasetMixin):
@@ -142,7 +142,7 @@ class TabularDataset(DatasetMixin):
         :meth:`with_converter` replaces this method.
 
         Args:
-            data: What :meth:`fetch` returned.
+            data: Result of :meth:`fetch`.
 
         Returns:
             An array for each column: a tuple, a dictionary or one array, as ``data`` is. Arrays
@@ -196,7 +196,7 @@ class TabularDataset(DatasetMixin):
             datasets (TabularDataset): Datasets with the same :attr:`keys`.
 
         Returns:
-            TabularDataset: A view. Mode and converter are those of this dataset.
+            TabularDataset: A view with the mode and the converter of this dataset.
 
         Raises:
             ValueError: If the keys differ.
@@ -213,7 +213,7 @@ class TabularDataset(DatasetMixin):
 
         Returns:
             TabularDataset: A view. Its mode is the first mode among the datasets that is not None,
-            or ``tuple``. Its converter is that of this dataset.
+            or ``tuple``. It has the converter of this dataset.
 
         Raises:
             ValueError: If lengths differ, or a key occurs twice.
@@ -229,8 +229,8 @@ class TabularDataset(DatasetMixin):
 
         Args:
             keys (str or tuple of strs): Names of the columns of the result.
-            transform (callable): Takes an example: the elements of a tuple as positional
-                arguments, those of a dictionary as keyword arguments, a bare value as the only
+            transform (callable): Takes an example: the elements of a tuple as positional arguments,
+                the elements of a dictionary as keyword arguments, a bare value as the only
                 argument. It returns a tuple, a dictionary, or the value of a single column, always
                 of the same kind, which becomes the mode of the result.
 
@@ -276,8 +276,8 @@ class TabularDataset(DatasetMixin):
         """Replaces :meth:`convert`.
 
         Args:
-            converter (callable): Takes the columns: those of a tuple as positional arguments, those
-                of a dictionary as keyword arguments, a single column as the only argument.
+            converter (callable): Takes the columns: of a tuple as positional arguments, of a
+                dictionary as keyword arguments, a single column as the only argument.
 
         Returns:
             TabularDataset: A view. Views of it keep the converter.

@@ -1,4 +1,4 @@
-"""Views whose columns are computed from those of another dataset."""
+"""Views whose columns are computed from the columns of another dataset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainer.training.dataset.tabular.tabular_dataset import Column, Mode, Tabul
 
 
 class _ComputedView(View):
-    """What the two kinds of transformations share.
+    """Base of the two kinds of transformations.
 
     Args:
         dataset: Source.

@@ -70,7 +70,7 @@ class Curve:
         """Returns the curve of a state.
 
         Args:
-            state: What :meth:`state` has returned, after JSON made lists of tuples.
+            state: Result of :meth:`state`, after JSON made lists of tuples.
 
         Raises:
             ValueError: If it is something else.

@@ -17,7 +17,7 @@ ENTRIES_IN_SNAPSHOT = 10_000
 
 
 class EarlierEntries(NamedTuple):
-    """What tells whether a list begins with the entries that a snapshot does not contain.
+    """Count and checksum of the entries at the beginning that a snapshot does not contain.
 
     A checksum is enough to recognize a file of another training; it does not protect against a
     file that was made to deceive. It is extended by each entry, and never computed anew.

@@ -10,10 +10,10 @@ from typing import Any
 
 from chainer.core.utils.atomic_file import replacing
 
-#: What follows the members of the last entry.
+#: Text after the members of the last entry.
 _END = b"\n    }\n]"
 
-#: What is between the members of two entries.
+#: Text between the members of two entries.
 _BETWEEN = b"\n    },\n    {"
 
 #: Least size of the space that is kept for new entries, in bytes; see GrowingJsonFile.
@@ -30,7 +30,7 @@ class GrowingJsonFile:
 
     Whenever this process is killed, the file is a complete list: with the new entry, or without it.
     If the file was changed or replaced by something else, it is written as a whole. Once
-    :meth:`close` was called, the contents are those of ``json.dump(entries, file, indent=4)``.
+    :meth:`close` was called, the file equals the result of ``json.dump(entries, file, indent=4)``.
 
     JSON allows white space before the bracket that ends an object. So there are many spaces after
     the members of the last entry while the list grows, and a new entry replaces some of them: it
@@ -110,7 +110,7 @@ class GrowingJsonFile:
         self._identity = None
         with replacing(path) as temporary, open(temporary, "wb") as file:
             file.write(text)
-        # What is not a regular file, such as a pipe, has no size that could be checked.
+        # Only a regular file has a size to check; a pipe, for example, has none.
         if os.path.isfile(path):
             status = os.stat(path)
             self._size = len(text)

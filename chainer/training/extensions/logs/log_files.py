@@ -1,4 +1,4 @@
-"""Log files that snapshots rely on: those of long trainings, see LogReport."""
+"""Log files of long trainings, which snapshots rely on; see LogReport."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def keep(path: str) -> str:
         path: The log file.
 
     Returns:
-        str: Name of the copy: that of the file, with ``.kept-1`` or the next free number.
+        str: Name of the copy: the name of the file, with ``.kept-1`` or the next free number.
     """
     copies = kept_files(path)
     number = 1 + (int(copies[0].rpartition("-")[2]) if copies else 0)

@@ -1,4 +1,4 @@
-"""What a run is: its hyperparameters and what it uses, for programs that show runs."""
+"""Description of a run, for programs that show runs: hyperparameters, model, devices, versions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RunDescription:
     """Writes a file in JSON with the hyperparameters of a run and the resources that it uses.
 
     Args:
-        suffix: What is added to the name of the log.
+        suffix: Text added to the name of the log.
     """
 
     def __init__(self, suffix: str = ".about.json") -> None:

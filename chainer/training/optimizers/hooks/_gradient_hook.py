@@ -1,4 +1,4 @@
-"""What the hooks have in common that change the gradient of each parameter by itself."""
+"""Base of the hooks that change the gradient of each parameter by itself."""
 
 from __future__ import annotations
 

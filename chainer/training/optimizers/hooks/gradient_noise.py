@@ -47,8 +47,8 @@ class GradientNoise(GradientHook):
         eta (float): Parameter that defines the scale of the noise, which for the default noise
             function is recommended to be either 0.01, 0.3 or 1.0.
         noise_func (function): Noise generating function
-            ``noise_func(xp, shape, dtype, hook, update_rule) -> array``. The default is that of
-            `Adding Gradient Noise Improves Learning for Very Deep Networks
+            ``noise_func(xp, shape, dtype, hook, update_rule) -> array``. The default is the noise
+            of `Adding Gradient Noise Improves Learning for Very Deep Networks
             <https://arxiv.org/pdf/1511.06807>`_.
 
     Attributes:

@@ -30,7 +30,7 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
         hook: The hook.
         params: Parameters. Those that have no rule are passed with None.
     """
-    # Asked of the class: an attribute of the hook itself may be made up, as those of mocks are.
+    # The class is asked, because a mock has any attribute that it is asked for.
     can_group = getattr(type(hook), "can_group", False)
     on_host = can_group and bool(threads.state.policy.kernels) and threads.state.recorder is None
     groups: dict[Hashable, list[Entry]] = {}

@@ -33,6 +33,6 @@ def limit_blas_threads(n: int = 1) -> Any:
         from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ImportError(
-            'limit_blas_threads needs the package threadpoolctl: pip install "ideep4py[threads]"'
+            "limit_blas_threads needs the package threadpoolctl: pip install threadpoolctl"
         ) from error
     return threadpool_limits(limits=n, user_api="blas")

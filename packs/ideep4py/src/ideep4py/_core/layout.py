@@ -57,7 +57,7 @@ def numpy_dtype(data_type: int) -> np.dtype[Any]:
             import ml_dtypes  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise ImportError(
-                'bfloat16 arrays need the package ml_dtypes: pip install "ideep4py[bfloat16]"'
+                "bfloat16 arrays need the package ml_dtypes: pip install ml_dtypes"
             ) from error
         _DTYPES[C.BF16] = np.dtype(ml_dtypes.bfloat16)
     return _DTYPES[data_type]
