@@ -175,7 +175,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "buffers": "values registered by add_persistent()",
         "cpu": "to_cpu()",
         "cuda": "to_gpu(), or to_device('@cupy:0')",
-        "eval": "chainer.using_config('train', False): the mode is no state of the model",
+        "eval": "chainer.using_config('train', False): the model has no mode",
         "fit": "chainer.training.Trainer",
         "half": "chainer.config.dtype = chainer.mixed16 before the model is made",
         "load_state_dict": "chainer.serializers.load_npz(file, model)",

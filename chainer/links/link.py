@@ -16,11 +16,14 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor, device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
+from chainer.core.config.input_casts import cast_request
 from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
+from chainer.links.input_casts import cast_wider_inputs
 from chainer.links.link_hook import (
     LinkHook,
     _ForwardPostprocessCallbackArgs,
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from chainer.links.chain_list import ChainList as ChainList
     from chainer.links.sequential import Sequential
     from chainer.links.serializer import AbstractSerializer
+
+# Every call takes the path with hooks from then on.
+cast_request.on_request(lambda: hook_count.add(1))
 
 _COPY_MODES = ("init", "copy", "share")
 
@@ -156,6 +162,8 @@ class Link(DeviceResident, CheckedKeywords):
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self.__init_done:
             raise RuntimeError(self.__no_init_text())
+        if config.cast_inputs:
+            args, kwargs = cast_wider_inputs(self, args, kwargs)
         hooks = thread_hooks.hooks
         if self._local_link_hooks:
             # A hook of the link takes the place of one of the thread that has the same name.

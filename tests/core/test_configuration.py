@@ -15,6 +15,7 @@ DEFAULTS = {
     "_will_recompute": False,
     "autotune": False,
     "blas_threads": None,
+    "cast_inputs": False,
     "compute_mode": None,
     "cudnn_deterministic": False,
     "cudnn_fast_batch_normalization": False,

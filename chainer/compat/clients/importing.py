@@ -13,6 +13,7 @@ from types import CodeType, ModuleType
 
 from chainer.compat.clients import modules
 from chainer.compat.clients.rewriting import GLOBALS, compile_source
+from chainer.core.config.configuration import global_config
 
 #: Environment variable with import names of packages, separated by commas.
 VARIABLE = "CHAINER_COMPAT_CLIENTS"
@@ -89,12 +90,14 @@ class ClientFinder(importlib.abc.MetaPathFinder):
 _finder = ClientFinder()
 
 
-def enable(*packages: str) -> None:
+def enable(*packages: str, cast_inputs: bool = False) -> None:
     """Restores removed names for the modules of some packages.
 
     Args:
         packages (str): Import names of top-level packages, such as ``"chainercv"``. They must not
             be imported yet. A package that is enabled already may be named again.
+        cast_inputs (bool): Whether to set ``chainer.global_config.cast_inputs``, for packages whose
+            arrays become float64 with NumPy 2.
 
     Raises:
         ValueError: If a name does not belong to a top-level package.
@@ -120,6 +123,8 @@ def enable(*packages: str) -> None:
                 f'chainer.compat.clients.enable("{package}") before'
             )
     _add(packages)
+    if cast_inputs:
+        global_config.cast_inputs = True
 
 
 def disable(*packages: str) -> None:

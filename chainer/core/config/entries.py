@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from chainer.core.config.blas_threads import limit_blas_threads, parse_count
+from chainer.core.config.input_casts import cast_request
 from chainer.core.config.mixed16 import Mixed16, mixed16
 from chainer.core.typing import DType
 
@@ -159,6 +160,12 @@ def parse_names(variable: str, text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
+def _parse_cast_inputs(variable: str, text: str) -> bool:
+    value = parse_flag(variable, text)
+    cast_request.make(value)
+    return value
+
+
 #: The entries that the core reads.
 CORE_ENTRIES = (
     ConfigEntry(
@@ -176,6 +183,16 @@ CORE_ENTRIES = (
         accepted="positive int or None",
         about="Number of threads of NumPy's BLAS library, for the whole process; None leaves it as "
         "the library has it. Needs the extra `threads`.",
+    ),
+    ConfigEntry(
+        "cast_inputs",
+        False,
+        variable="CHAINER_CAST_INPUTS",
+        parse=_parse_cast_inputs,
+        apply=cast_request.make,
+        about="Whether links cast floating-point inputs that are wider than their parameters, with "
+        "one warning for each line. For programs written before NumPy 2, which makes float64 of "
+        "`numpy.float64(2) * float32_array`.",
     ),
     ConfigEntry(
         "compute_mode",

@@ -89,7 +89,7 @@ class MLflowLogger(_ExperimentLogger):
         self._failed = False
 
     def initialize(self, trainer: Trainer) -> None:
-        """Begins a run, or goes on with that of the snapshot.
+        """Begins a run, or continues the run of the snapshot.
 
         Args:
             trainer: Trainer that runs the training loop.
@@ -189,7 +189,7 @@ class WandbLogger(_ExperimentLogger):
         self._failed = False
 
     def initialize(self, trainer: Trainer) -> None:
-        """Begins a run, or goes on with that of the snapshot.
+        """Begins a run, or continues the run of the snapshot.
 
         Args:
             trainer: Trainer that runs the training loop.

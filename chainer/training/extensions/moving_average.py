@@ -34,8 +34,8 @@ class ExponentialMovingAverage(Extension):
         decay: Share of the average that is kept in each iteration, from 0 up to, but less than, 1.
         warmup: Whether the decay is at most ``(1 + n) / (10 + n)`` in the n-th update, so that
             the first iterations are soon forgotten.
-        buffers: What :meth:`applied` does with persistent values, such as the statistics of batch
-            normalization: ``'copy'`` leaves those of the link, ``'average'`` averages those that
+        buffers: How :meth:`applied` treats persistent values, such as the statistics of batch
+            normalization: ``'copy'`` leaves them as they are, ``'average'`` averages those that
             are arrays of floating point numbers.
 
     Attributes:
@@ -170,7 +170,7 @@ class ExponentialMovingAverage(Extension):
 class EMAEvaluator(Evaluator):
     """Evaluator of a model with averaged parameters.
 
-    Its values are reported as those of :class:`~chainer.training.extensions.Evaluator`, under the
+    It reports the same values as :class:`~chainer.training.extensions.Evaluator`, under the
     name ``ema_validation``: ``'ema_validation/main/loss'``.
 
     Args:

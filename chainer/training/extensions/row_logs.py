@@ -45,7 +45,7 @@ class _RowLogger(Extension):
         self._path: str | None = None
 
     def initialize(self, trainer: Trainer) -> None:
-        """Opens the log: a new one, or that of the training that is resumed.
+        """Opens the log: a new one, or the log of the training that is resumed.
 
         In the latter case rows of later iterations, written after the snapshot that the training is
         resumed from, and a row that was cut off are removed.

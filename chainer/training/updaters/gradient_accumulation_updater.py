@@ -39,7 +39,7 @@ class GradientAccumulationUpdater(StandardUpdater):
             :class:`~chainer.training.StandardUpdater`.
         auto_new_epoch: Whether the optimizers are told about the end of an epoch.
         n_accumulate: Number of minibatches for each update, 1 or more.
-        reduction: What the loss does with the examples of a batch: ``'mean'`` or ``'sum'``.
+        reduction: How the loss combines the examples of a batch: ``'mean'`` or ``'sum'``.
 
     Raises:
         TypeError: If ``optimizer`` is neither an optimizer nor a dictionary of optimizers.
@@ -73,7 +73,7 @@ class GradientAccumulationUpdater(StandardUpdater):
 
     @property
     def previous_epoch_detail(self) -> float | None:
-        """What :attr:`epoch_detail` was before the last update; None before the first."""
+        """Value of :attr:`epoch_detail` before the last update; None before the first."""
         return self._previous_epoch_detail
 
     @property

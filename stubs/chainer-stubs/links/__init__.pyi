@@ -14,6 +14,7 @@ from chainer.links import (
     hooks as hooks,
     initializer as initializer,
     initializers as initializers,
+    input_casts as input_casts,
     link as link,
     link_hook as link_hook,
     loaded_state as loaded_state,

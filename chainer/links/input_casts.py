@@ -1,0 +1,91 @@
+"""Casts of inputs that are wider than the parameters of a link (``chainer.config.cast_inputs``)."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.arrays.backend import find_backend
+from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import DType
+from chainer.functions.array.cast import cast
+
+if TYPE_CHECKING:
+    from chainer.links.link import Link
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+#: Lines that were warned of: a training calls each of them many times.
+_seen: set[tuple[str, int]] = set()
+
+
+def cast_wider_inputs(
+    link: Link, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Returns the arguments of a call with wide inputs cast to the dtype of the parameters.
+
+    NumPy 2 makes float64 of a product of a ``numpy.float64`` number and a float32 array, which was
+    float32 before. Links then refuse the array, or their outputs become float64. The first cast in
+    a line of a program gives a warning that names the line.
+
+    Args:
+        link: The link. Links without parameters of their own get the arguments as they are.
+        args: Positional arguments. Floating-point arrays and Variables are cast; lists of them are
+            left alone.
+        kwargs: Keyword arguments.
+    """
+    dtype = _parameter_dtype(link)
+    if dtype is None:
+        return args, kwargs
+    return (
+        tuple([_narrowed(link, value, dtype) for value in args]),
+        {name: _narrowed(link, value, dtype) for name, value in kwargs.items()},
+    )
+
+
+def _parameter_dtype(link: Link) -> DType | None:
+    """Returns the dtype of the first floating-point parameter of a link itself."""
+    for name in link._params:
+        param = getattr(link, name)
+        if param is not None and param.array is not None and kind_of(param.dtype) == "f":
+            return param.dtype
+    return None
+
+
+def _narrowed(link: Link, value: Any, dtype: DType) -> Any:
+    array = value.array if isinstance(value, Variable) else value
+    if array is None or find_backend(array.__class__) is None:
+        return value
+    given = numpy.dtype(array.dtype)
+    if kind_of(given) != "f" or given.itemsize <= dtype.itemsize:
+        return value
+    _warn(link, given, dtype)
+    return cast(value, dtype) if isinstance(value, Variable) else array.astype(dtype)
+
+
+def _warn(link: Link, given: DType, dtype: DType) -> None:
+    frame = _caller()
+    place = ("unknown", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    if place in _seen:
+        return
+    _seen.add(place)
+    warnings.warn_explicit(
+        f"an input of {type(link).__name__} is {given} and its parameters are {dtype}: the input "
+        "is cast, because chainer.config.cast_inputs is set (this line is named once)",
+        UserWarning,
+        *place,
+    )
+
+
+def _caller() -> FrameType | None:
+    """Returns the frame of the program that called the outermost link."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame
