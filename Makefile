@@ -91,9 +91,11 @@ lint: $(VENV)/.lint
 
 types: $(VENV)/.lint
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright -p packs/pyrightconfig.json --pythonpath $(BIN)/python
 
 layers: $(VENV)/.lint
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_packs.py
 
 check: lint types layers
 
@@ -108,7 +110,7 @@ $(DOCS)/.done: $(PROJECTS)
 
 docs: $(DOCS)/.done
 	$(DOCS)/bin/python scripts/run_guide.py --pictures
-	PYTHONPATH=. $(DOCS)/bin/mkdocs build --strict --quiet
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict --quiet
 	$(DOCS)/bin/python -m scripts.site.walk site
 	@echo "open site/index.html"
 

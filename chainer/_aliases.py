@@ -32,6 +32,10 @@ ALIASES: dict[str, str] = {
     "chainer._version": "chainer.core.version",
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
+    # The recorder of a backend, and backpropagation that tells when a gradient is complete: for
+    # packs.
+    "chainer.backends.recorder": "chainer.core.arrays.recorder",
+    "chainer.backprop": "chainer.core.autograd.backprop",
     "chainer.basic_math": "chainer.functions.math.basic_math",
     "chainer.computational_graph": "chainer.core.autograd.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",

@@ -2,6 +2,7 @@
 
     python scripts/measure_code.py              all packages of chainer/
     python scripts/measure_code.py --functions  the functions above the limits of complexity, too
+    python scripts/measure_code.py --packs      the packs instead
     python scripts/measure_code.py --since REV  lines of chainer/functions at a commit, and now
 
 Counted are the Python files of ``chainer/`` without the templates of plugins. A package is a folder
@@ -198,6 +199,16 @@ def measure_all() -> dict[str, Figures]:
     return packages
 
 
+def measure_packs() -> dict[str, Figures]:
+    """Returns the figures of the sources of all packs by name."""
+    packs: dict[str, Figures] = {}
+    for path in sorted(ROOT.glob("packs/*/src/**/*.py")):
+        name = path.relative_to(ROOT / "packs")
+        figures = packs.setdefault(name.parts[0], Figures())
+        figures += measure(path.read_text(encoding="utf-8"), str(name))
+    return packs
+
+
 def report(packages: dict[str, Figures]) -> str:
     """Returns the table of all packages and their sum."""
     total = Figures()
@@ -205,7 +216,7 @@ def report(packages: dict[str, Figures]) -> str:
         total += figures
     columns: str = "package files lines Any% comments/100 ignores >15 >20 twice arguments"
     rows: list[list[str]] = [columns.split()]
-    for name, figures in [*packages.items(), ("chainer", total)]:
+    for name, figures in [*packages.items(), ("all", total)]:
         rows.append(
             [
                 name,
@@ -288,12 +299,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Prints figures of the code.")
     parser.add_argument("--functions", action="store_true", help="list the complex functions")
     parser.add_argument("--since", metavar="REV", help="compare lines of functions/ with a commit")
+    parser.add_argument("--packs", action="store_true", help="measure packs/ instead of chainer/")
     options = parser.parse_args(argv)
     if options.since:
         print(lines_since(options.since))
         return 0
-    packages = measure_all()
-    print(top_level() + "\n\n" + report(packages))
+    packages = measure_packs() if options.packs else measure_all()
+    print(("" if options.packs else top_level() + "\n\n") + report(packages))
     if options.functions:
         for figures in packages.values():
             for name, count in figures.above(min(LIMITS)).items():

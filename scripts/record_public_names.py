@@ -87,6 +87,10 @@ def lines() -> Iterator[str]:
                 if attribute.startswith("_") or attribute in FOREIGN
                 else getattr(module, attribute, None)
             )
+            # chainer.utils.experimental is a function, and a module that can be called once a
+            # program imports it by this name.
+            if inspect.ismodule(value) and callable(value):
+                value = getattr(value, attribute)
             # Modules that are attributes because something imports them are not promised.
             if value is not None and not inspect.ismodule(value):
                 found[f"{name}.{attribute}"] = parameters(value)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.core import events
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
+from chainer.core.registry.registry import EntryLoadError, NameConflictError
 from chainer.plugins.api_version import API_VERSION
 from chainer.plugins.errors import (
     IncompatiblePluginError,
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "API_VERSION",
+    "EntryLoadError",
     "IncompatiblePluginError",
+    "NameConflictError",
     "PluginError",
     "PluginManager",
     "PluginRecord",
@@ -54,6 +57,7 @@ __all__ = [
     "load",
     "records",
     "register",
+    "registries",
     "start",
     "unregister",
 ]

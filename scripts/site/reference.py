@@ -18,6 +18,21 @@ from scripts.site.names import PACKAGES, Name, main_names, sections, value_of
 from scripts.site.roles import to_markdown
 from scripts.site.settings import SETTINGS, link_targets
 
+#: Folder of functions and links -> heading on the page of the section.
+CATEGORIES = {
+    "activation": "Activations",
+    "array": "Arrays",
+    "connection": "Layers",
+    "loss": "Losses",
+    "math": "Mathematics",
+    "model": "Models",
+    "noise": "Random",
+    "rnn": "Recurrent",
+    "theano": "Other libraries",
+    "util": "Utilities",
+}
+NODE_CLASSES = "Classes of nodes"
+
 _OPTIONS = """\
     options:
       heading: "{heading}"
@@ -53,6 +68,46 @@ def _first_line(name: Name) -> str:
     return to_markdown(line, {}).replace("|", "\\|")
 
 
+def _is_node_class(name: Name) -> bool:
+    """Returns whether a name of the functions is a class of nodes, which few programs use."""
+    value = value_of(name.public)
+    return inspect.isclass(value) and name.public.startswith("chainer.functions.")
+
+
+def _category(name: Name) -> str:
+    """Returns the heading under which the page of a section lists a name."""
+    if _is_node_class(name):
+        return NODE_CLASSES
+    parts = name.canonical.split(".")
+    if parts[:2] in (["chainer", "functions"], ["chainer", "links"]):
+        return CATEGORIES.get(parts[2], parts[2].replace("_", " ").capitalize())
+    return "" if parts[0] == "chainer" else f"From {name.distribution}"
+
+
+def _by_category(names: list[Name]) -> dict[str, list[Name]]:
+    """Returns the headings of a section in order, and the names of each."""
+    found: dict[str, list[Name]] = {}
+    for name in names:
+        found.setdefault(_category(name), []).append(name)
+    return dict(sorted(found.items(), key=lambda item: (item[0] == NODE_CLASSES, item[0])))
+
+
+def _card(name: Name, path: str) -> str:
+    """Returns a name with its description, as a link in HTML."""
+    label = name.public.rpartition(".")[2]
+    # Formulas are MathML already; of Markdown, a card shows the words only.
+    text = re.sub(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", _first_line(name))
+    text = re.sub(r"`+([^`]*)`+", lambda match: f"<code>{escape(match[1])}</code>", text)
+    return f'<a href="{path}"><b>{label}</b><span>{text}</span></a>'
+
+
+def _search(name: Name) -> str:
+    """Returns the front matter that ranks a page in the search."""
+    if main_names()[name.canonical] != name:
+        return "search:\n  exclude: true\n"
+    return f"search:\n  boost: {0.2 if _is_node_class(name) else 2}\n"
+
+
 def _described(name: Name) -> str:
     """Returns the text for a name that is made while the program runs, from the object."""
     value = value_of(name.public)
@@ -66,7 +121,7 @@ def _write_name(section: str, name: Name) -> str:
     label = name.public.rpartition(".")[2]
     path = f"{_slug(section)}/{name.public}.md"
     with mkdocs_gen_files.open(f"reference/{path}", "w") as page:
-        print(f"---\ntitle: {label}\n---\n", file=page)
+        print(f"---\ntitle: {label}\n{_search(name)}---\n", file=page)
         main = main_names()[name.canonical]
         if main != name:
             print(f"# {name.public}\n", file=page)
@@ -104,12 +159,17 @@ def main() -> None:
         navigation[(section,)] = listing
         index.append(f"- [{section}]({listing}): {len(names)} names")
         with mkdocs_gen_files.open(f"reference/{listing}", "w") as page:
-            print(f"# {section}\n\n| name | what it is | distribution |\n|---|---|---|", file=page)
-            for name in names:
-                path = _write_name(section, name)
-                navigation[(section, _label(name, names))] = path
-                link = f"[`{name.public}`]({path.partition('/')[2]})"
-                print(f"| {link} | {_first_line(name)} | {name.distribution} |", file=page)
+            print(f"# {section}", file=page)
+            for category, members in _by_category(names).items():
+                cards = []
+                for name in members:
+                    path = _write_name(section, name)
+                    # Few categories have a level of their own in the navigation.
+                    place = (section, category) if category else (section,)
+                    navigation[(*place, _label(name, names))] = path
+                    cards.append(_card(name, path.partition("/")[2].removesuffix("md") + "html"))
+                heading = f"\n## {category}\n" if category else ""
+                print(f'{heading}\n<div class="cards">{"".join(cards)}</div>', file=page)
     with mkdocs_gen_files.open("reference/index.md", "w") as page:
         print("\n".join(index), file=page)
     with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as page:

@@ -43,6 +43,7 @@ from chainer.core.arrays.device import Device as Device
 from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
 from chainer.core.arrays.kernel import explain as explain
 from chainer.core.autograd import (
+    backprop as backprop,
     computational_graph as computational_graph,
     function as function,
     function_hook as function_hook,

@@ -3,16 +3,18 @@
     python -m tests.comparison --peer .peers/chainer7/bin/python
     python -m tests.comparison --peer .peers/chainer7/bin/python --dtypes
     python -m tests.comparison --peer .peers/chainer7/bin/python --special
+    python -m tests.comparison --peer .peers/chainer7/bin/python --graphs --calls 20000
     python -m tests.comparison --peer .peers/chainer7/bin/python --store
     python -m tests.comparison --peer .peers/chainer7/bin/python --trainers 500
     python -m tests.comparison --peer .peers/chainer7/bin/python --files 600
     python -m tests.comparison --peer .peers/chainer7/bin/python --names
 
 ``--trainers`` compares random runs of a trainer, ``--files`` objects that each release saves and
-both load, ``--names`` the names that modules have. ``--dtypes`` calls every function with mixtures
-of dtypes instead. ``--special`` makes some elements
-of inputs and gradients NaN or infinite, and compares what is finite in release 7.8.1. ``--store``
-writes the answers of release 7.8.1 that the tests compare with, when the calls change.
+both load, ``--names`` the names that modules have. ``--graphs`` runs random programs of
+backpropagation, and compares all gradients. ``--dtypes`` calls every function with mixtures of
+dtypes instead. ``--special`` makes some elements of inputs and gradients NaN or infinite, and
+compares what is finite in release 7.8.1. ``--store`` writes the answers of release 7.8.1 that the
+tests compare with, when the calls or programs change.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ from tests.comparison import exchanges
 from tests.comparison.calls import names
 from tests.comparison.compare import Difference, compare_answers
 from tests.comparison.dtypes import compare_outcomes
+from tests.comparison.graph_differences import first_difference
+from tests.comparison.graphs import answer, program_of
 from tests.comparison.intended import intended_name
-from tests.comparison.stored import store, store_dtypes
+from tests.comparison.stored import store, store_dtypes, store_graphs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -50,6 +54,8 @@ importlib.import_module(sys.argv[2]).main(sys.argv[3:])
 
 #: Calls of each function whose answers are stored.
 STORED_ROUNDS = 4
+#: Programs of backpropagation whose answers are stored.
+STORED_GRAPHS = 300
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -71,10 +77,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--store", action="store_true", help="store answers for the tests")
     parser.add_argument("--dtypes", action="store_true", help="mixtures of dtypes")
     parser.add_argument("--special", action="store_true", help="with NaN and infinities")
+    parser.add_argument("--graphs", action="store_true", help="programs of backpropagation")
     parser.add_argument("--trainers", type=int, metavar="N", help="N random runs of a trainer")
     parser.add_argument("--files", type=int, metavar="N", help="N objects, saved and loaded")
     parser.add_argument("--names", action="store_true", help="names of all modules")
     options = parser.parse_args(arguments)
+    last = options.first + options.calls
+    if options.graphs:
+        return _compare_graphs(options.peer, options.first, last, options.store)
     interpreters = options.peer, sys.executable
     if options.trainers and options.store:
         exchanges.store_trainers(_output_of, options.peer, options.trainers)
@@ -90,7 +100,6 @@ def main(arguments: list[str] | None = None) -> int:
     if options.store:
         store(answers_of(options.peer, 0, STORED_ROUNDS * len(names())))
         return 0
-    last = options.first + options.calls
     theirs = answers_of(options.peer, options.first, last, options.special)
     ours = answers_of(sys.executable, options.first, last, options.special)
     return _report(
@@ -115,6 +124,26 @@ def _compare_dtypes(peer: str, storing: bool) -> int:
         for difference in compare_outcomes(chainer, name, calls)
     ]
     return _report(sum(len(mixed) for calls in theirs.values() for mixed in calls.values()), found)
+
+
+def _compare_graphs(peer: str, first: int, last: int, storing: bool) -> int:
+    if storing:
+        store_graphs(_graphs(peer, 0, STORED_GRAPHS))
+        return 0
+    found = 0
+    for number, theirs in enumerate(_graphs(peer, first, last), first):
+        difference = first_difference(theirs, answer(chainer, number))
+        if difference is not None:
+            found += 1
+            print(f"program {number}, statement {difference[0]}: {difference[1]}")
+            print("    " + "\n    ".join(program_of(number)))
+    print(f"{last - first} programs, {found} differ")
+    return 1 if found else 0
+
+
+def _graphs(python: str, first: int, last: int) -> list[Any]:
+    output = _output_of(python, "tests.comparison.graphs", str(first), str(last))
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def _report(calls: int, differences: Iterable[Difference], special: bool = False) -> int:

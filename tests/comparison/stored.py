@@ -10,6 +10,7 @@ from typing import Any
 
 PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
 PATH_OF_DTYPES = Path(__file__).parent / "dtypes_of_7_8_1.json.gz"
+PATH_OF_GRAPHS = Path(__file__).parent / "graphs_of_7_8_1.json.gz"
 
 PATH_OF_RUNS = Path(__file__).parent / "trainer_runs_of_7_8_1.json.gz"
 
@@ -35,6 +36,17 @@ def store_dtypes(table: dict[str, Any]) -> None:
 def load_dtypes() -> dict[str, Any]:
     """Returns for each function the number of its call and the outcomes of its mixtures."""
     return json.loads(gzip.decompress(PATH_OF_DTYPES.read_bytes()))
+
+
+def store_graphs(answers: Sequence[list[Any]]) -> None:
+    """Writes what the programs of backpropagation did, from number 0 on."""
+    text = json.dumps(answers, separators=(",", ":"))
+    PATH_OF_GRAPHS.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load_graphs() -> list[list[Any]]:
+    """Returns what the programs did; their positions are the numbers of the programs."""
+    return json.loads(gzip.decompress(PATH_OF_GRAPHS.read_bytes()))
 
 
 def store_runs(runs: Sequence[dict[str, Any]]) -> None:

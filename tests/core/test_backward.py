@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
+import chainer
 from chainer import MisuseWarning
 from chainer import functions as F
 from chainer.core.autograd.function import force_backprop_mode, no_backprop_mode
@@ -280,15 +281,82 @@ class TestMultipleOutputs:
         assert x.grad.tolist() == [8 + 3]
 
 
+class TestUnchainedOutput:
+    """An output that is unchained is a leaf, also for the function that has computed it."""
+
+    @pytest.mark.parametrize("create_graph", [False, True])
+    @pytest.mark.parametrize("is_late", [False, True])
+    def test_gets_a_gradient_that_does_not_flow_on(self, is_late, create_graph):
+        x = var(1)
+        y, z = Split().apply((x,))
+        if not is_late:
+            y.unchain()
+        total = add(y, z)
+        if is_late:
+            y.unchain()
+        total.backward(enable_double_backprop=create_graph)
+        assert x.grad.tolist() == [3]
+        assert y.grad.tolist() == [1]
+
+    def test_keeps_the_gradient_that_was_set(self):
+        x = var(1)
+        y, z = Split().apply((x,))
+        y.grad = f32(5)
+        y.unchain()
+        z.backward()
+        assert x.grad.tolist() == [3]
+        assert y.grad.tolist() == [5]
+
+    def test_adds_to_the_gradient_that_was_set(self):
+        x = var(1)
+        y, z = Split().apply((x,))
+        total = add(y, z)
+        y.unchain()
+        y.grad = f32(5)
+        total.backward(retain_grad=True)
+        assert y.grad.tolist() == [6]
+        assert z.grad.tolist() == [1]
+
+    def test_in_grad(self):
+        x = var(1)
+        y, z = Split().apply((x,))
+        total = add(y, z)
+        y.unchain()
+        (gx,) = chainer.grad([total], [x])
+        assert gx.array.tolist() == [3]
+
+
 class TestIntermediateGradients:
-    def test_are_cleared(self):
+    @NODES
+    def test_set_by_the_user_are_neither_used_nor_changed(self, node):
+        """As in 7.8.1; release 4 erased them."""
+        x = var(2)
+        y = multiply(x, x, node)
+        y.grad = f32(100)
+        given = y.grad_var
+        z = multiply(y, x, node)
+        for n in (1, 2):
+            z.backward()
+            assert y.grad_var is given
+            assert y.grad.tolist() == [100]
+            assert z.grad_var is None
+            assert x.grad.tolist() == [12 * n]
+
+    def test_root_keeps_the_object_that_is_its_gradient(self):
         x = var(2)
         y = multiply(x, x)
-        y.grad = f32(100)
-        z = multiply(y, x)
-        z.backward()
+        given = y.grad_var = var(1)
+        y.backward(retain_grad=True)
+        assert y.grad_var is given
+
+    @pytest.mark.parametrize("retain", [False, True])
+    def test_are_used_up_where_no_input_requires_one(self, retain):
+        x = chainer.Variable(f32(2), requires_grad=False)
+        y, z = Split().apply((x,))
+        y.grad, z.grad = f32(1), f32(1)
+        y.backward(retain_grad=retain)
         assert y.grad is None
-        assert x.grad.tolist() == [12]
+        assert z.grad is None
 
     @NODES
     def test_are_retained(self, node):

@@ -195,7 +195,7 @@ class TestForward:
         [
             (f32(1), r"forward output must be a tuple \(Bad\)\nActual: <class 'numpy.ndarray'>"),
             ([f32(1)], r"forward output must be a tuple \(Bad\)\nActual: <class 'list'>"),
-            (("a",), r"tuple of arrays.\nFunction: Bad\nActual output types: \(<class 'str'>,\)"),
+            (("a",), r"tuple of ndarrays.\nFunction: Bad\nActual output types: \(<class 'str'>,\)"),
             ((f32(1), 2.0), r"Actual output types: \(<class 'numpy.ndarray'>, <class 'float'"),
         ],
     )

@@ -104,10 +104,13 @@ def test_grad_outputs_are_left_alone():
 
 
 def test_one_output_twice():
+    """The last gradient counts, as in releases 4 to 7."""
     x = var(1)
     y = multiply(x, x)
+    (gx,) = chainer.grad([y, y], [x], [var(1), var(5)])
+    assert gx.array.tolist() == [10]
     (gx,) = chainer.grad([y, y], [x])
-    assert gx.array.tolist() == [4]
+    assert gx.array.tolist() == [2]
 
 
 def test_one_input_twice():
@@ -123,6 +126,54 @@ def test_grad_inputs_are_added_not_in_place():
     assert gx.array.tolist() == [102, 104]
     assert gz.array.tolist() == [7, 7]
     assert initial.array.tolist() == [100, 100]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_grad_inputs_flow_on(create_graph):
+    """They reach the inputs from which another input was computed, as in releases 4 to 7."""
+    x = var(1)
+    y = multiply(x, var(2))
+    z = multiply(y, var(2))
+    gradients = chainer.grad(
+        [z], [x, y], grad_inputs=[var(1000), var(100)], enable_double_backprop=create_graph
+    )
+    assert [g.array.tolist() for g in gradients] == [[1204], [102]]
+
+
+def test_grad_inputs_replace_the_gradient_of_an_output():
+    x = var(3)
+    y = multiply(x, x)
+    initial = var(5)
+    gx, gy = chainer.grad([y], [x, y], [var(1)], grad_inputs=[None, initial])
+    assert gy is initial
+    assert gx.array.tolist() == [30]
+
+
+def test_grad_inputs_of_an_input_that_is_not_reached():
+    x = var(1)
+    y = multiply(x, x)
+    z = multiply(y, x)
+    gx, gz = chainer.grad([y], [x, z], grad_inputs=[None, var(100)])
+    assert gx.array.tolist() == [2]
+    assert gz.array.tolist() == [100]
+
+
+def test_retained_gradients():
+    x = var(3)
+    y = multiply(x, x)
+    z = multiply(y, x)
+    seed = var(2)
+    (gx,) = chainer.grad([z], [x], [seed], retain_grad=True)
+    assert z.grad_var is seed
+    assert y.grad.tolist() == [6]
+    assert x.grad_var is gx
+
+
+def test_set_grad_clears_where_there_is_no_gradient():
+    x, other = var(1), var(1)
+    other.grad = f32(5)
+    chainer.grad([multiply(x, x)], [x, other], set_grad=True)
+    assert other.grad is None
 
 
 def test_grad_inputs_take_part_in_the_graph():
@@ -231,11 +282,18 @@ def test_not_differentiable():
         assert chainer.grad([y], [x]) == [None]
 
 
-def test_input_without_gradient():
+def test_input_that_requires_no_gradient():
+    """It gets gradients of the functions that are visited, as in releases 4 to 7."""
     x = Variable(f32(1), requires_grad=False)
     y = multiply(x, var(2))
+    (gx,) = chainer.grad([y], [x])
+    assert gx.array.tolist() == [2]
+
+
+def test_no_function_is_visited_for_an_input_that_requires_no_gradient():
+    x = Variable(f32(1), requires_grad=False)
     with pytest.warns(chainer.MisuseWarning, match="all gradients are None"):
-        assert chainer.grad([y], [x]) == [None]
+        assert chainer.grad([multiply(multiply(x, x), var(1))], [x]) == [None]
 
 
 @pytest.mark.parametrize(

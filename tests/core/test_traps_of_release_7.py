@@ -141,12 +141,28 @@ class TestVariables:
         assert x.grad.tolist() == [3, 3]
 
     def test_gradient_of_an_uninitialized_parameter(self):
-        assert chainer.Parameter().grad is None
-        assert chainer.Parameter().grad_var is None
+        parameter = chainer.Parameter()
+        with pytest.raises(RuntimeError, match=r"Cannot retrieve Variable.grad. Either"):
+            _ = parameter.grad
+        assert parameter.grad_var is None
+        parameter.cleargrad()
+        assert parameter.grad is None
+        for given in (None, f32(1, 2)):
+            parameter = chainer.Parameter()
+            parameter.grad = given
+            assert parameter.grad is given
+
+    @pytest.mark.parametrize("mode", ["copy", "init"])
+    def test_copies_of_an_uninitialized_parameter(self, mode):
+        parameter = chainer.links.Linear(None, 2).copy(mode=mode).W
+        with pytest.raises(RuntimeError, match=r"Cannot retrieve Variable.grad"):
+            _ = parameter.grad
 
     def test_dtype_of_an_uninitialized_parameter(self):
         assert chainer.Parameter(chainer.initializers.One(dtype="d")).dtype == np.float64
         assert chainer.Parameter(chainer.initializers.One()).dtype == np.float32
+        with pytest.raises(RuntimeError, match="not determined yet"):
+            _ = chainer.Parameter(lambda array: None).dtype
 
     def test_gradient_of_another_shape_is_refused(self):
         with pytest.raises(ValueError, match="Shape of data and grad"):
@@ -541,8 +557,10 @@ class TestOptimizers:
         optimizer.use_auto_new_epoch = True
         optimizer.new_epoch(auto=True)
         assert optimizer.epoch == 2
-        # Release 7 refuses this; release 4 counts the calls of the program.
-        optimizer.new_epoch()
+        # As in release 7. Only where an updater set the attribute by default, calls of the program
+        # are counted, as in release 4.
+        with pytest.raises(RuntimeError, match="duplicated new_epoch"):
+            optimizer.new_epoch()
         assert optimizer.epoch == 2
 
     def test_rules_see_uninitialized_parameters(self):

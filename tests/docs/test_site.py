@@ -6,14 +6,17 @@ The site itself is built by ``make docs``, where warnings are errors.
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("griffe", reason="needs the extra docs")
 
+from scripts.site.aliases import NAMES, PAGES, pages
 from scripts.site.names import link_targets, main_names, sections, value_of
 from scripts.site.roles import to_markdown
 
+ROOT = Path(__file__).parents[2]
 PAGE = "chainer.core.autograd.variable.Variable"
 TARGETS = {"chainer.Variable": PAGE}
 
@@ -22,6 +25,19 @@ def test_every_registered_function_has_a_page() -> None:
     names = {name.public for name in sections()["Functions"]}
     assert {"chainer.functions.relu", "chainer.functions.convolution_2d"} <= names
     assert all(name.origin for name in sections()["Links"])
+
+
+def test_words_of_the_search_lead_to_pages() -> None:
+    """``python -m scripts.site.queries site`` types them into the search of the built site."""
+    targets = link_targets()
+    for name in NAMES:
+        public = f"chainer.{name}"
+        # The page of a second name is not in the search.
+        assert main_names()[targets[public]].public == public
+    for page in PAGES:
+        assert (ROOT / "docs" / page).exists(), page
+    words = [word for group in pages().values() for word in group]
+    assert len(words) == len(set(words)) >= 60
 
 
 def test_names_lead_to_objects() -> None:

@@ -44,7 +44,9 @@ def test_packs_from_wheels(dist: Path, environment: Path) -> None:
     command = printed_command(output)
     assert shlex.split(command)[:4] == ["pip", "install", "--find-links", str(dist)]
     run(command, folder, environment)
-    (folder / "x.py").write_text("import chainermn; print(chainermn.create_communicator().size)")
+    (folder / "x.py").write_text(
+        "import chainermn; print(chainermn.create_communicator('naive').size)"
+    )
     assert run("chainer launch -n 2 x.py", folder, environment).split().count("2") == 2
 
 

@@ -63,6 +63,9 @@ def backward(
         root.grad = initial_gradient(root.array, loss_scale)
     if creator is None:
         return
+    if not creator._targets:
+        _use_up_gradients(root, creator)
+        return
     if on_complete is None:
         backward_pass = BackwardPass(enable_double_backprop, retain_grad)
     else:
@@ -75,6 +78,7 @@ def backward(
         backward_pass.sums.add(node, root.grad_var if backward_pass.on_variables else root.grad)
     if retain_grad:
         given = root.grad
+        backward_pass.keep_seed(node, root)
     else:
         root.cleargrad()
         node._marks &= ~GRAD_WAS_SET
@@ -102,6 +106,20 @@ def backward_watched(
         loss_scale: Factor of the gradient of the root.
     """
     backward(root, False, False, loss_scale, on_complete)
+
+
+def _use_up_gradients(root: Variable, creator: FunctionNode) -> None:
+    """Clears the gradients of a function's outputs whose inputs require no gradient.
+
+    As in release 7, they are used up, even if gradients are retained, and nothing is computed.
+    """
+    root.cleargrad()
+    for reference in creator.outputs or ():
+        node = reference()
+        if node is not None and node._creator_node is creator:
+            variable = node.get_variable_or_none()
+            if variable is not None:
+                variable.cleargrad()
 
 
 class InitialGradientError(ValueError, TypeError):

@@ -57,7 +57,8 @@ class BackwardPass:
             differentiated in turn.
         retain_grad: Whether gradients of intermediate variables are stored in the variables.
         targets: Nodes whose gradients are kept although a function created them, or None.
-        reachable: Nodes worth visiting, or None for all.
+        paths: Functions to visit, with the indexes of the inputs that get gradients. None for all
+            functions, with the inputs that require gradients.
         any_dtype: Whether gradients may have other dtypes than the variables. They are Variables
             then, so that the type checks of functions decide what can be computed with them.
 
@@ -66,6 +67,9 @@ class BackwardPass:
         sums: Gradients of the nodes reached so far. Roots are added before :meth:`run`. Afterwards
             only gradients of leaves and ``targets`` remain.
         delivery: Prevents that variables share the memory of gradients.
+        seeds: Nodes with the gradients that the user gave for them, if gradients are retained or
+            returned. Where nothing is added to it, the result is the same object.
+        waiting: Nodes that have a gradient from the user before the pass reaches them.
     """
 
     __slots__ = (
@@ -74,17 +78,19 @@ class BackwardPass:
         "_heap",
         "_is_common",
         "_is_plain",
+        "_paths",
         "_pushed",
-        "_reachable",
         "_retain_grad",
-        "_roots",
         "_scheduled",
         "_state",
         "_targets",
+        "_unneeded",
         "_unseeded",
         "delivery",
         "on_variables",
+        "seeds",
         "sums",
+        "waiting",
     )
 
     def __init__(
@@ -92,36 +98,38 @@ class BackwardPass:
         create_graph: bool = False,
         retain_grad: bool = False,
         targets: set[VariableNode] | None = None,
-        reachable: set[VariableNode] | None = None,
+        paths: dict[FunctionNode, Indexes] | None = None,
         any_dtype: bool = False,
     ) -> None:
         state = self._state = threads.state
         self._create_graph = create_graph
         self._retain_grad = retain_grad
         self._targets = targets
-        self._reachable = reachable
+        self._paths = paths
         self._any_dtype = any_dtype
         self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
+        self.waiting: set[VariableNode] = set()
         # Whether gradients are removed from the sums without being stored anywhere else.
         self._is_plain = not (
-            self.on_variables or retain_grad or targets is not None or reachable is not None
+            self.on_variables or retain_grad or targets is not None or paths is not None
         )
         # In the usual case a function with a rule on arrays needs no preparation at all.
         self._is_common = self._is_plain and not (state.hooks or state.debug)
-        #: Nodes that had their gradients before the pass, so that these are not stored again.
-        self._roots: set[VariableNode] = set()
+        self.seeds: dict[VariableNode, Variable] = {}
         #: Functions to visit: rank, number, function, and the output node where it was reached.
         self._heap: list[tuple[int, int, FunctionNode, VariableNode]] = []
         self._pushed = 0
         #: Functions that were put into the heap, out of all functions that several nodes may reach.
         self._scheduled: set[FunctionNode] = set()
+        #: Outputs of functions with a gradient from the user, for which a rule has returned None.
+        self._unneeded: set[VariableNode] = set()
         #: Function that is differentiated although its outputs have no gradients.
         self._unseeded: FunctionNode | None = None
 
     def start_with(self, root: VariableNode, gradient: Variable) -> None:
-        """Adds a gradient from the user to the sums. Called before :meth:`run`."""
+        """Sets the gradient of a node that the user gave. Called before :meth:`run`."""
         if self.on_variables:
             self.sums.add(root, gradient)
         else:
@@ -129,6 +137,14 @@ class BackwardPass:
             if self._targets is None or self._retain_grad:
                 self.delivery.mark_borrowed(gradient.array)
             self.sums.add(root, gradient.array)
+        if self._targets is not None:
+            self.seeds[root] = gradient
+
+    def keep_seed(self, root: VariableNode, variable: Variable) -> None:
+        """Lets a root keep the object that is its gradient, in a pass that retains gradients."""
+        seed = variable.grad_var
+        if seed is not None:
+            self.seeds[root] = seed
 
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
         """Visits the creators of the roots and all functions before them.
@@ -140,7 +156,6 @@ class BackwardPass:
         self._unseeded = unseeded
         heap = self._heap
         for root in roots:
-            self._roots.add(root)
             function = root._creator_node
             if function is not None and self._is_first_visit(root, function):
                 self._push(root, function)
@@ -209,14 +224,13 @@ class BackwardPass:
             elif function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         else:
+            if self._paths is not None:
+                if function not in self._paths:
+                    return None
+                targets = self._paths[function]
             gys = self._pop_output_gradients(node, function)
         if gys is None or not targets:
             return None
-        if self._reachable is not None:
-            inputs = function.inputs or ()
-            targets = tuple([i for i in targets if inputs[i] in self._reachable])
-            if not targets:
-                return None
         device = function._device
         if device is not None and not is_current(device):
             with device:
@@ -261,27 +275,45 @@ class BackwardPass:
         on_variables = self.on_variables
         reached = self.sums.sums
         following: VariableNode | None = None
+        others: list[VariableNode] | None = None
         for i, gx in zip(targets, gxs):
-            if gx is None:
-                continue
             x = inputs[i]
-            array = gx._array if on_variables else gx
-            dtype, shape = x._type
-            # The dtype of a pickled array may be an equal but different object.
-            if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
-                check_input_gradient(function, i, array, self._any_dtype)
-            if x in reached:
-                self.sums.add(x, gx)
-                continue
-            # The same as add() of the first gradient of a node, without the call.
-            reached[x] = [gx] if on_variables else gx
+            if gx is None:
+                if x._marks & GRAD_WAS_SET:
+                    self._unneeded.add(x)
+                if x not in self.waiting:
+                    continue
+                self.waiting.discard(x)
+            else:
+                array = gx._array if on_variables else gx
+                dtype, shape = x._type
+                # The dtype of a pickled array may be an equal but different object.
+                if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
+                    check_input_gradient(function, i, array, self._any_dtype)
+                if x not in reached:
+                    # The same as add() of the first gradient of a node, without the call.
+                    reached[x] = [gx] if on_variables else gx
+                else:
+                    self.sums.add(x, gx)
+                    if x not in self.waiting:
+                        continue
+                    self.waiting.discard(x)
             creator = x._creator_node
             if creator is None or (x._marks and not self._is_first_visit(x, creator)):
                 continue
             if following is None:
                 following = x
+            elif others is None:
+                others = [x]
             else:
-                self._push(x, creator)
+                others.append(x)
+        if others is not None and following is not None:
+            # All of them go into the heap, in the order in which they were reached.
+            for x in (following, *others):
+                creator = x._creator_node
+                if creator is not None:
+                    self._push(x, creator)
+            following = None
         if on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following
@@ -299,15 +331,17 @@ class BackwardPass:
         targets = self._targets or ()
         for output in nodes:
             gy: Gradient | None = None
-            if output is not None:
+            # An output that was unchained is a leaf: its gradient does not flow on.
+            if output is not None and output._creator_node is function:
                 gy = self.sums.get(output) if output in targets else self.sums.pop(output)
                 if gy is None and output._marks & GRAD_WAS_SET:
-                    gy = self._gradient_set_by_user(output, len(nodes))
-                if gy is not None and not self.on_variables and type(gy) is not _ndarray:
-                    gy = _to_rule_array(function, gy)
-                if output._marks & GRAD_WAS_SET or self._retain_grad:
-                    self._clear_or_store(output, gy)
-                found = found or gy is not None
+                    gy = self._take_gradient_set_by_user(output)
+                if gy is not None:
+                    found = True
+                    if not self.on_variables and type(gy) is not _ndarray:
+                        gy = _to_rule_array(function, gy)
+            if self._retain_grad and output is not None:
+                self._retain(output, gy)
             gys.append(gy)
         return tuple(gys) if found else None
 
@@ -320,17 +354,10 @@ class BackwardPass:
         found = function is self._unseeded
         for node in nodes:
             gy = None
-            if node is not None:
+            if node is not None and node._creator_node is function:
                 gy = sums.pop(node, None)
-                was_set = node._marks & GRAD_WAS_SET
-                variable = node.get_variable_or_none() if was_set else None
-                if variable is not None:
-                    if gy is None:  # see _gradient_set_by_user()
-                        gy = variable._grad
-                        if gy is not None:
-                            self.delivery.mark_borrowed(gy)
-                    variable.cleargrad()
-                    node._marks &= ~GRAD_WAS_SET
+                if gy is None and node._marks & GRAD_WAS_SET:
+                    gy = self._take_gradient_set_by_user(node)
                 if gy is not None:
                     found = True
                     if type(gy) is not _ndarray:
@@ -338,33 +365,41 @@ class BackwardPass:
             gys.append(gy)
         return tuple(gys) if found else None
 
-    def _gradient_set_by_user(self, node: VariableNode, outputs: int) -> Gradient | None:
-        """Returns the gradient that the user set for an output that no other gradient reached.
+    def _take_gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
+        """Clears and returns the gradient that the user set for an output, or returns None.
 
-        As in earlier releases, it is used only if the function has several outputs and is visited
-        because of another output. :func:`chainer.grad` uses gradients from its arguments only.
+        As in release 7, it is used if the pass has visited no function of the output, and visits
+        its creator because of another output. :func:`chainer.grad` uses gradients from its
+        arguments only.
         """
         variable = node.get_variable_or_none()
-        if variable is None or outputs == 1 or self._targets is not None:
+        if variable is None or self._targets is not None or node in self._unneeded:
             return None
-        if self.on_variables:
-            return variable.grad_var
-        gradient = variable._grad
-        if gradient is not None:
-            self.delivery.mark_borrowed(gradient)
+        gradient = variable.grad_var if self.on_variables else variable._grad
+        if gradient is None:
+            return None
+        self.delivery.mark_borrowed(self._array(gradient))
+        if self._retain_grad:
+            self.keep_seed(node, variable)
+        variable.cleargrad()
+        node._marks &= ~GRAD_WAS_SET
         return gradient
 
-    def _clear_or_store(self, node: VariableNode, gy: Gradient | None) -> None:
-        """Stores the gradient of an intermediate variable, or clears the one that was set."""
+    def _retain(self, node: VariableNode, gy: Gradient | None) -> None:
+        """Stores the gradient of an output in its variable; None where no gradient reached it."""
         variable = node.get_variable_or_none()
         if variable is None:
             return
-        if self._retain_grad:
-            if gy is not None and node not in self._roots:
-                self.store(variable, gy)
-        elif self._targets is None and node._marks & GRAD_WAS_SET:
-            variable.cleargrad()
-            node._marks &= ~GRAD_WAS_SET
+        if gy is None:
+            # An unchained output is a leaf, which gets its gradient at the end.
+            if self._targets is not None or node not in self.sums.sums:
+                variable.grad_var = None
+            return
+        seed = self.seeds.get(node)
+        if seed is not None and seed._array is self._array(gy):
+            variable.grad_var = seed
+        else:
+            self.store(variable, gy)
 
     def store(self, variable: Variable, gradient: Gradient) -> None:
         """Stores a gradient in a variable, whose previous one is dropped."""
@@ -413,9 +448,12 @@ class BackwardPass:
             x = function.input_nodes[i]
             gradient = self.sums.pop(x)
             if gradient is not None:
-                # The sum that comes back is not the first gradient of this node.
+                # The sum that comes back is not the first gradient that reaches this node, unless
+                # it had one before the pass.
                 x._marks |= CHECK_SCHEDULED
-                if x._creator_node is not None:
+                if x in self.waiting:
+                    self.waiting.discard(x)
+                elif x._creator_node is not None:
                     self._scheduled.add(x._creator_node)
                 if not self.on_variables:
                     gradient = from_array(gradient, False)

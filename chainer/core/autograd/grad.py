@@ -20,12 +20,12 @@ from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.config.configuration import using_config
 from chainer.core.misuse import MisuseWarning
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.typing import Indexes
 
 
 def grad(
@@ -48,11 +48,14 @@ def grad(
         inputs (tuple or list of Variable): Variables to compute the gradients w.r.t.
         grad_outputs (tuple or list of Variable or None): Initial gradient of each output; ones
             where None. Their dtypes may differ from the dtypes of the outputs.
-        grad_inputs (tuple or list of Variable or None): Values the gradient of each input is added
-            to (not in place).
-        set_grad (bool): Whether the gradients are also stored to ``grad_var`` of the inputs.
-        retain_grad (bool): Whether the gradients of inputs, outputs and all intermediate variables
-            are stored to their ``grad_var``; ``set_grad`` is then ignored.
+        grad_inputs (tuple or list of Variable or None): Initial gradient of each input. The
+            gradients that reach the input are added to it (not in place), and the sum flows on to
+            other inputs that the input was computed from. If the input is an output as well, this
+            value replaces its initial gradient.
+        set_grad (bool): Whether the gradients are also stored to ``grad_var`` of the inputs, None
+            where there is no gradient.
+        retain_grad (bool): Whether the gradients of inputs, outputs and intermediate variables that
+            the backward pass reaches are stored to their ``grad_var``.
         enable_double_backprop (bool): Whether the gradients can be differentiated in turn.
         loss_scale (float): Factor of the initial gradients that are not given.
 
@@ -79,56 +82,35 @@ def grad(
 
     targets = {x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
-    seeds = [_seed(y, given[i], i, loss_scale) for i, y in enumerate(outputs)]
-    starts = list(zip(outputs, seeds, strict=True))
-    backward_pass = _run_between(starts, targets, enable_double_backprop, retain_grad)
+    # As in earlier releases, the last gradient counts if a variable is given several times.
+    starts: dict[VariableNode, Variable] = {}
+    any_dtype = False
+    for i, y in enumerate(outputs):
+        gy = starts[y.node] = _seed(y, given[i], i, loss_scale)
+        any_dtype = any_dtype or gy._array.dtype != y._array.dtype
+    roots = list(starts)
+    initial = _initial_of_inputs(inputs, grad_inputs)
+    # A function may have many outputs: each is handled with as few calls as possible.
+    paths = _paths_between(roots, targets)
+    backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, paths, any_dtype)
+    for node, gradient in {**starts, **initial}.items():
+        backward_pass.start_with(node, gradient)
+    backward_pass.waiting.update(initial.keys() - starts.keys())
+    backward_pass.run(roots)
 
     # One Variable for each node, though it may be given as several inputs.
     found = {node: _gradient_of(node, backward_pass) for node in targets}
     results = [found[x.node] for x in inputs]
     if grad_inputs is None:
         _warn_without_gradients(inputs, results)
-    else:
-        with using_config("enable_backprop", enable_double_backprop):
-            results = _add_initial(results, inputs, grad_inputs)
     if loss_scale is not None:
         for x in inputs:
             x.loss_scale = loss_scale
     if set_grad or retain_grad:
         for x, result in zip(inputs, results, strict=True):
-            x.grad_var = result
-    if retain_grad:
-        _keep_initial(starts, targets)
+            if set_grad or result is not None:
+                x.grad_var = result
     return results
-
-
-def _run_between(
-    starts: list[tuple[Variable, Variable]],
-    targets: set[VariableNode],
-    create_graph: bool,
-    retain_grad: bool,
-) -> BackwardPass:
-    """Runs a backward pass over the paths from outputs to the nodes of the inputs.
-
-    Args:
-        starts: Each output with its initial gradient.
-        targets: Nodes of the inputs.
-        create_graph: See :class:`BackwardPass`.
-        retain_grad: See :class:`BackwardPass`.
-
-    Returns:
-        BackwardPass: The pass, whose sums are the gradients of the targets.
-    """
-    # A function may have many outputs: each is handled with as few calls as possible.
-    nodes = [y.node for y, _ in starts]
-    reachable = _nodes_between(nodes, targets)
-    any_dtype = any([gy._array.dtype != y._array.dtype for y, gy in starts])
-    backward_pass = BackwardPass(create_graph, retain_grad, targets, reachable, any_dtype)
-    for node, (_, gy) in zip(nodes, starts, strict=True):
-        backward_pass.start_with(node, gy)
-    # One node once, though it may be given as several outputs.
-    backward_pass.run(dict.fromkeys([node for node in nodes if node in reachable]))
-    return backward_pass
 
 
 def _warn_without_gradients(inputs: Sequence[Variable], results: list[Variable | None]) -> None:
@@ -144,28 +126,17 @@ def _warn_without_gradients(inputs: Sequence[Variable], results: list[Variable |
     )
 
 
-def _keep_initial(starts: list[tuple[Variable, Variable]], targets: set[VariableNode]) -> None:
-    """Stores the initial gradients in outputs that are not inputs, too."""
-    for y, gy in starts:
-        if y.node not in targets:
-            y.grad_var = gy
-
-
-def _add_initial(
-    results: list[Variable | None],
-    inputs: Sequence[Variable],
-    grad_inputs: Sequence[Variable | None],
-) -> list[Variable | None]:
-    """Adds the values that the user gave as ``grad_inputs`` to the gradients of the inputs."""
-    sums: list[Variable | None] = []
-    for i, (x, initial, result) in enumerate(zip(inputs, grad_inputs, results, strict=True)):
-        if initial is None:
-            sums.append(result)
-            continue
-        initial = as_variable(initial)
-        check_gradient(x.array, initial.array, f"grad_inputs[{i}]: ")
-        sums.append(initial if result is None else initial + result)
-    return sums
+def _initial_of_inputs(
+    inputs: Sequence[Variable], grad_inputs: Sequence[Variable | None] | None
+) -> dict[VariableNode, Variable]:
+    """Returns the nodes of the inputs for which the user gave initial gradients, with these."""
+    initial: dict[VariableNode, Variable] = {}
+    for i, (x, given) in enumerate(zip(inputs, grad_inputs or (), strict=False)):
+        if given is not None:
+            gradient = as_variable(given)
+            check_gradient(x.array, gradient.array, f"grad_inputs[{i}]: ")
+            initial[x.node] = gradient
+    return initial
 
 
 def backward(
@@ -215,6 +186,8 @@ def backward(
     for i, y in enumerate(outputs):
         if grad_outputs is None:
             gy = y.grad_var
+            if gy is not None and y.creator_node is None:
+                continue  # a leaf keeps its gradient, to which others are added
             y.cleargrad()
             if gy is None:
                 warnings.warn(
@@ -274,23 +247,41 @@ def _gradient_of(node: VariableNode, backward_pass: BackwardPass) -> Variable | 
     gradient = backward_pass.sums.get(node)
     if gradient is None or isinstance(gradient, Variable):
         return gradient
+    given = backward_pass.seeds.get(node)
+    if given is not None and given._array is gradient:  # nothing was added to it
+        return given
     return Variable(numpy.asarray(gradient) if isinstance(gradient, Scalar) else gradient)
 
 
-def _nodes_between(
+def _paths_between(
     outputs: Sequence[VariableNode], targets: set[VariableNode]
-) -> set[VariableNode]:
-    """Returns the nodes on the paths from the targets to the outputs, and the targets."""
+) -> dict[FunctionNode, Indexes]:
+    """Returns the functions to visit, with the indexes of the inputs that get gradients.
+
+    These inputs are targets, or are computed from targets. As in earlier releases, functions are
+    not visited because of a target without ``requires_grad``, but it gets gradients of those that
+    are visited. The creators of outputs and targets are visited in any case: gradients of all their
+    outputs may have to be retained.
+    """
+    roots = [node.creator_node for node in outputs]
     functions: set[FunctionNode] = set()
-    pending = [node.creator_node for node in outputs]
+    pending = list(roots)
     while pending:
         function = pending.pop()
         if function is None or function in functions:
             continue
         functions.add(function)
-        pending.extend(x.creator_node for x in function.inputs or ())
+        pending.extend([x.creator_node for x in function.inputs or () if x.requires_grad])
     reachable = set(targets)
+    ends = [*roots, *[node.creator_node for node in targets]]
+    paths: dict[FunctionNode, Indexes] = {f: () for f in ends if f is not None}
+    functions.update(paths)
     for function in sorted(functions, key=lambda f: f.rank):
-        if any([x in reachable for x in function.inputs or ()]):
-            reachable.update([node for r in function.outputs or () if (node := r()) is not None])
-    return reachable
+        inputs = function.inputs or ()
+        indexes = tuple([i for i, x in enumerate(inputs) if x in reachable])
+        if function in paths:
+            paths[function] = indexes
+        if any([inputs[i].requires_grad for i in indexes]):
+            paths[function] = indexes
+            reachable.update([y for r in function.outputs or () if (y := r()) is not None])
+    return paths

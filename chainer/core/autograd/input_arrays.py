@@ -69,6 +69,7 @@ def convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> A
     if xp is not numpy:
         self.xp = xp
     if backend.multi_device:
+        first = next(array for array in in_data if array is not None)
         self._device = backend.device_of(first)
         # The gradients, too, have to be computed with the device made current.
         self._has_direct_rule = False
@@ -84,7 +85,7 @@ def convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> A
 def _check_one_device(self: FunctionNode, backend: Backend, in_data: Arrays) -> None:
     """Raises if the inputs are arrays of several devices of a backend."""
     device = self._device
-    for array in in_data[1:]:
+    for array in in_data:
         other = device if array is None else backend.device_of(array)
         if other is not device and other != device:
             names = ", ".join([str(get_device_from_array(array)) for array in in_data])
@@ -127,7 +128,7 @@ def check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
         backend = find_backend(y.__class__)
         if backend is None:
             raise TypeError(
-                f"forward output must be a tuple of arrays.\nFunction: {self.label}\n"
+                f"forward output must be a tuple of ndarrays.\nFunction: {self.label}\n"
                 f"Actual output types: {tuple(map(type, outputs))}"
             )
         families.add(backend.family)

@@ -25,7 +25,6 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
     (``if in_types[0].ndim == 3``). If the check fails, it runs again on expressions, which supply
     the text of the message.
     """
-    refuse_uninitialized(self, in_data)
     try:
         with type_check.light_mode():
             light_types: Any = type_check.get_light_types(in_data)
@@ -33,6 +32,10 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
     except (type_check.InvalidType, IndexError):
         # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
         _explain_types(self, in_data)
+    except (AttributeError, TypeError) as error:
+        # A check that expects None as an input passes. Others read attributes of None.
+        refuse_uninitialized(self, in_data, error)
+        raise
 
 
 def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
@@ -43,7 +46,7 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     """
     message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
     try:
-        in_types = type_check.get_types(in_data, "in_types")
+        in_types = type_check.get_types(in_data, "in_types", accept_none=True)
         names = self.argument_names
         if names is not None and len(names) >= len(in_types):
             type_check.argname(in_types, names[: len(in_types)])
@@ -55,7 +58,7 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
         raise refusal from None
     except Exception as error:
         # A check that works on plain values only cannot say what it expected.
-        actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
+        actual = ", ".join(["None" if x is None else f"{x.dtype}{x.shape}" for x in in_data])
         expected = f"inputs that pass {self._impl_name}.check_type_forward"
         text = f"{message}\nExpect: {expected}\nActual: {actual}"
         raise type_check.InvalidType(expected, actual, msg=text) from error
@@ -70,7 +73,7 @@ def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
     floats = [
         (names[i] if i < len(names) else f"input {i}", array.dtype)
         for i, array in enumerate(in_data)
-        if kind_of(array.dtype) == "f"
+        if array is not None and kind_of(array.dtype) == "f"
     ]
     dtypes = {dtype for _, dtype in floats}
     if len(dtypes) < 2:
@@ -97,6 +100,9 @@ def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidT
     """Returns shapes and dtypes of all inputs by name, and a remedy where there is a common one."""
     names = self.argument_names or ()
     named = {(names[i] if i < len(names) else f"input {i}"): a for i, a in enumerate(in_data)}
+    if any([array is None for array in in_data]):
+        kinds = {name: "None" if a is None else a.dtype for name, a in named.items()}
+        return ", ".join([f"{name} is {kind}" for name, kind in kinds.items()])
     text = ", ".join([f"{name} is {a.dtype} of shape {a.shape}" for name, a in named.items()])
     if str(error.expect).endswith("dtype.kind == f") and in_data[0].dtype.kind in "biu":
         # Such inputs are most often images stored as bytes.

@@ -108,8 +108,25 @@ class Parameter(Variable):
         """Data type of the array, or the one the initializer will give it."""
         if self._array is not None:
             return self._array.dtype
-        dtype = getattr(self.initializer, "dtype", None)
-        return get_dtype(dtype)
+        if callable(self.initializer) and not hasattr(self.initializer, "dtype"):
+            raise RuntimeError(
+                f"dtype of {self.summary()} is not determined yet: it is uninitialized, and its "
+                "initializer has no attribute 'dtype'"
+            )
+        return get_dtype(getattr(self.initializer, "dtype", None))
+
+    def _refuse_undefined_gradient(self) -> None:
+        if self._initial_gradient == "nan":
+            raise RuntimeError(
+                "Cannot retrieve Variable.grad. Either it must be set manually or "
+                f"Variable.cleargrad() must be called beforehand. ({self.summary()} is "
+                "uninitialized)"
+            )
+
+    def _set_gradient(self, grad: Array | None) -> None:
+        super()._set_gradient(grad)
+        if grad is None and self._array is None:
+            self._initial_gradient = "none"
 
     def cleargrad(self) -> None:
         """Clears the gradient array."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import (
     backend_of,
@@ -296,6 +296,22 @@ class Variable(VariableMoves):
         """Gradient array of this variable (see :attr:`grad_var`), or None."""
         if self._grad_var is not None:
             return self._grad_var._array
+        if self._grad_var is not None:
+            return self._grad_var._array
+        grad = self._gradient
+        if grad is None and self._array is None:
+            self._refuse_undefined_gradient()
+        if isinstance(grad, LazyGradient):
+            grad = self._gradient = grad.read(self._array)
+        return grad
+
+    def _refuse_undefined_gradient(self) -> None:
+        """Raises an error if the gradient is not defined yet; for parameters."""
+
+    def _stored_gradient(self) -> Array | None:
+        """Returns the gradient, and None if it is not defined yet."""
+        if self._grad_var is not None:
+            return self._grad_var._array
         grad = self._gradient
         if isinstance(grad, LazyGradient):
             grad = self._gradient = grad.read(self._array)
@@ -317,7 +333,7 @@ class Variable(VariableMoves):
     def grad_var(self) -> Variable | None:
         """Gradient variable of this variable, or None."""
         if self._grad_var is None:
-            grad = self.grad
+            grad = self._stored_gradient()
             if grad is not None:
                 self._grad_var = Variable._from_array(grad, True)
         return self._grad_var
@@ -337,7 +353,7 @@ class Variable(VariableMoves):
         self._grad_var = None
 
     # The gradient array, to be set without checks. Programs use this name of release 7.
-    _grad: Any = property(cast("Any", grad).fget, _set_gradient_unchecked)
+    _grad: Any = property(_stored_gradient, _set_gradient_unchecked)
 
     def _mark_grad_set(self) -> None:
         """Tells backpropagation that the gradient of a function's output is to be cleared."""

@@ -27,6 +27,7 @@ class VariableMoves(VariableConversions):
         # Slots and properties of Variable.
         _array: Array
         _gradient: Any
+        _grad: Any
         _grad_var: Variable | None
         _sharing: list[weakref.ref[Variable]] | None
         _initial_device: str | None
@@ -48,7 +49,7 @@ class VariableMoves(VariableConversions):
         self._initial_device = target.name
         if target != self.device:
             self._sharing = None  # copies stay where they are
-        grad = self.grad
+        grad: Array | None = self._grad
         self._gradient = None
         self._grad_var = None
         if self._array is not None:

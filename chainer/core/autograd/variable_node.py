@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chainer.core.arguments import wrong_type
@@ -28,6 +29,11 @@ GRAD_WAS_SET = 2
 NO_GRADIENT = 4
 
 _new = object.__new__
+
+
+def _no_variable() -> None:
+    """Takes the place of a reference to a variable in the node of an array."""
+
 
 #: Signature of a variable without array.
 _UNKNOWN = (None, None)
@@ -87,7 +93,7 @@ class VariableNode:
             array = variable._array
         except AttributeError:
             raise wrong_type("variable", "a Variable", variable) from None
-        self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
+        self._variable: Callable[[], Variable | None] = weakref.ref(variable)
         self._creator_node: FunctionNode | None = None
         self._rank = 0
         # Stored in the node, because reading a slot is faster than reading an attribute of function
@@ -104,7 +110,7 @@ class VariableNode:
         """Makes the node of an input that is an array. Such a node needs no variable."""
         # Slot by slot: calls of two initializers would take as long as a small operation.
         self = _new(cls)
-        self._variable = None
+        self._variable = _no_variable
         self._creator_node = None
         self._rank = 0
         self._marks = NO_GRADIENT
@@ -174,8 +180,7 @@ class VariableNode:
 
     def get_variable_or_none(self) -> Variable | None:
         """Returns the variable of this node, or None when it is gone."""
-        reference = self._variable
-        return None if reference is None else reference()
+        return self._variable()
 
     def get_variable(self) -> Variable:
         """Returns the variable of this node; a new one when it is gone.

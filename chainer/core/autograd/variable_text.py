@@ -49,7 +49,7 @@ def debug_text(variable: Variable) -> str:
         backend = backend_of(array)
         device = "CPU" if backend.name == "numpy" else str(backend.device_of(array))
         backend_name, shape, dtype = f"{type(array)}", f"{variable.shape}", f"{variable.dtype}"
-        statistics, grad = _statistics(array), _statistics(variable.grad)
+        statistics, grad = _statistics(array), _statistics(variable.grad, is_gradient=True)
     return "\n".join(
         (
             variable.summary(),
@@ -63,10 +63,12 @@ def debug_text(variable: Variable) -> str:
     )
 
 
-def _statistics(array: Array | None) -> str:
+def _statistics(array: Array | None, is_gradient: bool = False) -> str:
     if array is None:
         return "None"
     if array.size == 0:
         return "empty"
     host = backend_of(array).to_host(array)
+    if is_gradient and not host.any():
+        return "0"
     return f"mean={float(host.mean()):.8f}, std={float(host.std()):.8f}"

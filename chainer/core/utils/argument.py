@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from chainer.core.arguments import require_attribute as require_attribute
+from chainer.core.arguments import wrong_type as wrong_type
 from chainer.core.foreign_names import explain_call_error
 
 _P = ParamSpec("_P")

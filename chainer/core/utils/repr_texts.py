@@ -44,9 +44,17 @@ def attributes_text(obj: object, names: Iterable[str]) -> str:
         names: Names of its attributes. A leading underscore is not shown.
     """
     values = [
-        (name.lstrip("_"), read_or_none(lambda name=name: getattr(obj, name))) for name in names
+        (name.lstrip("_"), _without_self(obj, read_or_none(lambda name=name: getattr(obj, name))))
+        for name in names
     ]
     return call_text(obj, values)
+
+
+def _without_self(obj: object, value: Any) -> Any:
+    """Returns a value, or the name of a method of the object: its repr shows the object again."""
+    if getattr(value, "__self__", None) is not obj:
+        return value
+    return Plain(f"{type(obj).__name__}.{getattr(value, '__name__', '?')}")
 
 
 def dataset_text(dataset: Any) -> str:

@@ -93,10 +93,17 @@ def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
         data (tuple of arrays): Arrays.
 
     Returns:
-        LightTypeInfoTuple: The :class:`TypeInfo` of each array.
+        LightTypeInfoTuple: NumPy arrays and None themselves, and the :class:`TypeInfo` of others.
     """
     _require_tuple(data)
-    return LightTypeInfoTuple([TypeInfo(array.shape, array.dtype) for array in data])
+    return LightTypeInfoTuple(
+        [
+            array
+            if array is None or type(array) is numpy.ndarray
+            else TypeInfo(array.shape, array.dtype)
+            for array in data
+        ]
+    )
 
 
 def in_light_mode() -> bool:
@@ -162,12 +169,16 @@ def _text(value: Operand, priority: int) -> str:
 
 
 def eval(exp: Operand) -> Any:
-    """Returns the value of an expression; other objects are returned unchanged.
+    """Returns the value of an expression, also within tuples and lists; other objects unchanged.
 
     Args:
         exp: An :class:`Expr` or any value.
     """
-    return exp.eval() if isinstance(exp, Expr) else exp
+    if isinstance(exp, Expr):
+        return exp.eval()
+    if type(exp) in (tuple, list):
+        return type(exp)([eval(part) for part in exp])
+    return exp
 
 
 def make_variable(value: Operand, name: str) -> Any:
@@ -302,6 +313,9 @@ class Expr:
 
     def __neg__(self) -> Expr:
         return UnaryOperator(_UNARY, self, "-", _operator.neg)
+
+    def __pos__(self) -> Expr:
+        return UnaryOperator(_UNARY, self, "+", _operator.pos)
 
     def __invert__(self) -> Expr:
         return UnaryOperator(_UNARY, self, "~", _operator.invert)

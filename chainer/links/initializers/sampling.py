@@ -46,7 +46,7 @@ class _Resampling(Initializer):
         """
         self._check_dtype(array)
         if array.ndim < 3:
-            raise ValueError(f"the weight must have spatial axes, got shape {array.shape}")
+            raise InvalidValueError(f"the weight must have spatial axes, got shape {array.shape}")
         channels, inputs, size, *others = array.shape
         for other in others:
             if other != size:

@@ -165,15 +165,13 @@ class Guards:
             for slot in tree.of_kind(Kind.PLAIN, Kind.ARRAY, Kind.FIXED, Kind.OBJECT)
             if slot.key not in free and slot.owner.role is not Role.PARAMETER
         ]
-        settings = [slot for slot in watched if slot.owner.role in OF_OPTIMIZERS]
-        links = [owner for owner in tree.owners if owner.role is Role.LINK]
-        # A rule that gets hyperparameters of its own shares no numbers with others.
-        sized = (Role.HYPERPARAMETERS, Role.HOOKS)
-        own = [owner for owner in tree.owners if owner.role in sized]
-        self._places = Places([s for s in watched if s.owner.role not in OF_OPTIMIZERS], links)
+        others = [slot for slot in watched if slot.owner.role not in OF_OPTIMIZERS]
+        self._places = Places(others, _of_role(tree, Role.LINK))
         # Comparing settings of optimizers takes a tenth of the time of a small step. So they are
-        # compared only after optimizer_changes was renewed.
-        self._settings = Places([slot for slot in settings if not _varies(slot)], own)
+        # compared only after optimizer_changes was renewed. A rule that gets hyperparameters of its
+        # own shares no numbers with others.
+        settings = [s for s in watched if s.owner.role in OF_OPTIMIZERS and not _varies(s)]
+        self._settings = Places(settings, _of_role(tree, Role.HYPERPARAMETERS, Role.HOOKS))
         self._groups = groups
         self._change: int | None = None
         self._carried = [
@@ -233,6 +231,10 @@ class Guards:
         if any(map(_differ, self._groups)):
             return "parameters have been updated at different steps"
         return self._places.changed() or self._settings.changed()
+
+
+def _of_role(tree: StateTree, *roles: Role) -> list[Owner]:
+    return [owner for owner in tree.owners if owner.role in roles]
 
 
 def _varies(slot: Slot) -> bool:

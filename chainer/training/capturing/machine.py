@@ -178,18 +178,22 @@ class Machine(Generic[_R]):
                 return call.repeat(record)
         self._is_busy = True
         try:
-            if len(entry.records) >= self._at_once > 1 and self._holds(entry.records[0]):
-                # Graphs that are alive use all records. Asking each of them would take longer.
-                return call.written()
-            valid = [record for record in entry.records if self._holds(record)]
-            for record in valid:
-                if is_due or not record.is_verified:
-                    return self._compare(record, call)
-            if len(valid) >= self._at_once or not call.is_prepared():
-                return call.written()
-            return self._record(entry, call)
+            return self._learn(entry, call, is_due)
         finally:
             self._is_busy = False
+
+    def _learn(self, entry: Entry[_R], call: Call[_R], is_due: bool) -> Any:
+        """Runs the Python code, and makes a record or compares one."""
+        if len(entry.records) >= self._at_once > 1 and self._holds(entry.records[0]):
+            # Graphs that are alive use all records. Asking each of them would take longer.
+            return call.written()
+        valid = [record for record in entry.records if self._holds(record)]
+        for record in valid:
+            if is_due or not record.is_verified:
+                return self._compare(record, call)
+        if len(valid) >= self._at_once or not call.is_prepared():
+            return call.written()
+        return self._record(entry, call)
 
     def _compare(self, record: _R, call: Call[_R]) -> Any:
         failure, result = call.compare(record)

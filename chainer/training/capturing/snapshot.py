@@ -10,7 +10,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, copied, copyto, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
-from chainer.training.capturing.state import Role, StateTree, each_once
+from chainer.training.capturing.state import Role, StateTree, each_once, is_long
 from chainer.training.optimizers.changes import optimizer_changes
 
 
@@ -28,11 +28,12 @@ class Snapshot:
         values: list[Any] = []
         self._containers: list[tuple[Any, Any]] = []
         for owner, contents in self._contents:
-            self._containers += [pair for v in contents.values() for pair in _containers_in(v)]
+            for value in contents.values():
+                self._containers += _containers_in(value)
             if owner.role is not Role.SURROUNDINGS:
                 values += contents.values()
         arrays = [v.array if isinstance(v, Variable) else v for v in values]
-        self._arrays = [(a, copied(a)) for a in each_once(a for a in arrays if is_array(a))]
+        self._arrays = [(a, copied(a)) for a in each_once(filter(is_array, arrays))]
         # Keys of random numbers that are arrays are state, as NumPy's generator is.
         backends = {backend_of(p.array) for p in tree.parameters if p.array is not None}
         self._keys = [(key, key.value) for b in backends for key in b.random_keys()]
@@ -61,6 +62,8 @@ class Snapshot:
 
 def _containers_in(value: object) -> Iterator[tuple[object, object]]:
     """Yields lists, dicts and sets, also within others, and shallow copies of them."""
+    if is_long(value):
+        return
     if type(value) in (list, dict, set):
         yield value, cast("list[object]", value).copy()
     if type(value) in (list, tuple, dict):

@@ -376,8 +376,20 @@ def is_same(old: object, new: object) -> bool:
     return isinstance(old, set) and old == new
 
 
+#: Entries of a container that are watched one by one. Of longer ones, such as a dataset in a list,
+#: only the object is watched.
+_MOST_ENTRIES = 1000
+
+
+def is_long(value: object) -> bool:
+    """Returns whether a container has too many entries to watch."""
+    return isinstance(value, (list, tuple, dict, set)) and len(value) > _MOST_ENTRIES
+
+
 def copied_container(value: object) -> object:
     """Returns a copy of a list, dict, set or tuple and those within; other objects as they are."""
+    if is_long(value):
+        return value
     if type(value) is dict:
         return {k: copied_container(v) for k, v in value.items()}
     if type(value) in (list, tuple):

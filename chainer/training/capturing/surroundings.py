@@ -18,7 +18,7 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.variable import Variable
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import is_of_user
-from chainer.training.capturing.state import PLAIN, Fields, Owner, Role, StateTree
+from chainer.training.capturing.state import PLAIN, Fields, Owner, Role, StateTree, is_long
 from chainer.training.optimizers.optimizer import Optimizer
 
 #: Objects that are looked at. A step whose code reaches more is watched in part.
@@ -82,9 +82,31 @@ class _Walk:
         """
         if isinstance(value, PLAIN) or is_array(value) or id(value) in self._seen:
             return
-        if len(self._seen) >= _MOST_OBJECTS:
+        if is_long(value) or len(self._seen) >= _MOST_OBJECTS:
             return
         self._seen[id(value)] = value
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, (list, tuple, set)):
+            for part in value:
+                self.visit(part, label)
+        elif isinstance(value, type):
+            self._visit_class(value, label)
+        elif isinstance(value, types.ModuleType):
+            if is_of_user(value.__name__):
+                self._holders.append((f"module {value.__name__}", value))
+        elif not self._visit_callable(value, label):
+            self._visit_object(value, label)
+
+    def _visit_class(self, cls: type, label: str) -> None:
+        for base in cls.__mro__:
+            if is_of_user(base.__module__):
+                members = vars(base).values()
+                self.visit([m for m in members if callable(m)], label)
+                self.visit([m.fget for m in members if type(m) is property], label)
+
+    def _visit_callable(self, value: object, label: str) -> bool:
+        """Follows a function; returns whether the value is one."""
         if isinstance(value, functools.partial):
             self._fields.append(Fields(Role.SURROUNDINGS, label, value, ("args", "keywords")))
             self.visit([value.func, *value.args, *value.keywords.values()], label)
@@ -94,23 +116,13 @@ class _Walk:
         elif isinstance(value, types.FunctionType):
             if is_of_user(value.__module__):
                 self._visit_function(value)
-        elif isinstance(value, (list, tuple, set)):
-            for part in value:
-                self.visit(part, label)
-        elif isinstance(value, dict):
-            self.visit([*value.values()], label)
-        elif isinstance(value, type):
-            for base in value.__mro__:
-                if is_of_user(base.__module__):
-                    self.visit([m for m in vars(base).values() if callable(m)], label)
-                    self.visit([m.fget for m in vars(base).values() if type(m) is property], label)
-        elif isinstance(value, types.ModuleType):
-            if is_of_user(value.__name__):
-                self._holders.append((f"module {value.__name__}", value))
-        elif id(value) not in self._told:
-            self._visit_object(value, label)
+        else:
+            return False
+        return True
 
     def _visit_object(self, value: object, label: str) -> None:
+        if id(value) in self._told:
+            return
         if isinstance(value, Variable):
             owner = Fields(Role.SURROUNDINGS, label, value, ("_array", "_requires_grad"))
             self._fields.append(owner)

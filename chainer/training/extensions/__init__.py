@@ -6,7 +6,7 @@ from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "_snapshot": ("snapshot", "snapshot_object"),
+    "_snapshot": ("Snapshot", "snapshot", "snapshot_object"),
     "best_snapshots": ("BestSnapshots", "SnapshotEntry", "list_best"),
     "computational_graph": ("DumpGraph", "dump_graph"),
     "dashboard": ("Dashboard",),

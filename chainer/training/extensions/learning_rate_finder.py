@@ -28,7 +28,7 @@ _SMOOTHING = 0.9
 
 @dataclass
 class LearningRateRange:
-    """Result of :func:`find_learning_rate`.
+    """What :func:`find_learning_rate` found.
 
     Attributes:
         rates: Learning rates that were tried, ascending.
@@ -101,7 +101,7 @@ def find_learning_rate(
         steps: Number of updates.
         attr: Name of the hyperparameter; ``'lr'`` or ``'alpha'`` by default.
         converter: Function that makes input arrays of a batch.
-        device: Device to which the batches are sent; the device of the model by default.
+        device: Device to which the batches are sent; the model's by default.
 
     Returns:
         Rates and losses, with ``suggestion`` and ``plot``.

@@ -34,9 +34,9 @@ class ExponentialMovingAverage(Extension):
         decay: Share of the average that is kept in each iteration, from 0 up to, but less than, 1.
         warmup: Whether the decay is at most ``(1 + n) / (10 + n)`` in the n-th update, so that
             the first iterations are soon forgotten.
-        buffers: How :meth:`applied` treats persistent values, such as the statistics of batch
-            normalization: ``'copy'`` leaves them as they are, ``'average'`` averages those that
-            are arrays of floating point numbers.
+        buffers: What :meth:`applied` does with persistent values, such as the statistics of batch
+            normalization: ``'copy'`` leaves the values of the link, ``'average'`` averages
+            arrays of floating point numbers.
 
     Attributes:
         decay: The decay.
@@ -170,8 +170,8 @@ class ExponentialMovingAverage(Extension):
 class EMAEvaluator(Evaluator):
     """Evaluator of a model with averaged parameters.
 
-    It reports the same values as :class:`~chainer.training.extensions.Evaluator`, under the
-    name ``ema_validation``: ``'ema_validation/main/loss'``.
+    It reports as :class:`~chainer.training.extensions.Evaluator` does, under the name
+    ``ema_validation``: ``'ema_validation/main/loss'``.
 
     Args:
         iterator: See :class:`~chainer.training.extensions.Evaluator`, as for the others.

@@ -40,7 +40,7 @@ class TensorBoardWriter(Extension):
     - Text: the computational graph, in the language of Graphviz; why the training was stopped.
     - Images: whatever a function returns.
 
-    Steps are iterations. Files can be read within a second or two. A training that is
+    Steps are iterations. What is written can be read within a second or two. A training that is
     resumed goes on in a new event file in the same directory; what the files before hold of later
     iterations is marked as out of date, and TensorBoard does not show it. It needs
     ``tensorboardX``: ``pip install "chainer[tensorboard]"``.
@@ -52,8 +52,8 @@ class TensorBoardWriter(Extension):
         log_report: Name of a log report of the trainer, or a log report of it, whose entries are
             written instead of means of this extension.
         histograms: When histograms are written; None for never.
-        links: Links whose parameters they show, by a name that precedes theirs; the
-            targets of all optimizers by default.
+        links: Links whose parameters they show, by a name that is put in front of the parameters'
+            names; the targets of all optimizers by default.
         graph: Key of the observation whose graph is written in the first iteration, such as
             ``'main/loss'``; None for none. Until then ``chainer.config.keep_graph_on_report`` is
             True.

@@ -74,7 +74,7 @@ def recompute_statistics(
         model: The model, which is called with the arrays of a batch.
         batches: Lists of examples: an iterator with ``repeat=False``.
         converter: Function that makes input arrays of a batch.
-        device: Device to which the batches are sent; the device of the model by default.
+        device: Device to which the batches are sent; the model's by default.
 
     Returns:
         Number of batches.

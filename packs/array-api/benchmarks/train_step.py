@@ -1,4 +1,4 @@
-"""Times of a training step on NumPy arrays and on those of the backends, in one run.
+"""Times of a training step on the arrays of NumPy and of the backends, in one run.
 
     python benchmarks/train_step.py [BACKEND ...]
 

@@ -6,7 +6,7 @@
     chainer launch -n 4 train_mnist.py          the same
     mpiexec -n 4 python train_mnist.py          the same, with the mpiexec of your MPI
 
-The script is that of one process, but for two lines: the communicator and distribute().
+The script is the same as for one process, but for two lines: the communicator and distribute().
 """
 
 import argparse

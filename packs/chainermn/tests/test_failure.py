@@ -1,4 +1,4 @@
-"""What happens when a process fails, with ``chainer launch`` and with plain mpiexec."""
+"""A process fails, with ``chainer launch`` and with plain mpiexec."""
 
 import os
 import random

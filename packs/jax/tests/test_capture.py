@@ -130,7 +130,7 @@ def test_state_is_carried_and_reset(device):
     "name", ["LAMB", "RAdam", "NAdam", "Adafactor", "Muon", "Lion", "MSVAG", "AdaBound"]
 )
 def test_optimizers(device, name):
-    """What is computed from the count of updates, and a learning rate that changes."""
+    """Numbers computed from the count of updates, and a learning rate that changes."""
 
     def train(captured):
         np.random.seed(0)

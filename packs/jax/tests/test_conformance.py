@@ -30,7 +30,8 @@ def run_suite(*options: str) -> None:
 
 
 def test_a_sample():
-    """What is done in another way than elsewhere: views, indexes, layouts. The rest is slow."""
+    """Operations that are done in another way than elsewhere: views, indexes, layouts. The rest is
+    slow."""
     names = "get_item-float32 or as_strided-float32 or softmax-float32-contiguous"
     run_suite("--chainer-quick", "-k", f"test_forward and ({names})")
 

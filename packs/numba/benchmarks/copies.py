@@ -3,7 +3,7 @@
     python packs/numba/benchmarks/copies.py
 
 Each row is the time of the reference / the time of a bare loop in Numba, which take turns in one
-thread. A kernel adds the time of its call to that of the loop, which is about 5 microseconds.
+thread. A kernel adds the time of its call, which is about 5 microseconds.
 """
 
 from __future__ import annotations

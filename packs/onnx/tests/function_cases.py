@@ -37,9 +37,9 @@ class Case(NamedTuple):
         function: The function.
         inputs: Its inputs.
         since: The oldest opset that it can be exported to.
-        tolerance: Relative and absolute tolerance; None for that of the dtype.
+        tolerance: Relative and absolute tolerance; None for the tolerance of the dtype.
         floats: Whether other floating-point types are tested too.
-        batch: Indexes of the inputs whose first axis is that of the batch.
+        batch: Indexes of the inputs whose first axis is the batch.
         rows: Whether only whole rows of the inputs are exchanged for other values of them, because
             the values in a row belong together.
     """

@@ -1,4 +1,4 @@
-"""Exports functions and models, runs them, and compares the outputs with those of Chainer."""
+"""Exports functions and models, runs them, and compares the outputs with Chainer's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def arrays_of(outputs):
 
 
 def compare(model, args, proto, tolerance=None):
-    """Compares the outputs of the exported model with those of Chainer, of test mode."""
+    """Compares the outputs of the exported model with Chainer's in test mode."""
     names = [x.name for x in proto.graph.input]
     with chainer.using_config("train", False):
         expected = arrays_of(model(*[chainer.Variable(x) for x in args]))

@@ -363,7 +363,7 @@ class TestConverters:
 
         try:
             check(gain, X)
-            # A subclass without a converter has that of its base class.
+            # A subclass without a converter has its base class's converter.
             check(lambda x: Other().apply((x,))[0], X)
             assert onnx_chainer.mapping.converters["Gain"] is convert_gain
         finally:

@@ -1,4 +1,4 @@
-"""Exports are those of Chainer 7.8.1, or the difference is listed with its reason."""
+"""Exports equal the exports of Chainer 7.8.1, or the difference is listed with its reason."""
 
 from __future__ import annotations
 

@@ -151,3 +151,9 @@ class TestUnchainVariables:
         extension = E.unchain_variables()
         assert (extension.priority, extension.name) == (0, None)
         assert extension.default_name == "unchain_variables"
+
+
+def test_repr_of_an_extension_whose_trigger_is_a_method():
+    extension = E.dump_graph("loss")
+    assert "trigger=DumpGraph.trigger" in repr(extension)
+    assert "trigger=unchain_variables.trigger" in repr(E.unchain_variables())

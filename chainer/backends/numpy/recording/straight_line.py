@@ -68,23 +68,8 @@ class StraightLine:
             self._given[ref.buffer] = f"x{i}"
         self._made = {x for call in calls for x in leaves(call.out) if isinstance(x, Held)}
         self._is_continued = is_continued
-        held_until = self._last_uses_of_held(calls)
         self._held: dict[Held, str] = {}
-        parts: list[list[str]] = [[]]
-        errors: Errors = ()
-        for index, call in enumerate(calls):
-            if len(parts[-1]) >= _LONGEST_PART:
-                parts.append([])
-                errors = ()
-            if call.errors and call.errors != errors:
-                treatments = ", ".join([f"{kind}={value!r}" for kind, value in call.errors])
-                parts[-1].append(f"with errstate({treatments}):")
-            errors = call.errors
-            parts[-1] += [f"    {line}" if errors else line for line in self._lines(call)]
-            for held in held_until.get(index, ()):
-                if self._is_own(held):
-                    indentation = "    " if errors else ""
-                    parts[-1].append(f"{indentation}{self._held_name(held)} = None")
+        parts = self._parts(calls)
         if len(parts) == 1:
             self.run = self._compiled("run", parts[0])
             return
@@ -95,6 +80,26 @@ class StraightLine:
             self._compiled(name, [*shared, *lines])
         given = ", ".join(self._given.values())
         self.run: Callable[..., None] = self._compiled("run", [f"{n}({given})" for n in names])
+
+    def _parts(self, calls: list[Call]) -> list[list[str]]:
+        """Returns the lines of all calls, in parts of limited length."""
+        held_until = self._last_uses_of_held(calls)
+        parts: list[list[str]] = [[]]
+        errors: Errors = ()
+        for index, call in enumerate(calls):
+            if len(parts[-1]) >= _LONGEST_PART:
+                parts.append([])
+                errors = ()
+            if call.errors and call.errors != errors:
+                treatments = ", ".join([f"{kind}={value!r}" for kind, value in call.errors])
+                parts[-1].append(f"with errstate({treatments}):")
+            errors = call.errors
+            lines = self._lines(call)
+            for held in held_until.get(index, ()):
+                if self._is_own(held):
+                    lines.append(f"{self._held_name(held)} = None")
+            parts[-1] += [f"    {line}" if errors else line for line in lines]
+        return parts
 
     def _compiled(self, name: str, lines: list[str]) -> Callable[..., None]:
         """Returns a function of the arguments that consists of given lines."""

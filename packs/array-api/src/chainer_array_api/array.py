@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
-from chainer.core.arrays.recorder import VaryingNumber
+from chainer.backends.recorder import VaryingNumber
 
 if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike, Index
+
     from chainer_array_api.backend import ArrayAPIBackend
 
 #: Methods that are functions of the namespace whose first argument is the array.
@@ -72,13 +74,13 @@ class Array:
 
     # -- refusals, and the explicit ways ----------------------------------------------------------
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: ArrayLike, **kwargs: Any) -> Any:
         raise TypeError(
             "Implicit conversion to a NumPy array is not allowed. Use "
             "chainer.get_device('@numpy').send(), or numpy.from_dlpack() to share memory."
         )
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Any, types: Any, args: ArrayLike, kwargs: Any) -> Any:
         raise TypeError(f"numpy.{func.__name__} takes no {type(self).__name__}; use that of xp")
 
     def __dlpack__(self, **kwargs: Any) -> Any:
@@ -133,12 +135,12 @@ class Array:
 
     @property
     def flags(self) -> Flags:
-        """What is known of the layout."""
+        """The memory layout, as far as it is known."""
         return Flags(self)
 
     @property
     def base(self) -> Any:
-        """What identifies the memory: the same object for all arrays that may share it."""
+        """The owner of the memory: the same object for all arrays that may share it."""
         return self.backend.owner_of(self)
 
     @property
@@ -171,10 +173,10 @@ class Array:
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Array:
+    def __getitem__(self, index: Index) -> Array:
         return self.backend.xp._get(self, index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: ArrayLike) -> None:
         self.backend.xp._set(self, index, value)
 
     def item(self, *index: int) -> Any:
@@ -232,19 +234,24 @@ class Array:
         return self.reshape(-1, order=order).copy()
 
     def astype(
-        self, dtype: Any, order: str = "K", casting: str = "unsafe", copy: bool = True, **_: Any
+        self,
+        dtype: DTypeLike,
+        order: str = "K",
+        casting: str = "unsafe",
+        copy: bool = True,
+        **_: Any,
     ) -> Array:
         """Returns the elements converted to another dtype.
 
         Args:
             dtype: The dtype.
             order: Layout; not observed.
-            casting: What is allowed, as in NumPy.
+            casting: Allowed conversions, as in NumPy.
             copy: Whether to copy where nothing is to be converted.
         """
         return self.backend.xp._astype(self, dtype, casting, copy)
 
-    def view(self, dtype: Any = None) -> Array:
+    def view(self, dtype: DTypeLike = None) -> Array:
         """Returns the same memory as another array (of the same dtype only)."""
         if dtype is not None and numpy.dtype(dtype) != self.dtype:
             raise TypeError("the array API standard has no views of another dtype; use astype()")
@@ -258,7 +265,7 @@ class Array:
         """
         return self.backend.duplicate(self)
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Assigns a value to all elements.
 
         Args:
@@ -289,22 +296,22 @@ class Array:
     if TYPE_CHECKING:  # the methods and operators set below
 
         def __getattr__(self, name: str) -> Any: ...
-        def __add__(self, other: Any) -> Array: ...
-        def __radd__(self, other: Any) -> Array: ...
-        def __mod__(self, other: Any) -> Array: ...
-        def __pow__(self, other: Any) -> Array: ...
-        def __sub__(self, other: Any) -> Array: ...
-        def __mul__(self, other: Any) -> Array: ...
-        def __rmul__(self, other: Any) -> Array: ...
-        def __truediv__(self, other: Any) -> Array: ...
-        def __floordiv__(self, other: Any) -> Array: ...
+        def __add__(self, other: ArrayLike) -> Array: ...
+        def __radd__(self, other: ArrayLike) -> Array: ...
+        def __mod__(self, other: ArrayLike) -> Array: ...
+        def __pow__(self, other: ArrayLike) -> Array: ...
+        def __sub__(self, other: ArrayLike) -> Array: ...
+        def __mul__(self, other: ArrayLike) -> Array: ...
+        def __rmul__(self, other: ArrayLike) -> Array: ...
+        def __truediv__(self, other: ArrayLike) -> Array: ...
+        def __floordiv__(self, other: ArrayLike) -> Array: ...
         def __neg__(self) -> Array: ...
-        def __lt__(self, other: Any) -> Array: ...
-        def __gt__(self, other: Any) -> Array: ...
+        def __lt__(self, other: ArrayLike) -> Array: ...
+        def __gt__(self, other: ArrayLike) -> Array: ...
 
 
 class Flags:
-    """What programs ask NumPy's ``flags``.
+    """Memory layout of an array, with the names of NumPy's ``flags``.
 
     Args:
         array: The array.
@@ -345,7 +352,7 @@ def _restore(name: str, host: numpy.ndarray[Any, Any], index: int) -> Array:
 
 
 def _method(name: str) -> Any:
-    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Array, *args: ArrayLike, **kwargs: Any) -> Any:
         return getattr(self.backend.xp, name)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
@@ -353,11 +360,11 @@ def _method(name: str) -> Any:
     return method
 
 
-def _is_operand(value: Any) -> bool:
+def _is_operand(value: ArrayLike) -> bool:
     return isinstance(value, (Array, int, float, complex, numpy.generic))
 
 
-def _other(array: Array, other: Any) -> Any:
+def _other(array: Array, other: ArrayLike) -> Any:
     """Returns the other operand of an operator; NotImplemented if it is of an unknown kind."""
     if isinstance(other, VaryingNumber):
         # While a step is recorded: the array that has the value of the number in each call.
@@ -370,7 +377,7 @@ def _other(array: Array, other: Any) -> Any:
 
 
 def _binary(name: str, reflected: bool = False) -> Any:
-    def method(self: Array, other: Any) -> Any:
+    def method(self: Array, other: ArrayLike) -> Any:
         other = _other(self, other)
         if other is NotImplemented:
             return NotImplemented
@@ -381,7 +388,7 @@ def _binary(name: str, reflected: bool = False) -> Any:
 
 
 def _inplace(name: str) -> Any:
-    def method(self: Array, other: Any) -> Any:
+    def method(self: Array, other: ArrayLike) -> Any:
         other = _other(self, other)
         if other is NotImplemented:
             return NotImplemented
@@ -390,7 +397,7 @@ def _inplace(name: str) -> Any:
     return method
 
 
-def mixed(array: Any, other: Any) -> TypeError:
+def mixed(array: ArrayLike, other: ArrayLike) -> TypeError:
     """Returns the error raised where arrays of two kinds meet.
 
     Args:

@@ -1,4 +1,4 @@
-"""What Chainer has to know of a library that follows the array API standard."""
+"""Backend of a library that follows the array API standard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 from chainer.backend import OpaqueLayoutBackend
@@ -18,6 +18,9 @@ from chainer_array_api import dtypes
 from chainer_array_api.array import Array, array_class
 from chainer_array_api.functions import indexing, scattering
 from chainer_array_api.namespace import Namespace, RandomNumbers
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike, Index
 
 _CPU = 1  # kDLCPU of DLPack
 
@@ -113,7 +116,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
             raise ValueError(f"there is no device '@{self.name}:{index}', only 0 to {count - 1}")
         return Device(self, index)
 
-    def device_of(self, array: Any) -> Device:
+    def device_of(self, array: ArrayLike) -> Device:
         return Device(self, self.index_of(self.wrap(array).native))
 
     def use(self, device: Device) -> AbstractContextManager[Any]:
@@ -122,17 +125,17 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
         return self.make(numpy.array(array, order="C"), self.native_devices[device.index or 0])
 
-    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+    def to_host(self, array: ArrayLike) -> numpy.ndarray[Any, Any]:
         return numpy.array(self.host_copy(self.wrap(array).native))
 
-    def copy(self, array: Any, device: Device) -> Array:
+    def copy(self, array: ArrayLike, device: Device) -> Array:
         target = self.native_devices[device.index or 0]
         return self.wrap_native(self.nx.asarray(self.wrap(array).native, device=target, copy=True))
 
-    def asarray(self, value: Any, dtype: Any = None) -> Array:
+    def asarray(self, value: ArrayLike, dtype: DTypeLike = None) -> Array:
         return self.xp.asarray(value, dtype)
 
-    def wrap(self, array: Any) -> Array:
+    def wrap(self, array: ArrayLike) -> Array:
         """Returns an array of the library as one that Chainer works with; memory is shared."""
         return array if array.__class__ is self.array_class else self.wrap_native(array)
 
@@ -140,7 +143,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
     @cached_property
     def nx(self) -> Any:
-        """The namespace of the standard. (Of native arrays; ``xp`` is that of ours.)"""
+        """The namespace of the standard. (For native arrays; ``xp`` is for ours.)"""
         return importlib.import_module(self.namespace)
 
     @cached_property
@@ -156,7 +159,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """NumPy's dtype for each of the library's."""
         return {native: dtype for dtype, native in self.native_dtypes.items()}
 
-    def native_dtype(self, dtype: Any) -> Any:
+    def native_dtype(self, dtype: DTypeLike) -> Any:
         """Returns the library's dtype.
 
         Args:
@@ -228,7 +231,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         devices = [d for d in info.devices() if wanted <= set(info.dtypes(device=d))]
         return devices or [info.default_device()]
 
-    def create(self, kind: str, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+    def create(self, kind: str, shape: tuple[int, ...], dtype: DTypeLike, device: Any) -> Any:
         """Returns a new native array.
 
         Args:
@@ -294,7 +297,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """
         return self
 
-    def may_share_memory(self, first: Any, second: Any) -> bool:
+    def may_share_memory(self, first: ArrayLike, second: ArrayLike) -> bool:
         """Tells whether two native arrays may overlap.
 
         Args:
@@ -313,7 +316,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """
         return getattr(self.nx, name)
 
-    def can_write(self, out: Any, dtype: Any, operands: list[Any]) -> bool:
+    def can_write(self, out: ArrayLike, dtype: DTypeLike, operands: list[Any]) -> bool:
         """Tells whether functions of elements take ``out``, which the standard does not have.
 
         Args:
@@ -325,31 +328,31 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
 
     # Reading, writing and views: what a library whose arrays cannot be changed does in another way.
 
-    def get(self, x: Array, index: Any) -> Array:
+    def get(self, x: Array, index: Index) -> Array:
         """Returns ``x[index]``, a view where NumPy's is one.
 
         Args:
             x: The array.
-            index: What is in the brackets.
+            index: The index in the brackets.
         """
         return indexing.get(self, x, index)
 
-    def set(self, x: Array, index: Any, value: Any) -> None:
+    def set(self, x: Array, index: Index, value: ArrayLike) -> None:
         """Performs ``x[index] = value``.
 
         Args:
             x: The array.
-            index: What is in the brackets.
+            index: The index in the brackets.
             value: Number or array; broadcast and converted.
         """
         indexing.set(self, x, index, value)
 
-    def add_at(self, x: Array, index: Any, value: Any) -> None:
+    def add_at(self, x: Array, index: Index, value: ArrayLike) -> None:
         """Adds to elements; those that are selected twice get both.
 
         Args:
             x: The array, changed in place.
-            index: What is in the brackets.
+            index: The index in the brackets.
             value: Number or array; broadcast and converted.
         """
         indexing.add_at(self, x, index, value)
@@ -422,7 +425,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """
         return x.native.device
 
-    def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
+    def native_number(self, value: ArrayLike, dtype: numpy.dtype[Any], device: Any) -> Any:
         """Returns a native array without axes.
 
         Args:
@@ -440,18 +443,18 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """Returns ``native[tuple(indices)]``.
 
         Args:
-            native: Native array; the indices are those of its first axes.
+            native: Native array; the indices belong to its first axes.
             indices: Native arrays of integers, which may be negative, all of one shape.
         """
         return scattering.gather(self, native, indices)
 
-    def scatter(self, native: Any, indices: list[Any], values: Any, add: bool) -> None:
+    def scatter(self, native: Any, indices: list[Any], values: ArrayLike, add: bool) -> None:
         """Performs ``native[tuple(indices)] = values``, or adds.
 
         Args:
-            native: Native array, changed in place; the indices are those of its first axes.
+            native: Native array, changed in place; the indices belong to its first axes.
             indices: Native arrays of integers, which may be negative, all of one shape.
-            values: Native array of the shape of what is selected.
+            values: Native array of the shape of the selection.
             add: Whether to add; elements selected several times then get all values.
         """
         scattering.scatter(self, native, indices, values, add)
@@ -465,7 +468,7 @@ class _Current(AbstractContextManager[None]):
         self._previous = backend.current_index()
         self._local.index = index
 
-    def __exit__(self, *args: Any) -> None:
+    def __exit__(self, *args: ArrayLike) -> None:
         self._local.index = self._previous
 
 

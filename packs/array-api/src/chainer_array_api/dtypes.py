@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 #: Names of the dtypes a library may have; each is looked up in its namespace.
 NAMES = (
@@ -17,7 +20,7 @@ NAMES = (
 _KINDS = (int, float, complex)
 
 
-def kind_of(value: Any) -> Any:
+def kind_of(value: ArrayLike) -> Any:
     """Returns what decides about promotion: the dtype of a value, or the type of a number.
 
     Args:

@@ -6,11 +6,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer_array_api.array import Array
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 #: NumPy's functions that NumPy itself computes on these arrays.
 FUNCTIONS = frozenset(
@@ -33,7 +36,7 @@ LINALG = frozenset(
 )
 FFT = frozenset(name for name in dir(numpy.fft) if not name.startswith("_") and name != "helper")
 
-#: What :data:`chainer.config.array_api_fallback` may be.
+#: Values of :data:`chainer.config.array_api_fallback`.
 POLICIES = ("auto", "allow", "warn", "error")
 
 
@@ -80,7 +83,7 @@ def function(b: Any, name: str, host: Callable[..., Any]) -> Callable[..., Any]:
         host: The function of NumPy.
     """
 
-    def on_host(*args: Any, **kwargs: Any) -> Any:
+    def on_host(*args: ArrayLike, **kwargs: Any) -> Any:
         arrays = arrays_in((args, kwargs))
         _allow(b, name, arrays)
         lowered, keywords = to_host(b, args), to_host(b, kwargs)
@@ -112,7 +115,7 @@ def _allow(b: Any, name: str, arrays: list[Array]) -> None:
         counter[name] += 1
 
 
-def arrays_in(value: Any) -> list[Array]:
+def arrays_in(value: ArrayLike) -> list[Array]:
     """Returns the arrays in nested lists, tuples and dictionaries.
 
     Args:
@@ -125,7 +128,7 @@ def arrays_in(value: Any) -> list[Array]:
     return [value] if isinstance(value, Array) else []
 
 
-def to_host(b: Any, value: Any) -> Any:
+def to_host(b: Any, value: ArrayLike) -> Any:
     """Returns a value with NumPy arrays in place of the backend's.
 
     Args:
@@ -146,7 +149,7 @@ def lift(b: Any, result: Any, arrays: list[Array]) -> Any:
 
     Args:
         b: The backend.
-        result: What a function of NumPy returned.
+        result: Result of a function of NumPy.
         arrays: The arguments it was called with; the result comes to the device of the first.
     """
     if isinstance(result, (numpy.ndarray, numpy.generic)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,6 +20,9 @@ from chainer_array_api.functions import (
     searching,
     shapes,
 )
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 _ROOMS = (elementwise, creation, reductions, shapes, indexing, searching, linear_algebra)
 # Helpers of these modules that are not functions of NumPy.
@@ -46,9 +49,9 @@ SHARED = frozenset(
 class Namespace(types.ModuleType):
     """A module with NumPy's functions for the arrays of one backend.
 
-    Functions of NumPy are, in this order: those of the backend's own (``functions`` of
-    :class:`~chainer_array_api.ArrayAPIBackend`), those made of the standard's, those that NumPy
-    computes (:data:`chainer_array_api.fallback.FUNCTIONS`). Others are missing.
+    Functions of NumPy are, in this order: the backend's own (``functions`` of
+    :class:`~chainer_array_api.ArrayAPIBackend`), functions made of the standard's, functions that
+    NumPy computes (:data:`chainer_array_api.fallback.FUNCTIONS`). Others are missing.
 
     Args:
         backend: The backend.
@@ -163,7 +166,7 @@ class RandomNumbers:
         source = getattr(self._state, name)
         backend = self._backend
 
-        def draw(*args: Any, **kwargs: Any) -> Any:
+        def draw(*args: ArrayLike, **kwargs: Any) -> Any:
             dtype = kwargs.pop("dtype", None) if name not in ("randint",) else None
             arrays = fallback.arrays_in((args, kwargs))
             result = source(*fallback.to_host(backend, args), **fallback.to_host(backend, kwargs))
@@ -176,7 +179,7 @@ class RandomNumbers:
         draw.__name__ = name
         return draw
 
-    def shuffle(self, x: Any) -> None:
+    def shuffle(self, x: ArrayLike) -> None:
         """Shuffles an array along its first axis, in place.
 
         Args:

@@ -1,4 +1,4 @@
-"""What the distribution supplies. Imports nothing: the libraries are imported when used."""
+"""The pack of the distribution. Imports nothing: the libraries are imported when used."""
 
 from __future__ import annotations
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chainer.training.extensions._snapshot import Snapshot
+from chainer.training.extensions import Snapshot
 from chainer.training.extensions.evaluator import Evaluator
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.datasets import scatter_dataset
 from chainermn.extensions import create_multi_node_evaluator, multi_node_snapshot
 from chainermn.iterators.multi_node_iterator import _MultiNodeIterator
 from chainermn.optimizers import MultiNodeOptimizer, create_multi_node_optimizer
+
+if TYPE_CHECKING:
+    pass
 
 #: Extensions that only print or write what rank 0 has anyway.
 REPORTS = (
@@ -38,14 +41,14 @@ def distribute(
     Call it when everything is registered, before ``trainer.run()``.
 
     - The datasets of the iterators of the updater are cut into one part of equal length for each
-      process, and so are those of evaluators. Rank 0 sends its datasets.
+      process, and so are the datasets of evaluators. Rank 0 sends its datasets.
     - Optimizers average gradients, and parameters of rank 0 are given to all.
     - Evaluators report the means over all processes.
     - Extensions that report (:class:`~chainer.training.extensions.LogReport` and the like) stay in
       rank 0 only. Snapshots are written by rank 0; with ``autoload`` all processes load them.
 
-    The batch size stays that of the script, so the effective one is ``comm.size`` times that, and
-    an epoch has fewer iterations. The learning rate is left to the script.
+    The batch size stays as in the script, so the effective one is ``comm.size`` times that, and an
+    epoch has fewer iterations. The learning rate is left to the script.
 
     Args:
         trainer (~chainer.training.Trainer): The trainer.

@@ -25,7 +25,7 @@ def add_hook() -> None:
     """Replaces ``sys.excepthook`` by one that ends all processes of the program.
 
     The previous hook prints the traceback. Then the rank is printed, and ``MPI_Abort`` ends all
-    processes with status 1, or that of ``sys.exit``.
+    processes with status 1, or the status of ``sys.exit``.
 
     :func:`~chainermn.create_communicator` calls it if there is more than one process, unless the
     environment variable ``CHAINERMN_FORCE_ABORT_ON_EXCEPTION`` is ``0``. If the variable is not
@@ -61,7 +61,7 @@ def abort(reason: str, status: int) -> None:
     """Ends all processes.
 
     Args:
-        reason: What is printed, with the rank.
+        reason: Text that is printed, with the rank.
         status: Exit status.
     """
     module: Any = sys.modules.get("mpi4py.MPI")
@@ -82,7 +82,7 @@ def abort(reason: str, status: int) -> None:
 
 
 class _RecordedExit(SystemExit):
-    """What ``sys.exit`` raises; notes when it is destroyed.
+    """The exception of ``sys.exit``; notes when it is destroyed.
 
     If nothing catches it, that is when the interpreter begins to end.
     """

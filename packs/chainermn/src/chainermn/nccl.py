@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.typing import DTypeLike
 
 __all__ = [
     "NCCL_FLOAT",
@@ -73,7 +76,7 @@ def require(name: str) -> None:
         warnings.warn("NCCL before 2.3 is deprecated", DeprecationWarning, stacklevel=3)
 
 
-def type_of(dtype: Any) -> Any:
+def type_of(dtype: DTypeLike) -> Any:
     """Returns NCCL's number of a dtype.
 
     Args:

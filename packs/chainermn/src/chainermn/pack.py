@@ -1,4 +1,4 @@
-"""What the distribution supplies. Imported when Chainer looks for a name; light itself."""
+"""The pack of the distribution. Imported when Chainer looks for a name; light itself."""
 
 from __future__ import annotations
 

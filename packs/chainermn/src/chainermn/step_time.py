@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Network:
-    """What connects the processes.
+    """The connection between the processes.
 
     Attributes:
         latency: Time of an empty message, in seconds.
@@ -67,7 +67,7 @@ def step_seconds(
     Args:
         step: The step of one process, with its own mini-batch.
         processes: Number of processes.
-        network: What connects them.
+        network: The connection between them.
         overlap: Whether gradients are summed while backward computes.
         sharded: Whether states of the optimizer are sharded.
     """

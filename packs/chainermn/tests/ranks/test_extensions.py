@@ -166,7 +166,7 @@ def test_early_stopping(comm):
     )
     assert trigger.get_training_length() == (50, "iteration")
     trainer = FakeTrainer()
-    # The mean over the processes improves three times, that of rank 0 alone never.
+    # The mean over the processes improves three times, the value of rank 0 alone never.
     stopped = None
     for iteration in range(1, 10):
         trainer.iteration = iteration
@@ -374,7 +374,7 @@ def test_distribute(comm, shared_path):
     assert chainermn.distribute(trainer, comm, shuffle=False) is trainer
     assert ("LogReport" in trainer._extensions) == (comm.rank == 0)
     trainer.run()
-    # The same examples in each step: those of all processes.
+    # The same examples in each step: the examples of all processes.
     parts = [range(*part_of(24, comm.size, rank, True)) for rank in range(comm.size)]
     steps = len(parts[0]) // 2
     order = [p[2 * s + i] for s in range(steps) for p in parts for i in range(2)]

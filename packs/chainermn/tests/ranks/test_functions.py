@@ -117,7 +117,7 @@ def needs_two(comm):
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_there_and_back(comm, count, dtype):
-    """Rank 0 computes f, rank 1 g, rank 0 h; the gradients are those of h(g(f(x)))."""
+    """Rank 0 computes f, rank 1 g, rank 0 h; the gradients belong to h(g(f(x)))."""
     if not needs_two(comm):
         return
     xs = [chainer.Variable(data(i, dtype=dtype)) for i in range(count)]

@@ -39,7 +39,7 @@ def test_batch_normalization(comm, everyone, shape, dtype):
     close = lambda a, b: np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
     close(y.array, joint_y.array[part])
     F.sum(y * weights[comm.rank]).backward()
-    # Means over the processes: those of a loss that is divided by their number.
+    # Means over the processes, as of a loss that is divided by their number.
     (F.sum(joint_y * np.concatenate(weights)) / comm.size).backward()
     close(x.grad, joint.grad[part] * comm.size)
     close(link.gamma.grad, plain.gamma.grad)
@@ -119,7 +119,7 @@ def linear(seed, n_in=5, n_out=5):
 
 
 def test_chain_over_all_processes(comm):
-    """Rank r has layer r; the result and all gradients are those of one chain."""
+    """Rank r has layer r; the result and all gradients equal one chain's."""
     layers = [linear(r) for r in range(comm.size)]
     model = chainermn.MultiNodeChainList(comm)
     last = comm.size - 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +18,15 @@ from ideep4py._kernels.binary import binary, binary_inplace, broadcast, broadcas
 from ideep4py._kernels.elementwise import forward, forward_inplace
 from ideep4py._numpy_protocol import plain
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
+
 _LINEAR = C.ELTWISE["linear"]
 _float32 = np.float32
 _names = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
 
 
-def _number(value: Any) -> bool:
+def _number(value: AnyArray) -> bool:
     """A Python number, or one that NumPy promotes with float32 to float32."""
     kind = type(value)
     return kind is float or kind is int or kind is _float32
@@ -45,7 +48,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
     one's data.
     """
 
-    def operand(x: Any, other: Any) -> Any:
+    def operand(x: AnyArray, other: AnyArray) -> Any:
         """Data of ``other`` when oneDNN can combine it with ``x``, else None."""
         layout = x._data[0]
         if layout.data_type != C.F32 or not layout.size:
@@ -59,7 +62,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
         found = data[0]
         return data if found.shape == layout.shape and found.data_type == C.F32 else None
 
-    def scalable(x: Any, other: Any, divide: bool = False) -> bool:
+    def scalable(x: AnyArray, other: AnyArray, divide: bool = False) -> bool:
         layout = x._data[0]
         if layout.data_type != C.F32 or not layout.size or not _number(other):
             return False
@@ -71,7 +74,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
         ufunc = getattr(operator, name)
         inplace = getattr(operator, "i" + name)
 
-        def direct(self: Any, other: Any) -> Any:
+        def direct(self: Any, other: AnyArray) -> Any:
             data = operand(self, other)
             if data is not None:
                 return wrap(*binary(short, self._data, data))
@@ -82,7 +85,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
                 return wrap(*broadcast(short, self._data, scalar(float(other), self.ndim)))
             return _numpy(ufunc, self, other)
 
-        def reflected(self: Any, other: Any) -> Any:
+        def reflected(self: Any, other: AnyArray) -> Any:
             if scalable(self, other) and short != "div":
                 value = float(other)
                 line = (-1.0, value) if short == "sub" else _linear(short, value)
@@ -90,7 +93,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
                 return wrap(*forward(self._data, _LINEAR, *line))
             return _numpy_reflected(ufunc, self, other)
 
-        def in_place(self: Any, other: Any) -> Any:
+        def in_place(self: Any, other: AnyArray) -> Any:
             data = operand(self, other)
             if data is not None:
                 binary_inplace(short, self._data, data)
@@ -125,15 +128,15 @@ def _set(cls: type, name: str, function: Callable[..., Any]) -> None:
     setattr(cls, name, function)
 
 
-def _numpy(function: Callable[..., Any], x: Any, other: Any) -> Any:
+def _numpy(function: Callable[..., Any], x: AnyArray, other: AnyArray) -> Any:
     return function(plain(x), plain(other))
 
 
-def _numpy_reflected(function: Callable[..., Any], x: Any, other: Any) -> Any:
+def _numpy_reflected(function: Callable[..., Any], x: AnyArray, other: AnyArray) -> Any:
     return function(plain(other), plain(x))
 
 
-def _numpy_unary(function: Callable[..., Any], x: Any) -> Any:
+def _numpy_unary(function: Callable[..., Any], x: AnyArray) -> Any:
     return function(plain(x))
 
 
@@ -145,7 +148,7 @@ def _install_numpy_operators(cls: type) -> None:
         return lambda self, other: _numpy_reflected(function, self, other)
 
     def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-        def apply(self: Any, other: Any) -> Any:
+        def apply(self: Any, other: AnyArray) -> Any:
             function(self._view(), plain(other))
             return self
 

@@ -6,7 +6,7 @@ threads, and the two pools of threads slow each other down when they alternate.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.transposed import times_transposed
 from ideep4py._numpy_protocol import plain
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
-def product(x: Any, y: Any) -> tuple[L.Layout, Any] | None:
+
+def product(x: AnyArray, y: AnyArray) -> tuple[L.Layout, Any] | None:
     """Data of ``x @ y``, or None unless both are non-empty float32 matrices that fit."""
     x, y = plain(x), plain(y)
     for array in (x, y):
@@ -50,7 +53,7 @@ def _oriented(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
     return np.ascontiguousarray(array), False
 
 
-def matmul(x: Any, y: Any) -> Any:
+def matmul(x: AnyArray, y: AnyArray) -> Any:
     """``x @ y``: an mdarray from oneDNN for float32 matrices, NumPy's result otherwise."""
     from ideep4py._mdarray import wrap
 
@@ -58,7 +61,7 @@ def matmul(x: Any, y: Any) -> Any:
     return np.matmul(plain(x), plain(y)) if data is None else wrap(*data)
 
 
-def numpy_matmul(x: Any, y: Any) -> Any:
+def numpy_matmul(x: AnyArray, y: AnyArray) -> Any:
     """The same as a NumPy array."""
     data = product(x, y)
     return np.matmul(plain(x), plain(y)) if data is None else dense_view(*data)

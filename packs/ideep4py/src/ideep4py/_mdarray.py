@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from ideep4py._core.views import dense_view, strided_view
 from ideep4py._kernels.accumulate import scaled_add, scaled_add_inplace
 from ideep4py._kernels.reduction import sum_axes
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
+
 NDArray = np.ndarray[Any, Any]
 
 
 class Flags(NamedTuple):
-    """What ``numpy.ndarray.flags`` tells, as far as it applies."""
+    """The flags of ``numpy.ndarray.flags`` that apply."""
 
     c_contiguous: bool = True
     f_contiguous: bool = False
@@ -71,7 +74,7 @@ class mdarray:
     _form: L.Layout  # its first layout: shape and dtype stay
     _recipe: Callable[[], Data] | None  # computes _data when first asked for: see deferred()
 
-    def __init__(self, array: Any, itype: str = "d") -> None:
+    def __init__(self, array: AnyArray, itype: str = "d") -> None:
         if isinstance(array, mdarray):
             layout, pointer = array._data
             self._data = layout, copy_bytes(pointer, layout.nbytes)
@@ -220,7 +223,7 @@ class mdarray:
     def __getitem__(self, key: Any) -> Any:
         return self._view()[protocol.plain(key)]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: AnyArray) -> None:
         self._view()[protocol.plain(key)] = protocol.plain(value)
 
     def __delitem__(self, key: Any) -> None:
@@ -229,7 +232,7 @@ class mdarray:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._view())
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: AnyArray) -> bool:
         return value in _readable(self)
 
     def __bool__(self) -> bool:
@@ -259,7 +262,7 @@ class mdarray:
     def __reduce__(self) -> Any:
         return _unpickle, (np.ascontiguousarray(_readable(self)),)
 
-    def set(self, array: Any) -> None:
+    def set(self, array: AnyArray) -> None:
         """Copies the elements of ``array`` (same shape and dtype) into this array, keeping its
         layout.
 
@@ -329,11 +332,11 @@ class mdarray:
         result = sum_axes(data, axes, shape)
         return wrap(*result) if shape else dense_view(*result)[()]
 
-    def axpby(self, a: float, b: float, y: Any) -> mdarray:
+    def axpby(self, a: float, b: float, y: AnyArray) -> mdarray:
         """``a * self + b * y`` for a float32 array ``y`` of the same shape."""
         return wrap(*scaled_add(self._float(), self._same(y), float(a), float(b)))
 
-    def inplace_axpby(self, a: float, b: float, y: Any) -> mdarray:
+    def inplace_axpby(self, a: float, b: float, y: AnyArray) -> mdarray:
         """``self[...] = a * self + b * y``; returns ``self``."""
         scaled_add_inplace(self._float(), self._same(y), float(b), float(a))
         return self
@@ -351,7 +354,7 @@ class mdarray:
             raise TypeError(f"the array must be of dtype float32, not {self.dtype}")
         return self._data
 
-    def _same(self, y: Any) -> Data:
+    def _same(self, y: AnyArray) -> Data:
         data = readable_data(y, "y")
         if data[0].shape != self.shape or data[0].dtype != np.float32:
             raise ValueError(
@@ -397,7 +400,7 @@ def _copied(array: NDArray) -> Data:
     return layout, pointer
 
 
-def readable_data(array: Any, name: str) -> Data:
+def readable_data(array: AnyArray, name: str) -> Data:
     """Layout and pointer of an mdarray or NumPy array (not copied when C-contiguous), for reading.
 
     Raises:

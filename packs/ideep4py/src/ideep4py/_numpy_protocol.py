@@ -7,9 +7,12 @@ place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _class: type = object
 _readable: Callable[[Any], np.ndarray[Any, Any]]
@@ -21,7 +24,7 @@ def bind(mdarray: type, readable: Callable[[Any], np.ndarray[Any, Any]]) -> None
     _class, _readable = mdarray, readable
 
 
-def plain(value: Any) -> Any:
+def plain(value: AnyArray) -> Any:
     """``value`` with NumPy arrays in place of mdarrays, in tuples, lists and dicts as well."""
     if isinstance(value, _class):
         return _readable(value)
@@ -34,14 +37,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _writable(value: Any) -> Any:
+def _writable(value: AnyArray) -> Any:
     return value._view() if isinstance(value, _class) else value
 
 
 def array_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What ``mdarray.__array_ufunc__`` does."""
+    """Implements ``mdarray.__array_ufunc__``."""
     out = kwargs.pop("out", None)
     if method == "at":
         return ufunc.at(_writable(inputs[0]), *plain(inputs[1:]))
@@ -74,7 +77,7 @@ _WRITES_FIRST = frozenset(
 
 
 def array_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``mdarray.__array_function__`` does."""
+    """Implements ``mdarray.__array_function__``."""
     if func is np.dot and len(args) == 2 and not kwargs and _are_matrices(args):
         return np.matmul(*args)
     out = kwargs.get("out")

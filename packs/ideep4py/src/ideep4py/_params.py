@@ -5,12 +5,15 @@ names.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._vectors import intVector
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
-def _int(value: Any, name: str) -> int:
+
+def _int(value: AnyArray, name: str) -> int:
     if not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     return value.__index__()
@@ -31,7 +34,7 @@ class _Record:
         if "out_dims" in type(self).__slots__:
             self.out_dims = ()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: AnyArray) -> None:
         if name in self._integers:
             value = _int(value, name)
         elif name in self._floats:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ideep4py._mdarray import mdarray
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 T = TypeVar("T")
 
@@ -70,7 +73,7 @@ class _Vector(Generic[T]):
             )
 
     @classmethod
-    def _check(cls, value: Any) -> T:
+    def _check(cls, value: AnyArray) -> T:
         raise TypeError(f"{cls.__name__} cannot hold {value!r}")
 
     @classmethod
@@ -98,7 +101,7 @@ class _Vector(Generic[T]):
         except IndexError:
             raise IndexError("index out of range") from None
 
-    def __setitem__(self, index: int | slice, value: Any) -> None:
+    def __setitem__(self, index: int | slice, value: AnyArray) -> None:
         if isinstance(index, slice):
             self._items[index] = [self._check(v) for v in value]
         else:
@@ -197,7 +200,7 @@ class intVector(_Vector[int]):
     __slots__ = ()
 
     @classmethod
-    def _check(cls, value: Any) -> int:
+    def _check(cls, value: AnyArray) -> int:
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"intVector holds ints, got {type(value).__name__}")
         return value.__index__()
@@ -215,7 +218,7 @@ class mdarrayVector(_Vector[mdarray]):
     __slots__ = ()
 
     @classmethod
-    def _check(cls, value: Any) -> mdarray:
+    def _check(cls, value: AnyArray) -> mdarray:
         if not isinstance(value, mdarray):
             raise TypeError(f"mdarrayVector holds mdarrays, got {type(value).__name__}")
         return value

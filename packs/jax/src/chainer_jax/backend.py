@@ -6,7 +6,7 @@ import importlib
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.device import Device
@@ -16,6 +16,9 @@ from chainer_array_api import Array, ArrayAPIBackend, dtypes
 from chainer_jax import boxes, indexing
 from chainer_jax.boxes import JaxArrayBase, View
 from chainer_jax.random import RandomNumbers
+
+if TYPE_CHECKING:
+    from chainer.typing import DTypeLike, Index
 
 
 class HostReadError(TypeError):
@@ -70,7 +73,7 @@ class JaxBackend(ArrayAPIBackend):
     def find_devices(self) -> Sequence[Any]:
         return self.jax.devices()
 
-    def index_of(self, native: Any) -> int:
+    def index_of(self, native: Array) -> int:
         if isinstance(native, self.jax.core.Tracer):
             return self.current_index()
         devices = native.devices()
@@ -104,17 +107,17 @@ class JaxBackend(ArrayAPIBackend):
         place = device if len(self.native_devices) > 1 else None
         return self.array_class(self.jax.device_put(numpy.array(host, order="C"), place))
 
-    def create(self, kind: str, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+    def create(self, kind: str, shape: tuple[int, ...], dtype: DTypeLike, device: Any) -> Any:
         if boxes.state.observer is None and self.native_devices[0].platform == "cpu":
             # JAX compiles a program for each shape. An only device is not named, as in make().
             place = device if len(self.native_devices) > 1 else None
             return self.jax.device_put(getattr(numpy, kind)(shape, dtype), place)
         return super().create(kind, shape, dtype, device)
 
-    def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
+    def native_number(self, value: Array, dtype: numpy.dtype[Any], device: Any) -> Any:
         return self.nx.asarray(numpy.asarray(value, dtype), device=device)
 
-    def copy(self, array: Any, device: Device) -> Array:
+    def copy(self, array: Array, device: Device) -> Array:
         native = self.wrap(array).native
         if boxes.state.observer is None:
             target = self.native_devices[device.index or 0]
@@ -122,12 +125,12 @@ class JaxBackend(ArrayAPIBackend):
                 native = self.jax.device_put(native, target)
         return self.array_class(native)
 
-    def in_host_memory(self, native: Any) -> bool:
+    def in_host_memory(self, native: Array) -> bool:
         if boxes.state.observer is not None or isinstance(native, self.jax.core.Tracer):
             return False
         return all(device.platform == "cpu" for device in native.devices())
 
-    def host_view(self, native: Any) -> numpy.ndarray[Any, Any]:
+    def host_view(self, native: Array) -> numpy.ndarray[Any, Any]:
         if boxes.state.observer is not None:
             raise HostReadError(
                 "Python needs the value of an array of the step that is being recorded "
@@ -137,38 +140,38 @@ class JaxBackend(ArrayAPIBackend):
 
     host_copy = host_view
 
-    def is_contiguous(self, native: Any) -> bool:
+    def is_contiguous(self, native: Array) -> bool:
         return True
 
-    def repeats_elements(self, native: Any) -> bool:
+    def repeats_elements(self, native: Array) -> bool:
         return False
 
-    def owner_of(self, x: Any) -> Any:
+    def owner_of(self, x: Array) -> Any:
         node = x.node
         return node.root if isinstance(node, View) else None  # None: memory of its own
 
-    def may_share_memory(self, first: Any, second: Any) -> bool:
+    def may_share_memory(self, first: Array, second: Array) -> bool:
         return False  # values never change
 
     # -- reading, writing, views ------------------------------------------------------------------
 
-    def get(self, x: Array, index: Any) -> Array:
+    def get(self, x: Array, index: Index) -> Array:
         return indexing.get(self, x, index)
 
-    def set(self, x: Array, index: Any, value: Any) -> None:
+    def set(self, x: Array, index: Index, value: Array) -> None:
         indexing.set(self, x, index, value)
 
-    def add_at(self, x: Array, index: Any, value: Any) -> None:
+    def add_at(self, x: Array, index: Index, value: Array) -> None:
         indexing.add_at(self, x, index, value)
 
-    def gather(self, native: Any, indices: list[Any]) -> Any:
+    def gather(self, native: Array, indices: list[Any]) -> Any:
         indexing.check_bounds(self, native.shape, indices)
         return native[tuple(indices)]
 
-    def assign(self, x: Any, native: Any) -> None:
+    def assign(self, x: Array, native: Array) -> None:
         x.node.write(native)
 
-    def view(self, x: Any, there: Any, back: Any) -> Array:
+    def view(self, x: Array, there: Any, back: Any) -> Array:
         """Returns a view.
 
         Args:
@@ -178,20 +181,20 @@ class JaxBackend(ArrayAPIBackend):
         """
         return self.array_class.on(View(x.node, there, back))  # type: ignore[attr-defined]
 
-    def reshaped(self, x: Any, shape: tuple[int, ...]) -> Array:
+    def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
         if math.prod(shape) != x.size:
             raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
         before = x.shape
         return self.view(x, lambda v: v.reshape(shape), lambda p, v: v.reshape(before))
 
-    def permuted(self, x: Any, axes: tuple[int, ...]) -> Array:
+    def permuted(self, x: Array, axes: tuple[int, ...]) -> Array:
         inverse = tuple(sorted(range(len(axes)), key=axes.__getitem__))
         return self.view(x, lambda v: v.transpose(axes), lambda p, v: v.transpose(inverse))
 
-    def same(self, x: Any) -> Array:
+    def same(self, x: Array) -> Array:
         return self.array_class.on(View(x.node, None, None))  # type: ignore[attr-defined]
 
-    def duplicate(self, x: Any) -> Array:
+    def duplicate(self, x: Array) -> Array:
         return self.array_class(x.native)
 
     def rearrange(self, x: Any, view: Any) -> None:

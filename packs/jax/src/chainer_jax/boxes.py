@@ -76,7 +76,7 @@ class Box:
             state.observer.read(self)
         return self.value
 
-    def write(self, value: Any) -> None:
+    def write(self, value: Array) -> None:
         """Replaces the value.
 
         Args:
@@ -175,7 +175,7 @@ class View:
             self._source = weakref.ref(value)
         return self._value
 
-    def write(self, value: Any) -> None:
+    def write(self, value: Array) -> None:
         """Writes through to the box.
 
         Args:
@@ -203,7 +203,7 @@ class JaxArrayBase(Array):
 
     __slots__ = ("node",)
 
-    def __init__(self, native: Any) -> None:
+    def __init__(self, native: Array) -> None:
         self.node: Box | View = Box(native)
 
     @classmethod

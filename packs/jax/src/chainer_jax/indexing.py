@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer_array_api import Array
@@ -17,10 +17,13 @@ from chainer_array_api.functions.indexing import (
 
 from chainer_jax import boxes
 
+if TYPE_CHECKING:
+    from chainer.typing import Index, Shape
+
 Backend = Any
 
 
-def check_bounds(b: Backend, shape: Any, indices: list[Any]) -> None:
+def check_bounds(b: Backend, shape: Shape, indices: list[Any]) -> None:
     """Raises if an index is out of bounds: XLA would take another element without a word.
 
     Indexes of a step that is being recorded have no values yet and are not checked.
@@ -45,13 +48,13 @@ def check_bounds(b: Backend, shape: Any, indices: list[Any]) -> None:
             raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
 
 
-def get(b: Backend, x: Array, index: Any) -> Array:
+def get(b: Backend, x: Array, index: Index) -> Array:
     """Returns ``x[index]``: a view if the index has no arrays.
 
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
     """
     mask = _mask(b, x, index)
     if mask is not None:
@@ -66,7 +69,7 @@ def get(b: Backend, x: Array, index: Any) -> Array:
     return b.array_class(_move(b, selected, plan.arrays[0].ndim, plan.place, False))
 
 
-def _part(b: Backend, x: Any, basic: list[Any]) -> Any:
+def _part(b: Backend, x: Array, basic: list[Any]) -> Any:
     """Returns ``x[tuple(basic)]`` as a view; all axes are in the index."""
     items = [item for item in basic if item is not None]
     shape = x.shape
@@ -112,13 +115,13 @@ def _kept_shape(basic: list[Any], lengths: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def set(b: Backend, x: Array, index: Any, value: Any) -> None:
+def set(b: Backend, x: Array, index: Index, value: Array) -> None:
     """Performs ``x[index] = value``.
 
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
@@ -130,19 +133,19 @@ def set(b: Backend, x: Array, index: Any, value: Any) -> None:
     _write(b, x, index, native, add=False)
 
 
-def add_at(b: Backend, x: Array, index: Any, value: Any) -> None:
+def add_at(b: Backend, x: Array, index: Index, value: Array) -> None:
     """Adds to elements; those that are selected twice get both.
 
     Args:
         b: The backend.
         x: The array, changed in place.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     _write(b, x, index, _value(b, x, value), add=True)
 
 
-def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
+def _write(b: Backend, x: Array, index: Index, value: Array, add: bool) -> None:
     if not hasattr(value, "ndim"):
         value = b.native_number(value, x.dtype, b.native_device_of(x))
     x, index = _without_scalar_mask(b, x, index)

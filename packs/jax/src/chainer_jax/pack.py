@@ -1,4 +1,4 @@
-"""What the distribution supplies. Imports nothing: JAX is imported when the backend is used."""
+"""The pack of the distribution. Imports nothing: JAX is imported when the backend is used."""
 
 from __future__ import annotations
 

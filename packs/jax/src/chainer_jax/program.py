@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from chainer.core.arrays.recorder import Program, VaryingNumber
+from chainer.backends.recorder import Program, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax.boxes import Box, Holder, Stale
@@ -67,7 +67,7 @@ class JaxProgram(Program):
         self._last: list[Any] = []
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
-        """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
+        """Repeats the step; see :class:`~chainer.backends.recorder.Program`."""
         results = self.all_results(arguments)
         if self._passed_on is not None:
             following = results[self._count : self._count + len(self._passed_on)]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer_array_api.namespace import RandomNumbers as HostRandomNumbers
 
 from chainer_jax.boxes import Box
+
+if TYPE_CHECKING:
+    from chainer.typing import Array, DTypeLike, ShapeLike
+
+    from chainer_jax.backend import JaxBackend
 
 
 class RandomNumbers(HostRandomNumbers):
@@ -22,7 +27,7 @@ class RandomNumbers(HostRandomNumbers):
         backend: The backend.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         super().__init__(backend)
         self._box: Box | None = None
 
@@ -60,65 +65,95 @@ class RandomNumbers(HostRandomNumbers):
         box.write(random.key_data(pair[0]))
         return pair[1]
 
-    def _native(self, value: Any, dtype: Any) -> Any:
+    def _native(self, value: Array, dtype: DTypeLike) -> Any:
         b = self._backend
         if isinstance(value, (int, float, numpy.generic)):
             return b.native_number(value, numpy.dtype(dtype), b.current_native_device)
         return b.xp.asarray(value, dtype).native
 
-    def _draw(self, name: str, size: Any, dtype: Any, *args: Any) -> Any:
+    def _draw(self, name: str, size: ShapeLike | None, dtype: DTypeLike, *args: Array) -> Any:
         """Returns standard random numbers: of the result's shape, or of the arguments'."""
         shape = _shape(size, args)
         wanted = numpy.dtype(float if dtype is None else dtype)
         return getattr(self._backend.jax.random, name)(self._key(), shape, dtype=wanted)
 
-    def _wrap(self, native: Any) -> Any:
+    def _wrap(self, native: Array) -> Any:
         return self._backend.array_class(native)
 
-    def random_sample(self, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.random_sample`; ``dtype`` is that of the result."""
+    def random_sample(self, size: ShapeLike | None = None, dtype: DTypeLike = None) -> Any:
+        """As :func:`numpy.random.random_sample`; ``dtype`` belongs to the result."""
         return self._wrap(self._draw("uniform", size, dtype))
 
     random = ranf = sample = random_sample
 
-    def rand(self, *size: int, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.rand`; ``dtype`` is that of the result."""
+    def rand(self, *size: int, dtype: DTypeLike = None) -> Any:
+        """As :func:`numpy.random.rand`; ``dtype`` belongs to the result."""
         return self.random_sample(size, dtype)
 
-    def standard_normal(self, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.standard_normal`; ``dtype`` is that of the result."""
+    def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None) -> Any:
+        """As :func:`numpy.random.standard_normal`; ``dtype`` belongs to the result."""
         return self._wrap(self._draw("normal", size, dtype))
 
-    def randn(self, *size: int, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.randn`; ``dtype`` is that of the result."""
+    def randn(self, *size: int, dtype: DTypeLike = None) -> Any:
+        """As :func:`numpy.random.randn`; ``dtype`` belongs to the result."""
         return self.standard_normal(size, dtype)
 
-    def _located(self, name: str, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
+    def _located(
+        self, name: str, loc: Array, scale: Array, size: ShapeLike | None, dtype: DTypeLike
+    ) -> Any:
         drawn = self._draw(name, size, dtype, loc, scale)
         scale = self._native(scale, drawn.dtype)
         return self._wrap(self._native(loc, drawn.dtype) + scale * drawn)
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.uniform`; ``dtype`` is that of the result."""
+    def uniform(
+        self,
+        low: Array = 0.0,
+        high: Array = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+    ) -> Any:
+        """As :func:`numpy.random.uniform`; ``dtype`` belongs to the result."""
         return self._located("uniform", low, high - low, size, dtype)
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+    def normal(
+        self,
+        loc: Array = 0.0,
+        scale: Array = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+    ) -> Any:
         """Same as :func:`numpy.random.normal`; ``dtype`` is the dtype of the result."""
         return self._located("normal", loc, scale, size, dtype)
 
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.gumbel`; ``dtype`` is that of the result."""
+    def gumbel(
+        self,
+        loc: Array = 0.0,
+        scale: Array = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+    ) -> Any:
+        """As :func:`numpy.random.gumbel`; ``dtype`` belongs to the result."""
         return self._located("gumbel", loc, scale, size, dtype)
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.laplace`; ``dtype`` is that of the result."""
+    def laplace(
+        self,
+        loc: Array = 0.0,
+        scale: Array = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+    ) -> Any:
+        """As :func:`numpy.random.laplace`; ``dtype`` belongs to the result."""
         return self._located("laplace", loc, scale, size, dtype)
 
-    def exponential(self, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
-        """As :func:`numpy.random.exponential`; ``dtype`` is that of the result."""
+    def exponential(
+        self, scale: Array = 1.0, size: ShapeLike | None = None, dtype: DTypeLike = None
+    ) -> Any:
+        """As :func:`numpy.random.exponential`; ``dtype`` belongs to the result."""
         return self._located("exponential", 0.0, scale, size, dtype)
 
-    def binomial(self, n: int, p: Any, size: Any = None, dtype: Any = None) -> Any:
+    def binomial(
+        self, n: int, p: Any, size: ShapeLike | None = None, dtype: DTypeLike = None
+    ) -> Any:
         """As :func:`numpy.random.binomial` with one trial; NumPy draws for more."""
         if n != 1:
             return self.__getattr__("binomial")(n, p, size, dtype=dtype)
@@ -126,7 +161,9 @@ class RandomNumbers(HostRandomNumbers):
         drawn = self._backend.jax.random.bernoulli(self._key(), chance, _shape(size, (p,)))
         return self._wrap(drawn.astype(numpy.dtype(int if dtype is None else dtype)))
 
-    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+    def randint(
+        self, low: Array, high: Array = None, size: ShapeLike | None = None, dtype: DTypeLike = int
+    ) -> Any:
         """As :func:`numpy.random.randint`, of numbers."""
         low, high = (0, low) if high is None else (low, high)
         if not low < high:
@@ -135,14 +172,14 @@ class RandomNumbers(HostRandomNumbers):
         random = self._backend.jax.random
         return self._wrap(random.randint(self._key(), _shape(size, ()), low, high, dtype=dtype))
 
-    def permutation(self, x: Any) -> Any:
+    def permutation(self, x: Array) -> Any:
         """As :func:`numpy.random.permutation`."""
         if isinstance(x, (int, numpy.integer)):
             x = self._backend.xp.arange(int(x))
         return self._wrap(self._backend.jax.random.permutation(self._key(), x.native))
 
 
-def _shape(size: Any, args: Any) -> tuple[int, ...]:
+def _shape(size: Any, args: Array) -> tuple[int, ...]:
     """Returns the shape of the result."""
     if size is None:
         return numpy.broadcast_shapes(*[getattr(value, "shape", ()) for value in args])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder, VaryingNumber
+from chainer.backends.recorder import NotRecordableError, Program, Recorder, VaryingNumber
 from chainer_array_api import Array
 
 from chainer_jax import boxes
@@ -18,6 +18,8 @@ from chainer_jax.program import JaxProgram, pack_numbers
 from chainer_jax.tracing import StepTrace
 
 if TYPE_CHECKING:
+    from chainer.typing import DTypeLike
+
     from chainer_jax.backend import JaxBackend
 
 #: Length of the vector of numbers while a step is traced. XLA removes unused elements.
@@ -29,7 +31,7 @@ class TracedNumber(VaryingNumber):
 
     recorder: JaxRecorder
 
-    def array(self, dtype: Any) -> Any:
+    def array(self, dtype: DTypeLike) -> Any:
         """Returns the array of a dtype that has the value of the number in each call."""
         return self.recorder.array_of(self, dtype)
 
@@ -61,13 +63,13 @@ class JaxRecorder(Recorder):
         self._jaxpr: Any = None
         self._state[backend.xp.random.box()] = None
 
-    def argument(self, array: Any) -> Any:
+    def argument(self, array: Array) -> Any:
         """See :meth:`Recorder.argument`."""
         mine = self._backend.array_class(self._backend.wrap(array).native)
         self._arguments.append(mine)
         return mine
 
-    def state(self, array: Any) -> Any:
+    def state(self, array: Array) -> Any:
         """See :meth:`Recorder.state`."""
         view = self._backend.same(array)
         self._state[view.node.root] = None
@@ -81,7 +83,7 @@ class JaxRecorder(Recorder):
         kind = type("TracedNumber", (TracedNumber,), {"recorder": recorder})
         return kind.of(evaluate)
 
-    def array_of(self, number: VaryingNumber, dtype: Any) -> Any:
+    def array_of(self, number: VaryingNumber, dtype: DTypeLike) -> Any:
         """Returns the traced array of a number."""
         places = [i for i, known in enumerate(self._numbers) if known is number]
         if not places:
@@ -98,7 +100,7 @@ class JaxRecorder(Recorder):
         trace = self._trace = StepTrace()
         result: Any = None
 
-        def traced(values: Any, vector: Any) -> Any:
+        def traced(values: Array, vector: Array) -> Any:
             nonlocal result
             self._vector = vector
             with trace:
@@ -164,7 +166,8 @@ class JaxRecorder(Recorder):
         donated = [box for box in used if box in trace.written]
         kept = [box for box in used if box not in trace.written]
         only_written = [x for x in self._state if x in trace.written and x not in trace.inputs]
-        passed_on = [b.array_class.on(box) for box in self._passed_on or ()]
+        array_class: Any = b.array_class
+        passed_on = [array_class.on(box) for box in self._passed_on or ()]
         wanted = [*outputs, *passed_on, *[array for array, _ in self._pending]]
         written = [*donated, *only_written]
         # Compiled for these arguments: a jitted function would look at each of them at each call.
@@ -194,7 +197,7 @@ class JaxRecorder(Recorder):
         evaluate = with_loops(self._jaxpr.jaxpr, self._jaxpr.consts)
         shapes = {box: (box.value.shape, box.value.dtype) for box in all_boxes}
 
-        def step(gives: Any, keeps: Any, natives: Any, values: Any) -> Any:
+        def step(gives: Any, keeps: Any, natives: Array, values: Array) -> Any:
             given = dict(zip(inputs, [*gives, *keeps, *natives], strict=True))
             for box in all_boxes:
                 if box not in given:  # not read
@@ -239,7 +242,7 @@ class JaxRecorder(Recorder):
         known = [*self._made, *[x.node for x in self._arguments]]
         return any([node is box for box in known])
 
-    def reads(self, array: Any) -> bool:
+    def reads(self, array: Array) -> bool:
         """See :meth:`Recorder.reads`."""
         return array.node.root in self._trace.inputs or array.node.root in self._trace.written
 
@@ -250,7 +253,7 @@ class JaxRecorder(Recorder):
         self._arguments = [x for x in self._arguments if x is not argument]
         return True
 
-    def plain(self, array: Any) -> Any:
+    def plain(self, array: Array) -> Any:
         """See :meth:`Recorder.plain`. Before :meth:`program`, the values come later."""
         if self._values is not None:
             return self._backend.duplicate(self._values.get(id(array), array))

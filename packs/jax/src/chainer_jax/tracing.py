@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from chainer.core.arrays.recorder import NotRecordableError
+from chainer.backends.recorder import NotRecordableError
 
 from chainer_jax import boxes
 from chainer_jax.boxes import Box, Observer, Stale
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 
 class Trace(Observer):
-    """What one run of a function on tracers reads, writes and makes.
+    """The arrays that one run of a function on tracers reads, writes and makes.
 
     Attributes:
         inputs: Boxes that existed before and are read, in order.
@@ -40,7 +43,7 @@ class Trace(Observer):
         for box in self.made:
             box.value = Stale()
 
-    def put(self, box: Box, value: Any) -> None:
+    def put(self, box: Box, value: Array) -> None:
         """Gives a box a tracer until the end of the trace.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.kernel import get_operation
@@ -12,6 +12,9 @@ from chainer.typing import Array
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled, flat, launch, launch_aligned, result
 from chainer_numba.supports import MIN_ELEMENTS
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO, _ONE, _HALF = f(0), f(1), f(0.5)
@@ -27,7 +30,7 @@ class ElementwiseKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def run(
@@ -119,7 +122,7 @@ def sigmoid_gradient(part, start, stop, y, gy, gx):
 class SigmoidKernel(ElementwiseKernel):
     """Kernel of ``sigmoid``."""
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("sigmoid").reference_for(backend)
 
     def forward(self, x: Array) -> Array:

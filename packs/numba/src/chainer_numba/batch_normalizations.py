@@ -7,12 +7,15 @@ channels are computed together, some lines of the cache at a time.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch, result, summing
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO = f(0)
@@ -193,7 +196,7 @@ class BatchNormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(
@@ -255,7 +258,7 @@ class FixedBatchNormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(

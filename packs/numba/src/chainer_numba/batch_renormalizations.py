@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.kernel import get_operation
@@ -19,6 +19,9 @@ from chainer_numba.batch_normalizations import (
 )
 from chainer_numba.launching import result
 
+if TYPE_CHECKING:
+    from chainer.backend import Backend
+
 f = numpy.float32
 
 
@@ -29,7 +32,7 @@ class BatchRenormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("batch_renormalization").reference_for(backend)
 
     def forward(
@@ -59,7 +62,8 @@ class BatchRenormalizationKernel:
         y = numpy.empty(channels.shape, f)
         channels.map(NORMALIZE, values, mean, scale * r * inv_std, scale * d + vector(beta), y)
         shape = gamma.shape
-        return (result(y, x), *(a.reshape(shape) for a in (mean, var, r, d)))
+        mean, var, r, d = (a.reshape(shape) for a in (mean, var, r, d))
+        return result(y, x), mean, var, r, d
 
     def backward(
         self,

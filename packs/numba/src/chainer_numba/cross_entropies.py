@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
@@ -11,6 +11,9 @@ from chainer.typing import Array
 from chainer_numba.launching import compiled, dense, flat, launch, result, summing
 from chainer_numba.softmaxes import COST, POSITIONS, tops_and_sums
 from chainer_numba.vector_math import exp_of_negative, maximum
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO = f(0)
@@ -118,7 +121,7 @@ class SoftmaxCrossEntropyKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, flat, result
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 
@@ -32,7 +35,7 @@ class DropoutKernel:
         backend: Backend of the arrays, whose random numbers are drawn.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._random = backend.xp.random
 
     def forward(self, x: Array, ratio: float) -> tuple[Array, Array]:

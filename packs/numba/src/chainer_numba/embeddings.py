@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 
@@ -62,7 +65,7 @@ class EmbeddingKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         # NumPy copies whole rows, which cannot be done faster.
         self.forward = get_operation("embedding").reference_for(backend).forward
 
@@ -85,7 +88,7 @@ class ScatterAddKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("scatter_add").reference_for(backend)
 
     def add_at(self, a: Array, slices: Any, b: Array) -> None:

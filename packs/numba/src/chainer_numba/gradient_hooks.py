@@ -7,7 +7,7 @@ removed, and put back, in the same pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
@@ -15,6 +15,9 @@ from chainer.typing import Array
 from chainer_numba.arrays_in_memory import Table, vector_at
 from chainer_numba.launching import compiled, config, exact, launch, summing
 from chainer_numba.optimizer_updates import piece
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 
@@ -116,7 +119,7 @@ class GradientHooksKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def weight_decay(self, entries: _Entries, rate: float) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 
@@ -40,7 +43,7 @@ class LinearKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         reference = get_operation("linear").reference_for(backend)
         # The products of the gradients are as fast in the order of their definition.
         self.backward_data = reference.backward_data

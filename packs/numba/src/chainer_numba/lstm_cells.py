@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled, dense, launch, result
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 unsigned = numpy.uintp
@@ -63,7 +66,7 @@ class LSTMCellKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, c_prev: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -142,7 +145,7 @@ class SLSTMCellKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, c1: Array, c2: Array, x1: Array, x2: Array) -> tuple[Array, Array, Array]:

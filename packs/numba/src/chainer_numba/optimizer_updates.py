@@ -8,13 +8,16 @@ threads share large parameters as well as many small ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.arrays_in_memory import Table, vector_at
 from chainer_numba.launching import compiled, inlined, launch
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 
@@ -310,7 +313,7 @@ class UpdateKernel:
     loop: ClassVar[Any]
     cost: ClassVar[int] = 2
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def update_many(self, rows: Sequence[Sequence[Array | None]], scalars: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the distribution supplies: a table of kernels. Nothing here imports Numba."""
+"""The pack of the distribution: a table of kernels. Nothing here imports Numba."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ Arrays are viewed as ``(batch, parameters, inner)``: a parameter is shared by th
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
@@ -15,6 +15,9 @@ from chainer.typing import Array
 from chainer_numba.batch_normalizations import vector
 from chainer_numba.launching import dense, inlined, launch, parts_of, result, summing
 from chainer_numba.vector_math import sigmoid
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO, _ONE = f(0), f(1)
@@ -119,7 +122,7 @@ class ParametricKernel:
     #: Time of an element, in units of a comparison.
     cost = 1
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, x: Array, w: Array) -> Array:

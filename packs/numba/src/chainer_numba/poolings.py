@@ -7,13 +7,16 @@ one. A thread works on some channels.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch, summing
 from chainer_numba.vector_math import larger, maximum
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 # Types of indices: unsigned ones do not count from the end, 32 bits are the width of a float.
@@ -230,7 +233,7 @@ def spread_windows(part, start, stop, y, x, weights, ksize, stride, pad):
 
 
 def triple(values: tuple[int, ...], missing: int) -> Triple:
-    """Returns three numbers: the given ones after those of missing dimensions."""
+    """Returns three numbers: the given ones after the values of missing dimensions."""
     first, second, third = (missing,) * (3 - len(values)) + tuple(map(int, values))
     return first, second, third
 
@@ -264,7 +267,7 @@ class MaxPoolingNDKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, x: Array, out_size: tuple[int, ...], geometry: Any) -> tuple[Array, None]:
@@ -288,7 +291,7 @@ class AveragePoolingNDKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(
@@ -317,7 +320,7 @@ class UnpoolingNDKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, x: Array, out_size: tuple[int, ...], geometry: Any) -> Array:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch, summing
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO = f(0)
@@ -78,7 +81,7 @@ class AxesSumKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("axes_sum").reference_for(backend)
 
     def forward(self, x: Array, axis: Any, keepdims: bool) -> Array:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch, result
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO, _ONE = f(0), f(1)
@@ -85,7 +88,7 @@ class ResponseNormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, x: Array, parameters: Any) -> tuple[Array, Array]:

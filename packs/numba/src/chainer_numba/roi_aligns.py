@@ -5,7 +5,7 @@ The points of all regions are computed first; a thread samples some channels of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy
@@ -14,6 +14,9 @@ from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
 from chainer_numba.roi_poolings import checked_images
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO = f(0)
@@ -204,7 +207,7 @@ def maximum_gradient(part, start, stop, gy, winners, images, rows, columns, gx):
                     image[bottoms[v], rights[u]] += below * right_weights[u]
 
 
-def _points(shape: tuple[int, ...], regions: Any) -> tuple[Array, Any, Any]:
+def _points(shape: tuple[int, ...], regions: Array) -> tuple[Array, Any, Any]:
     """Returns the images of the regions, and their points along rows and columns."""
     images = checked_images(regions.images, shape[0], "roi_indices")
     scaled = regions.rois.astype(numpy.float64) * regions.grid.scale
@@ -215,7 +218,7 @@ def _points(shape: tuple[int, ...], regions: Any) -> tuple[Array, Any, Any]:
     return images, rows.arrays, Points(left, right, regions.grid, 1, shape[3]).arrays
 
 
-def _cost(y: Array, rows: Any, columns: Any) -> int:
+def _cost(y: Array, rows: Array, columns: Array) -> int:
     regions = max(len(y), 1)
     return 8 * y.shape[1] * (len(rows[2]) // regions + 1) * (len(columns[2]) // regions + 1)
 
@@ -227,10 +230,10 @@ class ROIAverageAlign2DKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("roi_average_align_2d").reference_for(backend)
 
-    def forward(self, x: Array, regions: Any) -> tuple[Array, None]:
+    def forward(self, x: Array, regions: Array) -> tuple[Array, None]:
         if not x.size:
             return self._reference.forward(x, regions)
         images, rows, columns = _points(x.shape, regions)
@@ -239,7 +242,9 @@ class ROIAverageAlign2DKernel:
         launch(average, x.shape[1], elements, dense(x), images, rows, columns, y)
         return y.astype(x.dtype, copy=False), None
 
-    def backward(self, gy: Array, residual: None, regions: Any, in_shape: tuple[int, ...]) -> Array:
+    def backward(
+        self, gy: Array, residual: None, regions: Array, in_shape: tuple[int, ...]
+    ) -> Array:
         gx = numpy.zeros(in_shape, f)
         if gx.size:
             images, rows, columns = _points(in_shape, regions)
@@ -247,7 +252,7 @@ class ROIAverageAlign2DKernel:
             launch(average_gradient, in_shape[1], elements, dense(gy), images, rows, columns, gx)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(self, x: Array, residual: None, regions: Any) -> Array:
+    def gather(self, x: Array, residual: None, regions: Array) -> Array:
         return self.forward(x, regions)[0]
 
 
@@ -258,10 +263,10 @@ class ROIMaxAlign2DKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("roi_max_align_2d").reference_for(backend)
 
-    def forward(self, x: Array, regions: Any) -> tuple[Array, Array]:
+    def forward(self, x: Array, regions: Array) -> tuple[Array, Array]:
         if not x.size:
             return self._reference.forward(x, regions)
         images, rows, columns = _points(x.shape, regions)
@@ -273,7 +278,9 @@ class ROIMaxAlign2DKernel:
         launch(maximum, x.shape[1], elements, dense(x), images, rows, columns, y, winners)
         return y.astype(x.dtype, copy=False), winners
 
-    def backward(self, gy: Array, winners: Array, regions: Any, in_shape: tuple[int, ...]) -> Array:
+    def backward(
+        self, gy: Array, winners: Array, regions: Array, in_shape: tuple[int, ...]
+    ) -> Array:
         gx = numpy.zeros(in_shape, f)
         if gx.size:
             images, rows, columns = _points(in_shape, regions)
@@ -281,5 +288,5 @@ class ROIMaxAlign2DKernel:
             launch(maximum_gradient, in_shape[1], 8 * gy.size, *arrays)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(self, x: Array, winners: Array, regions: Any) -> Array:
+    def gather(self, x: Array, winners: Array, regions: Array) -> Array:
         return self._reference.gather(x, winners, regions)

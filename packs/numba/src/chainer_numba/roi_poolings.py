@@ -5,13 +5,16 @@ The bins of a region are computed by NumPy; a thread pools some channels of all 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO = f(0)
@@ -136,7 +139,7 @@ class ROIPooling2DKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("roi_pooling_2d").reference_for(backend)
 
     def forward(
@@ -166,17 +169,19 @@ class ROIMaxPooling2DKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("roi_max_pooling_2d").reference_for(backend)
 
-    def forward(self, x: Array, regions: Any) -> tuple[Array, Array]:
+    def forward(self, x: Array, regions: Array) -> tuple[Array, Array]:
         return _pool(x, _bins(x.shape, regions), -numpy.inf)
 
-    def backward(self, gy: Array, indices: Array, regions: Any, in_shape: tuple[int, ...]) -> Array:
+    def backward(
+        self, gy: Array, indices: Array, regions: Array, in_shape: tuple[int, ...]
+    ) -> Array:
         images = checked_images(regions.images, in_shape[0], "roi_indices")
         return _scatter(gy, indices, images, in_shape)
 
-    def gather(self, x: Array, indices: Array, regions: Any) -> Array:
+    def gather(self, x: Array, indices: Array, regions: Array) -> Array:
         return self._reference.gather(x, indices, regions)
 
 
@@ -187,24 +192,26 @@ class ROIAveragePooling2DKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
-    def forward(self, x: Array, regions: Any) -> tuple[Array, None]:
+    def forward(self, x: Array, regions: Array) -> tuple[Array, None]:
         y = numpy.empty((len(regions), x.shape[1], *regions.grid.out_size), f)
         launch(means, x.shape[1], 8 * y.size, dense(x), *_bins(x.shape, regions), y)
         return y.astype(x.dtype, copy=False), None
 
-    def backward(self, gy: Array, residual: None, regions: Any, in_shape: tuple[int, ...]) -> Array:
+    def backward(
+        self, gy: Array, residual: None, regions: Array, in_shape: tuple[int, ...]
+    ) -> Array:
         gx = numpy.zeros(in_shape, f)
         launch(spread_means, in_shape[1], 8 * gy.size, dense(gy), *_bins(in_shape, regions), gx)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(self, x: Array, residual: None, regions: Any) -> Array:
+    def gather(self, x: Array, residual: None, regions: Array) -> Array:
         return self.forward(x, regions)[0]
 
 
-def _bins(shape: tuple[int, ...], regions: Any) -> tuple[Array, Array, Array]:
+def _bins(shape: tuple[int, ...], regions: Array) -> tuple[Array, Array, Array]:
     """Returns images, bins of rows and bins of columns of ``(y_min, x_min, y_max, x_max)``."""
     grid = regions.grid
     images = checked_images(regions.images, shape[0], "roi_indices")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.batch_normalizations import vector
 from chainer_numba.launching import dense, launch, parts_of, result, summing
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO, _ONE = f(0), f(1)
@@ -66,7 +69,7 @@ class LayerNormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(
@@ -157,7 +160,7 @@ class GroupNormalizationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(

@@ -6,7 +6,7 @@ labels in the odd ones. Rows have two columns in front of the first state, which
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
@@ -14,10 +14,14 @@ from chainer.typing import Array
 from chainer_numba.launching import compiled, dense, inlined, launch, result, summing
 from chainer_numba.vector_math import exp_of_negative, log1p_of_fraction, maximum
 
+if TYPE_CHECKING:
+    from chainer.backend import Backend
+
 f = numpy.float32
 _ZERO, _ONE, _HALF, _LOG_2 = f(0), f(1), f(0.5), f(numpy.log(2))
 
-#: Logarithm of a probability of zero; its differences are not NaN, unlike those of infinity.
+#: Logarithm of a probability of zero; differences of it are not NaN, unlike differences of
+#: infinity.
 NEVER = f(-1e30)
 #: Loss of a sequence without any alignment, where the dtype can represent it.
 IMPOSSIBLE_LOSS = 1e10
@@ -123,7 +127,7 @@ class ConnectionistTemporalClassificationKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(

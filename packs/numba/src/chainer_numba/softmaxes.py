@@ -7,13 +7,16 @@ cache while it is read several times. Otherwise some neighboring positions are c
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch, result, summing
 from chainer_numba.vector_math import exp_of_negative, larger, maximum
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ZERO, _LOWEST = f(0), f(-numpy.inf)
@@ -161,7 +164,7 @@ class SoftmaxKernel:
     loops: tuple[Any, ...] = (softmax, softmax_of_positions)
     gradient_loops: tuple[Any, ...] = (softmax_gradient, softmax_gradient_of_positions)
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, x: Array, axis: int) -> Array:

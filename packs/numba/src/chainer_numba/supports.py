@@ -7,9 +7,12 @@ double the time of compilation.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 _FLOAT32 = numpy.dtype(numpy.float32)
 _FLOAT16 = numpy.dtype(numpy.float16)
@@ -36,7 +39,7 @@ MIN_ELEMENTS = {
 }
 
 
-def enough(array: Any, kind: str) -> bool | str:
+def enough(array: Array, kind: str) -> bool | str:
     """Returns True for float32 and float16 arrays that are large enough, else the reason.
 
     Args:

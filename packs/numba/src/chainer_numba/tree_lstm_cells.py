@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 from chainer.typing import Array
@@ -10,6 +10,9 @@ from chainer.typing import Array
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled, dense, launch, result
 from chainer_numba.lstm_cells import COST
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
 
 f = numpy.float32
 _ONE = f(1)
@@ -70,7 +73,7 @@ class TreeLSTMCellKernel:
         backend: Backend of the arrays.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         pass
 
     def forward(self, cs: list[Array], x: Array) -> tuple[Array, Array, Array]:

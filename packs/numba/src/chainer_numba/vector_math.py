@@ -9,12 +9,15 @@ errors are below 2 units in the last place.
 from __future__ import annotations
 
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numba import extending, types
 
 from chainer_numba.launching import inlined
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 f = numpy.float32
 # For type checkers, what Numba compiles has no types.
@@ -52,7 +55,7 @@ def _bits_to_float(typingctx: Any, bits: Any) -> Any:
 
 
 @intrinsic
-def _float_to_bits(typingctx: Any, value: Any) -> Any:
+def _float_to_bits(typingctx: Any, value: Array) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(types.int32))
 
@@ -60,7 +63,7 @@ def _float_to_bits(typingctx: Any, value: Any) -> Any:
 
 
 @intrinsic
-def _round(typingctx: Any, value: Any) -> Any:
+def _round(typingctx: Any, value: Array) -> Any:
     """Rounds to the nearest integer; an instruction of the processor."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -71,8 +74,8 @@ def _round(typingctx: Any, value: Any) -> Any:
 
 
 @intrinsic
-def _order_of(typingctx: Any, value: Any) -> Any:
-    """Returns an integer that is the larger the larger a float is; that of NaN is the largest."""
+def _order_of(typingctx: Any, value: Array) -> Any:
+    """Returns an integer that is the larger the larger a float is; NaN has the largest."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bits = builder.bitcast(args[0], context.get_value_type(types.int32))
@@ -95,7 +98,7 @@ def _value_of(typingctx: Any, order: Any) -> Any:
 
 
 @intrinsic
-def _larger_integer(typingctx: Any, a: Any, b: Any) -> Any:
+def _larger_integer(typingctx: Any, a: Array, b: Array) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.select(builder.icmp_signed(">", *args), *args)
 
@@ -107,7 +110,7 @@ def maximum(x):
     """Returns the maximum of a vector, NaN if there is one.
 
     Maxima of floats depend on the order if there is a NaN, so that LLVM does not vectorize their
-    loop. Those of integers do not.
+    loop. Maxima of integers do not.
     """
     most = numpy.int32(-(2**31))
     for i in range(len(x)):

@@ -1,4 +1,4 @@
-"""What is known about the function whose nodes are made, and constants in the graph."""
+"""The function whose nodes are made: shapes and values, and constants in the graph."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.typing import DType, DTypeLike, Shape
+from chainer.typing import DType, DTypeLike, Shape
 from onnx_chainer.onnx_helper import GraphBuilder
 
 if TYPE_CHECKING:
+    from chainer.typing import Array
     from onnx_chainer.converter_call import ConverterCall
 
 
@@ -140,12 +141,12 @@ class ApplicationNodes(GraphBuilder):
 
     # -- constants ---------------------------------------------------------------------------------
 
-    def const(self, value: Any, dtype: DTypeLike = None, name: str | None = None) -> str:
+    def const(self, value: Array, dtype: DTypeLike = None, name: str | None = None) -> str:
         """Adds a constant, unless there is an equal one.
 
         Args:
             value: A number, a list or an array.
-            dtype: Its dtype; by default that of the first input.
+            dtype: Its dtype; by default the dtype of the first input.
             name: Its name within the function; by default a number.
 
         Returns:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chainer import Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Array
+from chainer.backend import find_backend
+from chainer.typing import Array
 
 
 class Arguments:
@@ -23,7 +23,7 @@ class Arguments:
         ValueError: If ``args`` is something else.
     """
 
-    def __init__(self, args: Any) -> None:
+    def __init__(self, args: Array) -> None:
         self.kind: type = dict if isinstance(args, Mapping) else type(args)
         if isinstance(args, Mapping):
             self.variables: dict[Any, Variable] = {k: _as_variable(x) for k, x in args.items()}
@@ -68,7 +68,7 @@ class Arguments:
         """Returns the shape of each argument, with names of axes where the caller gave some.
 
         Args:
-            input_shapes: Shapes that the caller gave; None for those of the arrays.
+            input_shapes: Shapes that the caller gave; None for the shapes of the arrays.
 
         Raises:
             ValueError: If they do not fit the arguments.
@@ -118,7 +118,7 @@ class Arguments:
         return dict(zip(keys, given, strict=True))
 
 
-def _as_variable(x: Any) -> Variable:
+def _as_variable(x: Array) -> Variable:
     if isinstance(x, Variable):
         return x
     if find_backend(type(x)) is None:
@@ -163,7 +163,7 @@ def flatten_outputs(outputs: Any) -> dict[Any, Variable]:
     """Returns the outputs of a model by position or by key.
 
     Args:
-        outputs: What the model returned.
+        outputs: Result of the model.
 
     Raises:
         RuntimeError: If it is neither a Variable nor a container.

@@ -1,18 +1,21 @@
-"""What converters know about the model and the graph that is being made."""
+"""The model and the graph that is being made, as converters see them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import Link, Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.typing import Array
+from chainer.backend import find_backend
+from chainer.typing import Array
+from chainer.variable import VariableNode
 from onnx_chainer import onnx_helper
 from onnx_chainer.dynamic_axes import DynamicAxes
 from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
+
+if TYPE_CHECKING:
+    from chainer import Parameter
 
 
 class Context:
@@ -45,7 +48,7 @@ class Context:
         for path, link in model.namedlinks():
             name = onnx_helper.cleanse_param_name("" if path == "/" else path)
             for parameter_path, parameter in link.namedparams():
-                # A longer path is that of a parameter of a child, which has its turn.
+                # A longer path belongs to a parameter of a child, which has its turn.
                 if parameter_path.count("/") == 1:
                     self._links.setdefault(id(parameter.node), (name, link))
             # The arrays that are saved with a link, such as running statistics, have its name.
@@ -145,7 +148,7 @@ class Context:
         self.parameters[name] = tensor_of(array, name)
         return name
 
-    def add_const(self, array: Any, name: str) -> str:
+    def add_const(self, array: Array, name: str) -> str:
         """Adds a node with a constant before the nodes of the function that is converted.
 
         Args:
@@ -169,7 +172,7 @@ class Context:
         constants, self.constants = self.constants, []
         return constants
 
-    def get_link(self, param: Any) -> tuple[str, Link] | None:
+    def get_link(self, param: Parameter) -> tuple[str, Link] | None:
         """Returns the link that a parameter belongs to.
 
         Args:
@@ -183,6 +186,6 @@ class Context:
         return self._links.get(id(node))
 
 
-def _key(value: Any) -> int:
+def _key(value: Array) -> int:
     """Returns what a value is known by: the node of a Variable, or the array itself."""
     return id(value.node) if isinstance(value, Variable) else id(value)

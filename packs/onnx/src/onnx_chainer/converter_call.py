@@ -1,4 +1,4 @@
-"""What a converter gets: one application of a function, and the names of its values."""
+"""The argument of a converter: one application of a function, and the names of its values."""
 
 from __future__ import annotations
 

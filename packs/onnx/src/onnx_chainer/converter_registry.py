@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from chainer.core.registry import registries
-from chainer.core.registry.registry import EntryLoadError
+from chainer.plugins import EntryLoadError, registries
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.nodes import Nodes
 from onnx_chainer.tracing import Application
@@ -59,7 +58,7 @@ def register_converter(name: str, function: Converter, *, override: bool = False
         Registration: Its ``undo()`` removes the converter again.
 
     Raises:
-        chainer.core.registry.registry.NameConflictError: If the name has a converter already and
+        chainer.plugins.NameConflictError: If the name has a converter already and
             ``override`` is False.
         TypeError: If ``function`` cannot be called.
     """

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class Axis(NamedTuple):
@@ -21,8 +24,8 @@ class Axis(NamedTuple):
     sizes: tuple[int, int]
 
 
-#: What the axes of the second sample are multiplied by, one factor for each name of an axis: the
-#: ratio of two lengths then tells which axes they depend on.
+#: Factors that multiply the axes of the second sample, one for each name of an axis: the ratio of
+#: two lengths then tells which axes they depend on.
 FACTORS = (2, 3, 5, 7, 11, 13, 17, 19)
 
 
@@ -58,7 +61,7 @@ class DynamicAxes:
 
 
 def as_name(length: int | str, sample: int) -> int | str:
-    """Returns the name of an axis that gets another length than that of the sample.
+    """Returns the name of an axis that gets another length than in the sample.
 
     Args:
         length: Length or name that the caller gave.
@@ -93,7 +96,7 @@ def factors_of(shapes: Mapping[Any, Any]) -> dict[str, int]:
     return dict(zip(names, FACTORS, strict=False))
 
 
-def enlarge(array: Any, shape: Any, factors: Mapping[str, int]) -> Any:
+def enlarge(array: Array, shape: Any, factors: Mapping[str, int]) -> Any:
     """Returns an array that is longer along the axes with names: its elements repeat there.
 
     Args:

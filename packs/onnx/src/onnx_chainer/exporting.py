@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -30,10 +30,13 @@ from onnx_chainer.versions import (
     MINIMUM_OPSET_VERSION,
 )
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 
 def export(
     model: Link,
-    args: Any,
+    args: Array,
     filename: Any = None,
     export_params: bool = True,
     graph_name: str = "Graph",
@@ -65,8 +68,8 @@ def export(
         opset_version (int): Version of the operator set. None: 21, or the newest that the installed
             package onnx defines if that is older.
         input_names (str, list or dict): Names of the inputs; by default ``Input_0``, ``Input_1``...
-        output_names (str, list or dict): Names of the outputs; by default those of the functions
-            that compute them, such as ``Softmax_0``.
+        output_names (str, list or dict): Names of the outputs; by default the names of the
+            functions that compute them, such as ``Softmax_0``.
         train (bool): Value of ``chainer.config.train`` while the model runs. Running statistics are
             the same afterwards.
         return_named_inout (bool): If True, returns the names of inputs and outputs too.
@@ -205,7 +208,8 @@ class _Exporter:
 
     def trace(self, train: bool) -> None:
         """Runs the model, twice if axes have names."""
-        # Functions may change their inputs in place, and constants must be those of the sample.
+        # Functions may change their inputs in place, and constants must have the values of the
+        # sample.
         arrays = {key: x.array for key, x in self.arguments.variables.items()}
         self.probe = None if train else self._trace_probe(arrays)
         with chainer.using_config("train", train), _unchanged_persistents(self.model):
@@ -405,7 +409,7 @@ class _Exporter:
         return with_inferred_outputs(proto, self.outputs) if has_names else proto
 
     def _output_shape(self, key: Any, y: Variable) -> list[Any] | None:
-        """Returns the shape of an output, in which axes have the names of those of the inputs.
+        """Returns the shape of an output, in which axes have the names of the inputs' axes.
 
         Args:
             key: Position or key of the output.

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.tensors import as_numpy
 
 
 def other_values(array: Array) -> Array:
     """Returns an array of the same shape and dtype with other values.
 
-    Integers are those of the array in reversed order, so that labels stay valid. Floating-point
-    numbers are larger in addition, and keep their signs.
+    Integers are the array's in reversed order, so that labels stay valid. Floating-point numbers
+    are larger in addition, and keep their signs.
 
     Args:
         array: The array.
@@ -36,7 +36,7 @@ def other_values(array: Array) -> Array:
     return values.reshape(array.shape)
 
 
-def differ(value: Any, other: Any) -> bool:
+def differ(value: Array, other: Array) -> bool:
     """Returns whether two constants of a function differ: numbers, arrays, or sequences of them.
 
     Args:
@@ -64,7 +64,7 @@ def warn_frozen(function: str, what: str, stacklevel: int = 2) -> None:
 
     Args:
         function: Name of the function that uses it.
-        what: What it is.
+        what: Description of the value.
         stacklevel: As of :func:`warnings.warn`.
     """
     warnings.warn(

@@ -7,11 +7,11 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from chainer import Variable
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.registry.registry import EntryLoadError
+from chainer.plugins import EntryLoadError
+from chainer.variable import VariableNode
 from onnx_chainer import onnx_helper
 from onnx_chainer.context import Context
 from onnx_chainer.converter_call import ConverterCall
@@ -19,6 +19,9 @@ from onnx_chainer.converter_registry import Converter, ConverterLookup, registry
 from onnx_chainer.frozen_values import differ, warn_frozen
 from onnx_chainer.tensors import as_numpy, tensor_of
 from onnx_chainer.tracing import Application, Trace
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class MissingConverterError(ValueError):
@@ -166,7 +169,7 @@ class GraphConversion:
             context.set_name(node, constant)
 
     def _add_dynamic_constant(
-        self, application: Application, index: int, name: str, other: Any
+        self, application: Application, index: int, name: str, other: Array
     ) -> None:
         """Adds an array that the model makes as long as its inputs, such as a state of zeros."""
         from onnx_chainer.nodes import Nodes
@@ -236,7 +239,7 @@ class GraphConversion:
             for application, converter in zip(trace.applications, converters, strict=True):
                 name = onnx_helper.make_unique_name()
                 count = onnx_helper.get_count()
-                # Names of the inner function begin with that of the outer one.
+                # Names of the inner function begin with the name of the outer one.
                 onnx_helper.set_func_name(name)
                 self._name_inputs(application, name)
                 self._name_outputs(application, name)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer import Link
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.replace_func import WrappedFunction, as_node
 from onnx_chainer.tensors import tensor_of
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 LinkConverter = Callable[["LinkCall"], Any]
 """Function of the call of a link that returns its nodes, in topological order."""
@@ -107,7 +110,7 @@ def _single_node_class(cls: type[Link], converter: LinkConverter) -> type[Link]:
         def link_converter(call: ConverterCall) -> Any:
             return converter(LinkCall(call, call.func.func.args[0]))
 
-    def __call__(self: Link, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: Link, *args: Array, **kwargs: Any) -> Any:
         call = functools.partial(cls.__call__, self)
         return as_node(call, cls.__name__, {}, LinkFunction)(*args, **kwargs)
 

@@ -27,7 +27,7 @@ def file_version(opset_version: int) -> int:
 
 
 def with_inferred_outputs(proto: Any, outputs: Mapping[str, Variable]) -> Any:
-    """Returns a model whose outputs have the shapes that follow from those of the inputs."""
+    """Returns a model whose outputs have the shapes that follow from the inputs."""
     onnx = require("onnx")
     inferred = onnx.shape_inference.infer_shapes(proto)
     found = {value.name: value for value in inferred.graph.output}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array, DTypeLike, Shape
+from chainer.typing import Array, DTypeLike, Shape
 from onnx_chainer.application_nodes import differences
 from onnx_chainer.frozen_values import differ, warn_frozen
 from onnx_chainer.onnx_helper import get_func_name
@@ -34,7 +34,7 @@ class Nodes(Operators):
         context: Context of the export.
     """
 
-    def array(self, value: Any, other: Any = None) -> str:
+    def array(self, value: Array, other: Array = None) -> str:
         """Returns an array that a function holds, such as a condition.
 
         It is a value of the graph if it is the array of one, such as of an input; else a constant.
@@ -142,15 +142,15 @@ class Nodes(Operators):
         )
         return self.const(array, array.dtype)
 
-    def number(self, value: Any, other: Any, dtype: DTypeLike = None) -> str | None:
+    def number(self, value: Array, other: Array, dtype: DTypeLike = None) -> str | None:
         """Returns a factor that is proportional to a product of lengths, or to one over it.
 
-        The lengths are those of the first input, or of the value that it was computed from.
+        The lengths belong to the first input, or to the value that it was computed from.
 
         Args:
             value: The factor in the sample.
             other: The factor in the second run.
-            dtype: Dtype of the factor; that of the first input by default.
+            dtype: Dtype of the factor; by default the dtype of the first input.
 
         Returns:
             str: Its name; None if it does not depend on the lengths in this way.
@@ -168,7 +168,9 @@ class Nodes(Operators):
                 name = self._product(x, other_x, value, other, dtype)
         return name
 
-    def _product(self, x: Any, twin: Any, value: Any, other: Any, dtype: DTypeLike) -> str | None:
+    def _product(
+        self, x: Array, twin: Any, value: Array, other: Array, dtype: DTypeLike
+    ) -> str | None:
         """Returns a factor that is proportional to a product of lengths, or to one over it."""
         lengths = list(zip(x.shape, twin.shape, strict=True))
         for count in range(1, len(lengths) + 1):
@@ -208,7 +210,7 @@ class Nodes(Operators):
 
         Args:
             attribute: The attribute of the function that has it.
-            what: What it is.
+            what: Description of the value.
         """
         if self.probe is not None and differ(
             getattr(self.func, attribute), getattr(self.probe, attribute)
@@ -264,6 +266,6 @@ class Nodes(Operators):
         return tuple(self._nodes)
 
 
-def array_of(value: Any) -> Array:
+def array_of(value: Array) -> Array:
     """Returns a constant of a function as an array of NumPy."""
     return as_numpy(getattr(value, "array", value))

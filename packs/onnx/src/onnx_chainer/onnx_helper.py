@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.optional import require
 
 
@@ -124,7 +124,7 @@ class GraphBuilder:
         # A string is a sequence of strings too: without this check its letters were the names.
         assert not isinstance(input_names, str), "input_names must be a list of names"
         assert not isinstance(output_names, str), "output_names must be a list of names"
-        # The name of the node is that of its first output, which is unique in the graph.
+        # The node has the name of its first output, which is unique in the graph.
         attributes.setdefault("name", output_names[0] if output_names else None)
         self._nodes.append(make_node(op_name, list(input_names), list(output_names), **attributes))
         return output_names[0] if len(output_names) == 1 else tuple(output_names)

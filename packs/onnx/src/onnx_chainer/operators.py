@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.typing import DTypeLike
+from chainer.typing import DTypeLike
 from onnx_chainer.application_nodes import ApplicationNodes
 from onnx_chainer.tensors import element_type
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class Operators(ApplicationNodes):
@@ -108,7 +111,7 @@ class Operators(ApplicationNodes):
             inputs.append(self.const(high, dtype, "x_max"))
         return self("Clip", *inputs)
 
-    def pad(self, x: str, before: Any, after: Any, value: Any = 0, mode: str = "constant") -> str:
+    def pad(self, x: str, before: Any, after: Any, value: Array = 0, mode: str = "constant") -> str:
         """Pads all axes."""
         pads = [*before, *after]
         if self.opset < 11:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import FunctionNode, Variable
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Arrays, Grads, Indexes
+from chainer.backend import find_backend
+from chainer.typing import Arrays, Grads, Indexes
 from onnx_chainer.graph_conversion import warn_experimental
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class WrappedFunction(FunctionNode):
@@ -129,7 +132,7 @@ def as_node(
     last: list[WrappedFunction] = []
 
     @functools.wraps(alt_func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: Array, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         passed = len(args)
@@ -182,7 +185,7 @@ def as_funcnode(
 def _arguments(
     signature: inspect.Signature, given: inspect.BoundArguments
 ) -> Iterator[tuple[str, Any]]:
-    """Yields names and values of arguments; those of ``*args`` and ``**kwargs`` one by one."""
+    """Yields names and values of arguments, including each of ``*args`` and ``**kwargs``."""
     for key, value in given.arguments.items():
         kind = signature.parameters[key].kind
         if kind is inspect.Parameter.VAR_POSITIONAL:
@@ -193,7 +196,7 @@ def _arguments(
             yield key, value
 
 
-def _variables(value: Any) -> Iterator[Variable]:
+def _variables(value: Array) -> Iterator[Variable]:
     if isinstance(value, Variable):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -201,7 +204,7 @@ def _variables(value: Any) -> Iterator[Variable]:
             yield from _variables(element)
 
 
-def _checked_variables(value: Any) -> list[Variable]:
+def _checked_variables(value: Array) -> list[Variable]:
     """Returns the Variables of an argument; a list must have nothing else."""
     found = list(_variables(value))
     if found and isinstance(value, (list, tuple)):
@@ -214,7 +217,7 @@ def _checked_variables(value: Any) -> list[Variable]:
     return found
 
 
-def _replaced(value: Any, variables: Iterator[Variable]) -> Any:
+def _replaced(value: Array, variables: Iterator[Variable]) -> Any:
     """Returns an argument with other Variables."""
     if isinstance(value, Variable):
         return next(variables)
@@ -223,7 +226,7 @@ def _replaced(value: Any, variables: Iterator[Variable]) -> Any:
     return value
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: Array) -> Iterator[Any]:
     if isinstance(value, Variable) or find_backend(type(value)) is not None:
         yield value
     elif isinstance(value, (list, tuple)):

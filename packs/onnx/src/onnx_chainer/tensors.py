@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import Variable, get_device
-from chainer.core.arrays.backend import find_backend
-from chainer.core.typing import Array, DTypeLike
+from chainer.backend import find_backend
+from chainer.typing import Array, DTypeLike
 from onnx_chainer.optional import require
 
 if TYPE_CHECKING:
+    from chainer import Parameter
     from onnx_chainer.context import Context
 
 
@@ -84,7 +85,7 @@ def value_info(name: str, dtype: DTypeLike, shape: Any) -> Any:
     return onnx.helper.make_tensor_value_info(name, element_type(dtype), shape)
 
 
-def convert_parameter(parameter: Any, context: Context) -> Any:
+def convert_parameter(parameter: Parameter, context: Context) -> Any:
     """Converts a parameter to a tensor that has the name which the context has for it.
 
     Args:

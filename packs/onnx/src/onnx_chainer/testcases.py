@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import Link, Variable
@@ -14,10 +14,13 @@ from onnx_chainer.dynamic_axes import enlarge, factors_of
 from onnx_chainer.exporting import export
 from onnx_chainer.graph_conversion import warn_experimental
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 
 def export_testcase(
     model: Link,
-    args: Any,
+    args: Array,
     out_dir: str | os.PathLike[str],
     output_grad: bool = False,
     **kwargs: Any,
@@ -71,7 +74,7 @@ def export_testcase(
 
 def _write_longer(
     model: Link,
-    args: Any,
+    args: Array,
     input_names: list[str],
     output_names: list[str],
     out_dir: str | os.PathLike[str],
@@ -99,7 +102,7 @@ def _write_longer(
         onnx_helper.write_tensor_pb(os.path.join(folder, f"output_{i}.pb"), name, y.array)
 
 
-def _copies(args: Any) -> list[Any]:
+def _copies(args: Array) -> list[Any]:
     """Returns copies of the arrays of arguments: functions may change them."""
     values = (
         list(args.values())

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import chainer
 from chainer import FunctionHook, FunctionNode, Variable
-from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.typing import Arrays
+from chainer.typing import Arrays
+from chainer.variable import VariableNode
 
 
 class Application:
@@ -65,14 +65,14 @@ class Recorder(FunctionHook):
 
 
 class Trace:
-    """What a function of Variables applied to compute its outputs.
+    """The functions that a function of Variables applied to compute its outputs.
 
     Args:
         call: The function.
         inputs: Variables at which the graph begins.
 
     Attributes:
-        outputs: What ``call`` returned.
+        outputs: Result of ``call``.
         applications: The applications that the outputs depend on, in forward order, as soon as
             :meth:`select` was called.
     """

@@ -48,6 +48,7 @@ from chainer.training.extensions import (
     weight_averaging as weight_averaging,
 )
 from chainer.training.extensions._snapshot import (
+    Snapshot as Snapshot,
     snapshot as snapshot,
     snapshot_object as snapshot_object,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.backend import find_backend
@@ -11,8 +11,13 @@ from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, shape_of
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
 
-def asarray(b: Backend, a: Any, dtype: Any = None, order: Any = None, copy: Any = None) -> Array:
+
+def asarray(
+    b: Backend, a: ArrayLike, dtype: DTypeLike = None, order: Any = None, copy: Any = None
+) -> Array:
     """As :func:`numpy.asarray`. NumPy arrays are copied to the current device."""
     if find_backend(a.__class__) is b:
         x = b.wrap(a)
@@ -21,7 +26,9 @@ def asarray(b: Backend, a: Any, dtype: Any = None, order: Any = None, copy: Any 
     return operands.convert(b, a, dtype)
 
 
-def array(b: Backend, object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0) -> Array:
+def array(
+    b: Backend, object: ArrayLike, dtype: DTypeLike = None, *, copy: Any = True, ndmin: int = 0
+) -> Array:
     """As :func:`numpy.array`. NumPy arrays are copied to the current device."""
     x = asarray(b, object, dtype, copy=copy)
     return x.reshape((1,) * (ndmin - x.ndim) + x.shape) if x.ndim < ndmin else x
@@ -30,7 +37,7 @@ def array(b: Backend, object: Any, dtype: Any = None, *, copy: Any = True, ndmin
 asanyarray = asarray
 
 
-def ascontiguousarray(b: Backend, a: Any, dtype: Any = None) -> Array:
+def ascontiguousarray(b: Backend, a: ArrayLike, dtype: DTypeLike = None) -> Array:
     """As :func:`numpy.ascontiguousarray`."""
     x = asarray(b, a, dtype)
     x = x.reshape(1) if x.ndim == 0 else x
@@ -49,32 +56,34 @@ def contiguous(b: Backend, x: Array) -> Array:
     return result
 
 
-def copy(b: Backend, a: Any, order: str = "K") -> Array:
+def copy(b: Backend, a: ArrayLike, order: str = "K") -> Array:
     """As :func:`numpy.copy`."""
     return operands.array(b, a).copy()
 
 
-def _new(b: Backend, kind: str, shape: Any, dtype: Any, device: Any = None) -> Array:
+def _new(b: Backend, kind: str, shape: Any, dtype: DTypeLike, device: Any = None) -> Array:
     device = b.current_native_device if device is None else device
     return b.array_class(b.create(kind, shape_of(shape), b.native_dtype(dtype), device))
 
 
-def empty(b: Backend, shape: Any, dtype: Any = float, order: str = "C") -> Array:
+def empty(b: Backend, shape: Any, dtype: DTypeLike = float, order: str = "C") -> Array:
     """As :func:`numpy.empty`."""
     return _new(b, "empty", shape, dtype)
 
 
-def zeros(b: Backend, shape: Any, dtype: Any = float, order: str = "C") -> Array:
+def zeros(b: Backend, shape: Any, dtype: DTypeLike = float, order: str = "C") -> Array:
     """As :func:`numpy.zeros`."""
     return _new(b, "zeros", shape, float if dtype is None else dtype)
 
 
-def ones(b: Backend, shape: Any, dtype: Any = None, order: str = "C") -> Array:
+def ones(b: Backend, shape: Any, dtype: DTypeLike = None, order: str = "C") -> Array:
     """As :func:`numpy.ones`."""
     return _new(b, "ones", shape, float if dtype is None else dtype)
 
 
-def full(b: Backend, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Array:
+def full(
+    b: Backend, shape: Any, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C"
+) -> Array:
     """As :func:`numpy.full`."""
     if dtype is None:
         dtype = (
@@ -85,28 +94,43 @@ def full(b: Backend, shape: Any, fill_value: Any, dtype: Any = None, order: str 
     return result
 
 
-def _like(b: Backend, kind: str, a: Any, dtype: Any, shape: Any) -> Array:
+def _like(b: Backend, kind: str, a: ArrayLike, dtype: DTypeLike, shape: Any) -> Array:
     x = operands.array(b, a)
     shape = x.shape if shape is None else shape
     return _new(b, kind, shape, x.dtype if dtype is None else dtype, b.native_device_of(x))
 
 
 def empty_like(
-    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    b: Backend,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
 ) -> Array:
     """As :func:`numpy.empty_like`."""
     return _like(b, "empty", a, dtype, shape)
 
 
 def zeros_like(
-    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    b: Backend,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
 ) -> Array:
     """As :func:`numpy.zeros_like`."""
     return _like(b, "zeros", a, dtype, shape)
 
 
 def ones_like(
-    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    b: Backend,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
 ) -> Array:
     """As :func:`numpy.ones_like`."""
     return _like(b, "ones", a, dtype, shape)
@@ -114,9 +138,9 @@ def ones_like(
 
 def full_like(
     b: Backend,
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
     order: str = "K",
     subok: bool = True,
     shape: Any = None,
@@ -127,7 +151,13 @@ def full_like(
     return result
 
 
-def arange(b: Backend, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+def arange(
+    b: Backend,
+    start: ArrayLike,
+    stop: ArrayLike = None,
+    step: ArrayLike = None,
+    dtype: DTypeLike = None,
+) -> Array:
     """As :func:`numpy.arange`."""
     args = [
         operand.item() if hasattr(operand, "item") else operand
@@ -140,40 +170,40 @@ def arange(b: Backend, start: Any, stop: Any = None, step: Any = None, dtype: An
     return b.make(numpy.arange(*args, dtype=dtype), b.current_native_device)
 
 
-def linspace(b: Backend, start: Any, stop: Any, num: int = 50, **kwargs: Any) -> Any:
+def linspace(b: Backend, start: ArrayLike, stop: ArrayLike, num: int = 50, **kwargs: Any) -> Any:
     """As :func:`numpy.linspace`, of numbers."""
     return b.make(numpy.linspace(start, stop, num, **kwargs), b.current_native_device)
 
 
 def eye(
-    b: Backend, N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C"
+    b: Backend, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, order: str = "C"
 ) -> Array:
     """As :func:`numpy.eye`."""
     dtype = b.native_dtype(dtype)
     return b.array_class(b.nx.eye(N, M, k=k, dtype=dtype, device=b.current_native_device))
 
 
-def identity(b: Backend, n: int, dtype: Any = None) -> Array:
+def identity(b: Backend, n: int, dtype: DTypeLike = None) -> Array:
     """As :func:`numpy.identity`."""
     return eye(b, n, dtype=float if dtype is None else dtype)
 
 
-def tri(b: Backend, N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
+def tri(b: Backend, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> Array:
     """As :func:`numpy.tri`."""
     return b.make(numpy.tri(N, M, k, dtype=dtype), b.current_native_device)
 
 
-def tril(b: Backend, m: Any, k: int = 0) -> Array:
+def tril(b: Backend, m: ArrayLike, k: int = 0) -> Array:
     """As :func:`numpy.tril`."""
     return b.array_class(b.nx.tril(operands.array(b, m).native, k=k))
 
 
-def triu(b: Backend, m: Any, k: int = 0) -> Array:
+def triu(b: Backend, m: ArrayLike, k: int = 0) -> Array:
     """As :func:`numpy.triu`."""
     return b.array_class(b.nx.triu(operands.array(b, m).native, k=k))
 
 
-def indices(b: Backend, dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+def indices(b: Backend, dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
     """As :func:`numpy.indices`."""
     made = numpy.indices(dimensions, dtype, sparse)
     if sparse:
@@ -182,7 +212,7 @@ def indices(b: Backend, dimensions: Any, dtype: Any = int, sparse: bool = False)
 
 
 def meshgrid(
-    b: Backend, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+    b: Backend, *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> Any:
     """As :func:`numpy.meshgrid`."""
     arrays = [operands.array(b, x).reshape(-1) for x in xi]
@@ -196,7 +226,9 @@ def meshgrid(
     return [part.copy() for part in parts] if copy else list(parts)
 
 
-def copyto(b: Backend, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(
+    b: Backend, dst: ArrayLike, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True
+) -> None:
     """As :func:`numpy.copyto`."""
     dst = operands.array(b, dst)
     if not isinstance(src, (int, float, complex)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +11,9 @@ from chainer_array_api import dtypes
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
 
 #: NumPy's names of functions that the standard has, under a name of its own where it differs.
 STANDARD = {
@@ -40,17 +43,17 @@ _REFUSE_BOOLEANS = frozenset(("less", "less_equal", "greater", "greater_equal"))
 _UFUNC_NAMES = {"fix": "trunc"}
 
 
-def _fmod(nx: Any, x: Any, y: Any) -> Any:
+def _fmod(nx: Any, x: ArrayLike, y: ArrayLike) -> Any:
     rest = nx.remainder(nx.abs(x), nx.abs(y))
     return nx.where(x < 0, -rest, rest)
 
 
-def _truth(nx: Any, x: Any) -> Any:
+def _truth(nx: Any, x: ArrayLike) -> Any:
     return nx.astype(x, nx.bool)
 
 
 def _ignoring_nan(function: str) -> Callable[[Any, Any, Any], Any]:
-    def chosen(nx: Any, x: Any, y: Any) -> Any:
+    def chosen(nx: Any, x: ArrayLike, y: ArrayLike) -> Any:
         return nx.where(nx.isnan(x), y, nx.where(nx.isnan(y), x, getattr(nx, function)(x, y)))
 
     return chosen
@@ -102,11 +105,17 @@ class Elementwise:
         self._standard = standard
         self._function = None if standard is None else backend.elementwise(standard)
         self._takes_numbers = name in _TAKE_NUMBERS
-        # Native dtypes of operands that go to the library as they are -> that of the result.
+        # Native dtypes of operands that go to the library as they are -> native dtype of the
+        # result.
         self._direct: dict[Any, Any] = {}
 
     def __call__(
-        self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **_: Any
+        self,
+        *args: ArrayLike,
+        out: ArrayLike = None,
+        where: ArrayLike = True,
+        dtype: DTypeLike = None,
+        **_: Any,
     ) -> Array:
         if where is True and dtype is None:
             result = self._directly(args, out)
@@ -125,7 +134,7 @@ class Elementwise:
         chosen = b.xp.where(where, b.array_class(native), out)
         return operands.deliver(b, chosen.native, out, self.__name__)
 
-    def _directly(self, args: Any, out: Any) -> Array | None:
+    def _directly(self, args: ArrayLike, out: ArrayLike) -> Array | None:
         """Returns the result where nothing has to be converted, which is most often."""
         cls = self._class
         natives = []
@@ -151,12 +160,12 @@ class Elementwise:
         self._function(*natives, out=out.native)  # type: ignore[misc]
         return out
 
-    def _put(self, native: Any, out: Any) -> Array:
+    def _put(self, native: Any, out: ArrayLike) -> Array:
         if isinstance(out, tuple):
             (out,) = out
         return operands.deliver(self._backend, native, out, self.__name__)
 
-    def _compute(self, args: Any, dtype: Any) -> Any:
+    def _compute(self, args: ArrayLike, dtype: DTypeLike) -> Any:
         b = self._backend
         cls = self._class
         values: list[Any] = [
@@ -169,24 +178,32 @@ class Elementwise:
         loop = dtypes.loop(self._ufunc, *kinds)
         if dtype is not None:
             loop = (*(numpy.dtype(dtype),) * self.nin, *loop[self.nin :])
-        device = None
-        natives = []
-        for value, wanted, kind in zip(values, loop, kinds, strict=False):
-            if value.__class__ is cls:
-                natives.append(
-                    value.native if kind == wanted else operands.astype(b, value, wanted).native
-                )
-            elif self._takes_numbers and wanted.kind == "f" and len(values) == 2:
-                natives.append(float(value))
-            else:
-                device = device or operands.device_of(b, values)
-                natives.append(operands.number(b, value, wanted, device))
+        natives = self._converted(values, kinds, loop)
         some = any(value.__class__ is cls for value in values)
         if some and all(k is float or k == w for k, w in zip(kinds, loop, strict=False)):
             self._remember(values, loop)
         if self._takes_numbers and not some:
             natives = [operands.number(b, v, loop[0], b.current_native_device) for v in values]
         return self._apply(natives, loop)
+
+    def _converted(
+        self, values: list[Any], kinds: Sequence[Any], loop: Sequence[numpy.dtype[Any]]
+    ) -> list[Any]:
+        """Returns the operands as the library takes them, in the dtypes of the loop."""
+        b, device = self._backend, None
+        natives: list[Any] = []
+        for value, wanted, kind in zip(values, loop, kinds, strict=False):
+            if value.__class__ is self._class:
+                natives.append(
+                    value.native if kind == wanted else operands.astype(b, value, wanted).native
+                )
+            # The library combines an array with a number faster than with an array of one element.
+            elif self._takes_numbers and wanted.kind == "f" and len(values) == 2:
+                natives.append(float(value))
+            else:
+                device = device or operands.device_of(b, values)
+                natives.append(operands.number(b, value, wanted, device))
+        return natives
 
     def _remember(self, values: list[Any], loop: tuple[numpy.dtype[Any], ...]) -> None:
         boolean = loop[0].kind == "b" and self._standard in {*_BOOLEAN, *_REFUSE_BOOLEANS}
@@ -209,7 +226,7 @@ class Elementwise:
         wanted = self._backend.native_dtypes.get(loop[-1])
         return result if result.dtype == wanted else nx.astype(result, wanted)
 
-    def at(self, array: Array, indices: Any, *values: Any) -> None:
+    def at(self, array: Array, indices: ArrayLike, *values: ArrayLike) -> None:
         """Performs the operation in place, repeated indices included (additions only).
 
         Args:
@@ -227,7 +244,7 @@ class Elementwise:
             value = -operands.array(self._backend, value)
         self._backend.xp._add_at(array, indices, value)
 
-    def reduce(self, array: Any, axis: Any = 0, **kwargs: Any) -> Array:
+    def reduce(self, array: ArrayLike, axis: Any = 0, **kwargs: Any) -> Array:
         """Reduces axes, as sum, product, maximum and minimum do.
 
         Args:
@@ -246,7 +263,7 @@ class Elementwise:
             raise TypeError(f"{self.__name__}.reduce is not available")
         return getattr(self._backend.xp, names[self.__name__])(array, axis=axis, **kwargs)
 
-    def accumulate(self, array: Any, axis: int = 0, **kwargs: Any) -> Array:
+    def accumulate(self, array: ArrayLike, axis: int = 0, **kwargs: Any) -> Array:
         """Accumulates along one axis (additions and products).
 
         Args:
@@ -262,7 +279,7 @@ class Elementwise:
             raise TypeError(f"{self.__name__}.accumulate is not available")
         return getattr(self._backend.xp, names[self.__name__])(array, axis, **kwargs)
 
-    def outer(self, first: Any, second: Any, **kwargs: Any) -> Array:
+    def outer(self, first: ArrayLike, second: ArrayLike, **kwargs: Any) -> Array:
         """Applies the function to all pairs.
 
         Args:
@@ -280,7 +297,14 @@ class Elementwise:
 # -- functions of elements that are not ufuncs of NumPy -------------------------------------------
 
 
-def clip(b: Backend, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kw: Any):
+def clip(
+    b: Backend,
+    a: ArrayLike,
+    a_min: ArrayLike = None,
+    a_max: ArrayLike = None,
+    out: ArrayLike = None,
+    **kw: Any,
+):
     """As :func:`numpy.clip`."""
     low, high = kw.pop("min", a_min), kw.pop("max", a_max)
     result = operands.array(b, a)
@@ -293,7 +317,7 @@ def clip(b: Backend, a: Any, a_min: Any = None, a_max: Any = None, out: Any = No
     return result.copy() if result is a else result
 
 
-def where(b: Backend, condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(b: Backend, condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = None) -> Any:
     """As :func:`numpy.where`."""
     if x is None or y is None:
         if x is not y:
@@ -304,13 +328,13 @@ def where(b: Backend, condition: Any, x: Any = None, y: Any = None) -> Any:
     return b.array_class(b.nx.where(chosen, x, y))
 
 
-def real(b: Backend, val: Any) -> Array:
+def real(b: Backend, val: ArrayLike) -> Array:
     """As :func:`numpy.real`."""
     x = operands.array(b, val)
     return b.array_class(b.nx.real(x.native)) if x.dtype.kind == "c" else x
 
 
-def imag(b: Backend, val: Any) -> Array:
+def imag(b: Backend, val: ArrayLike) -> Array:
     """As :func:`numpy.imag`."""
     x = operands.array(b, val)
     if x.dtype.kind == "c":
@@ -318,7 +342,7 @@ def imag(b: Backend, val: Any) -> Array:
     return b.xp.zeros_like(x)
 
 
-def round(b: Backend, a: Any, decimals: int = 0, out: Any = None) -> Array:
+def round(b: Backend, a: ArrayLike, decimals: int = 0, out: ArrayLike = None) -> Array:
     """As :func:`numpy.round`."""
     x = operands.array(b, a)
     if decimals:
@@ -332,7 +356,12 @@ around = round
 
 
 def nan_to_num(
-    b: Backend, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+    b: Backend,
+    x: ArrayLike,
+    copy: bool = True,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike = None,
+    neginf: ArrayLike = None,
 ) -> Array:
     """As :func:`numpy.nan_to_num`."""
     xp = b.xp
@@ -349,7 +378,12 @@ def nan_to_num(
 
 
 def isclose(
-    b: Backend, a: Any, b_: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    b: Backend,
+    a: ArrayLike,
+    b_: Any,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
 ) -> Array:
     """As :func:`numpy.isclose`."""
     xp = b.xp
@@ -359,12 +393,12 @@ def isclose(
     return close | (xp.isnan(a) & xp.isnan(other)) if equal_nan else close
 
 
-def allclose(b: Backend, *args: Any, **kwargs: Any) -> bool:
+def allclose(b: Backend, *args: ArrayLike, **kwargs: Any) -> bool:
     """As :func:`numpy.allclose`."""
     return bool(isclose(b, *args, **kwargs).all())
 
 
-def array_equal(b: Backend, a1: Any, a2: Any) -> bool:
+def array_equal(b: Backend, a1: ArrayLike, a2: ArrayLike) -> bool:
     """As :func:`numpy.array_equal`."""
     a1, a2 = operands.array(b, a1), operands.array(b, a2)
     return a1.shape == a2.shape and bool((a1 == a2).all())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer_array_api.array import Array, mixed
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, Index
 
 
 @dataclass
@@ -41,7 +44,7 @@ class Plan:
         return [i for i in range(len(self.shape)) if i not in self.axes]
 
 
-def is_simple(index: Any) -> bool:
+def is_simple(index: Index) -> bool:
     """Tells whether an index has numbers and slices with steps forwards only.
 
     Args:
@@ -58,13 +61,13 @@ def is_simple(index: Any) -> bool:
     return True
 
 
-def make(b: Backend, x: Array, index: Any) -> Plan:
+def make(b: Backend, x: Array, index: Index) -> Plan:
     """Takes an index apart.
 
     Args:
         b: The backend.
         x: The array that is indexed.
-        index: What is in the brackets.
+        index: The index in the brackets.
 
     Raises:
         IndexError: If there are too many items, or something else than numbers, slices, None,
@@ -101,7 +104,7 @@ def make(b: Backend, x: Array, index: Any) -> Plan:
     return plan
 
 
-def _items(b: Backend, x: Array, index: Any) -> list[Any]:
+def _items(b: Backend, x: Array, index: Index) -> list[Any]:
     """Returns one item for each axis, and None for new ones."""
     items: list[Any] = []
     for item in index if isinstance(index, tuple) else (index,):
@@ -120,7 +123,7 @@ def _items(b: Backend, x: Array, index: Any) -> list[Any]:
     return items
 
 
-def _item(b: Backend, x: Array, item: Any) -> list[Any]:
+def _item(b: Backend, x: Array, item: ArrayLike) -> list[Any]:
     if item is None or item is Ellipsis or isinstance(item, slice):
         return [item]
     if isinstance(item, (int, numpy.integer)) and not isinstance(item, bool):

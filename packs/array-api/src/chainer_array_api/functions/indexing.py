@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,14 +12,17 @@ from chainer_array_api.functions import index_plan, operands
 from chainer_array_api.functions.index_plan import Plan
 from chainer_array_api.functions.operands import Backend
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, Index
 
-def get(b: Backend, x: Array, index: Any) -> Array:
+
+def get(b: Backend, x: Array, index: Index) -> Array:
     """Returns ``x[index]``.
 
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
     """
     if b.slices_as_numpy and index_plan.is_simple(index):
         return b.array_class(x.native[index])
@@ -38,7 +41,7 @@ def get(b: Backend, x: Array, index: Any) -> Array:
     return b.array_class(_move(b, selected, plan.arrays[0].ndim, plan.place, False))
 
 
-def _mask(b: Backend, x: Array, index: Any) -> Array | None:
+def _mask(b: Backend, x: Array, index: Index) -> Array | None:
     """Returns the index if it is a mask of all elements, which the standard knows."""
     mask: Any = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if mask.__class__ is b.array_class and mask.ndim and mask.dtype.kind == "b":
@@ -46,7 +49,7 @@ def _mask(b: Backend, x: Array, index: Any) -> Array | None:
     return None
 
 
-def _without_scalar_mask(b: Backend, x: Array, index: Any) -> tuple[Array, Any]:
+def _without_scalar_mask(b: Backend, x: Array, index: Index) -> tuple[Array, Any]:
     """Returns array and index; in place of a boolean without axes, an index of a new axis."""
     alone: Any = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(alone, (bool, numpy.bool)) or (
@@ -67,13 +70,13 @@ def _move(b: Backend, native: Any, count: int, place: int, back: bool) -> Any:
     return b.nx.permute_dims(native, tuple(axes))
 
 
-def set(b: Backend, x: Array, index: Any, value: Any) -> None:
+def set(b: Backend, x: Array, index: Index, value: ArrayLike) -> None:
     """Performs ``x[index] = value``.
 
     Args:
         b: The backend.
         x: The array.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
@@ -87,20 +90,20 @@ def set(b: Backend, x: Array, index: Any, value: Any) -> None:
     _write(b, x, index, native, add=False)
 
 
-def add_at(b: Backend, x: Array, index: Any, value: Any) -> None:
+def add_at(b: Backend, x: Array, index: Index, value: ArrayLike) -> None:
     """Adds to elements; those that are selected twice get both.
 
     Args:
         b: The backend.
         x: The array, changed in place.
-        index: What is in the brackets.
+        index: The index in the brackets.
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
     _write(b, x, index, native, add=True)
 
 
-def _value(b: Backend, x: Array, value: Any) -> Any:
+def _value(b: Backend, x: Array, value: ArrayLike) -> Any:
     """Returns what is assigned: a number of Python, or a native array."""
     if isinstance(value, numpy.ndarray):
         raise mixed(x, value)
@@ -113,7 +116,7 @@ def _value(b: Backend, x: Array, value: Any) -> Any:
     return b.nx.asarray(other.native, copy=True) if shared else other.native
 
 
-def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
+def _write(b: Backend, x: Array, index: Index, value: ArrayLike, add: bool) -> None:
     x, index = _without_scalar_mask(b, x, index)
     plan = index_plan.make(b, x, index)
     basic = tuple(plan.basic) or ...
@@ -131,7 +134,7 @@ def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
     shape = (*lengths[: plan.place], *outer, *lengths[plan.place :])
     if not hasattr(value, "ndim"):
         value = operands.number(b, value, x.dtype, b.native_device_of(x))
-    # Turned around in the result's own axes, of which those of the arrays are not.
+    # Turned around in the result's own axes, which the arrays' axes are not part of.
     backwards = [_in_result(plan, len(outer), axis) for axis in plan.backwards]
     value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
     if backwards:
@@ -147,8 +150,10 @@ def _in_result(plan: Plan, count: int, axis: int) -> int:
     return position if position < plan.place else position + count
 
 
-def _fit(b: Backend, value: Any, shape: tuple[int, ...], backwards: Any) -> Any:
-    """Returns a value without axes in front of those of the target, turned around as that is."""
+def _fit(b: Backend, value: ArrayLike, shape: tuple[int, ...], backwards: ArrayLike) -> Any:
+    """Returns a value without axes in front of the target's axes, turned around as the target
+    is.
+    """
     if not getattr(value, "ndim", 0):
         return value
     extra = value.ndim - len(shape)
@@ -166,7 +171,14 @@ def _fit(b: Backend, value: Any, shape: tuple[int, ...], backwards: Any) -> Any:
 # -- functions of the namespace -------------------------------------------------------------------
 
 
-def take(b: Backend, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"):
+def take(
+    b: Backend,
+    a: ArrayLike,
+    indices: ArrayLike,
+    axis: Any = None,
+    out: ArrayLike = None,
+    mode: str = "raise",
+):
     """As :func:`numpy.take`."""
     x = operands.array(b, a)
     if axis is None:
@@ -181,19 +193,19 @@ def take(b: Backend, a: Any, indices: Any, axis: Any = None, out: Any = None, mo
     return result if out is None else operands.deliver(b, result.native, out, "take")
 
 
-def _unraveled(b: Backend, x: Array, positions: Any) -> tuple[Array, ...]:
+def _unraveled(b: Backend, x: Array, positions: ArrayLike) -> tuple[Array, ...]:
     positions = operands.array(b, positions).reshape(-1)
     positions = b.xp.where(positions < 0, positions + x.size, positions)
     return b.xp.unravel_index(positions, x.shape)
 
 
-def put(b: Backend, a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(b: Backend, a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """As :func:`numpy.put`, with as many values as positions or one."""
     index = _unraveled(b, a, ind)
     a[index] = v if isinstance(v, (int, float, complex)) else operands.array(b, v).reshape(-1)
 
 
-def unravel_index(b: Backend, indices: Any, shape: Any) -> tuple[Array, ...]:
+def unravel_index(b: Backend, indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     """As :func:`numpy.unravel_index`."""
     rest = operands.array(b, indices)
     parts = []
@@ -203,7 +215,7 @@ def unravel_index(b: Backend, indices: Any, shape: Any) -> tuple[Array, ...]:
     return tuple(reversed(parts))
 
 
-def take_along_axis(b: Backend, arr: Any, indices: Any, axis: Any = -1) -> Array:
+def take_along_axis(b: Backend, arr: ArrayLike, indices: ArrayLike, axis: Any = -1) -> Array:
     """As :func:`numpy.take_along_axis`."""
     x = operands.array(b, arr)
     if axis is None:
@@ -211,7 +223,9 @@ def take_along_axis(b: Backend, arr: Any, indices: Any, axis: Any = -1) -> Array
     return b.get(x, _along(b, x, operands.array(b, indices), axis))
 
 
-def put_along_axis(b: Backend, arr: Array, indices: Any, values: Any, axis: int) -> None:
+def put_along_axis(
+    b: Backend, arr: Array, indices: ArrayLike, values: ArrayLike, axis: int
+) -> None:
     """As :func:`numpy.put_along_axis`."""
     b.set(arr, _along(b, arr, operands.array(b, indices), axis), values)
 
@@ -224,7 +238,7 @@ def _along(b: Backend, x: Array, indices: Array, axis: int) -> tuple[Array, ...]
     )
 
 
-def fill_diagonal(b: Backend, a: Array, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(b: Backend, a: Array, val: ArrayLike, wrap: bool = False) -> None:
     """As :func:`numpy.fill_diagonal`, without wrapping."""
     if wrap:
         raise ValueError("wrap=True is not available")
@@ -232,13 +246,15 @@ def fill_diagonal(b: Backend, a: Array, val: Any, wrap: bool = False) -> None:
     b.set(a, (places,) * a.ndim, val)
 
 
-def compress(b: Backend, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Array:
+def compress(
+    b: Backend, condition: ArrayLike, a: ArrayLike, axis: Any = None, out: ArrayLike = None
+) -> Array:
     """As :func:`numpy.compress`."""
     (positions,) = b.xp.nonzero(operands.array(b, condition))
     return take(b, a, positions, axis, out)
 
 
-def bincount(b: Backend, x: Any, weights: Any = None, minlength: int = 0) -> Array:
+def bincount(b: Backend, x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Array:
     """As :func:`numpy.bincount`."""
     x = operands.array(b, x)
     if x.size and int(x.min()) < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,8 +11,11 @@ from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, axes_of, deliver
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
-def matmul(b: Backend, x1: Any, x2: Any, out: Any = None, **_: Any) -> Array:
+
+def matmul(b: Backend, x1: ArrayLike, x2: ArrayLike, out: ArrayLike = None, **_: Any) -> Array:
     """As :func:`numpy.matmul`."""
     first, second = operands.together(b, (x1, x2))
     if not (first.ndim and second.ndim):
@@ -26,7 +29,7 @@ def matmul(b: Backend, x1: Any, x2: Any, out: Any = None, **_: Any) -> Array:
     return deliver(b, b.nx.matmul(first, second), out, "matmul")
 
 
-def dot(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
+def dot(b: Backend, a: ArrayLike, b_: Any, out: ArrayLike = None) -> Array:
     """As :func:`numpy.dot`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     if not (x.ndim and y.ndim):
@@ -38,25 +41,25 @@ def dot(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
     return deliver(b, result.native, out, "dot")
 
 
-def vdot(b: Backend, a: Any, b_: Any) -> Array:
+def vdot(b: Backend, a: ArrayLike, b_: Any) -> Array:
     """As :func:`numpy.vdot`."""
     x, y = operands.array(b, a).reshape(-1), operands.array(b, b_).reshape(-1)
     return matmul(b, x.conj() if x.dtype.kind == "c" else x, y)
 
 
-def inner(b: Backend, a: Any, b_: Any) -> Array:
+def inner(b: Backend, a: ArrayLike, b_: Any) -> Array:
     """As :func:`numpy.inner`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     return tensordot(b, x, y, ((-1,), (-1,))) if x.ndim and y.ndim else x * y
 
 
-def outer(b: Backend, a: Any, b_: Any, out: Any = None) -> Array:
+def outer(b: Backend, a: ArrayLike, b_: Any, out: ArrayLike = None) -> Array:
     """As :func:`numpy.outer`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     return b.xp.multiply(x.reshape(-1, 1), y.reshape(1, -1), out=out)
 
 
-def tensordot(b: Backend, a: Any, b_: Any, axes: Any = 2) -> Array:
+def tensordot(b: Backend, a: ArrayLike, b_: Any, axes: Any = 2) -> Array:
     """As :func:`numpy.tensordot`."""
     x, y = operands.array(b, a), operands.array(b, b_)
     if isinstance(axes, int):
@@ -78,7 +81,7 @@ def tensordot(b: Backend, a: Any, b_: Any, axes: Any = 2) -> Array:
 # -- einsum ---------------------------------------------------------------------------------------
 
 
-def einsum(b: Backend, subscripts: str, *operands_: Any, out: Any = None, **_: Any) -> Array:
+def einsum(b: Backend, subscripts: str, *operands_: Any, out: ArrayLike = None, **_: Any) -> Array:
     """As :func:`numpy.einsum` with subscripts; operands are contracted from left to right."""
     terms, result = _subscripts(subscripts, [operands.array(b, x) for x in operands_])
     labels, total = terms[0]
@@ -132,6 +135,27 @@ def _sum_out(x: Array, labels: str, kept: list[str]) -> Array:
     return x.sum(axis=axes, dtype=x.dtype) if axes else x
 
 
+def _roles(
+    first: str, second: str, later: set[str]
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Returns the axes of a matrix product: of the batch, summed, of the first, of the second."""
+    batch = [name for name in first if name in second and name in later]
+    common = [name for name in first if name in second and name not in later]
+    rows = [name for name in first if name not in second]
+    columns = [name for name in second if name not in first]
+    return batch, common, rows, columns
+
+
+def _lengths(first: str, x: Array, second: str, y: Array) -> dict[str, int]:
+    """Returns the lengths of all axes by name. An axis of length one is repeated."""
+    length = {**dict(zip(second, y.shape)), **dict(zip(first, x.shape))}
+    for name in set(first) & set(second):
+        i, j = x.shape[first.index(name)], y.shape[second.index(name)]
+        if i != j and 1 in (i, j):
+            length[name] = max(i, j)
+    return length
+
+
 def _contract(
     b: Backend, first: str, x: Array, second: str, y: Array, later: set[str]
 ) -> tuple[str, Array]:
@@ -140,15 +164,8 @@ def _contract(
     x, first = _sum_out(x, first, alone), "".join(alone)
     alone = [name for name in second if name in first or name in later]
     y, second = _sum_out(y, second, alone), "".join(alone)
-    batch = [name for name in first if name in second and name in later]
-    common = [name for name in first if name in second and name not in later]
-    rows = [name for name in first if name not in second]
-    columns = [name for name in second if name not in first]
-    length = {**dict(zip(second, y.shape)), **dict(zip(first, x.shape))}
-    for name in (*batch, *common):
-        i, j = x.shape[first.index(name)], y.shape[second.index(name)]
-        if i != j and 1 in (i, j):  # lengths of one are repeated
-            length[name] = max(i, j)
+    batch, common, rows, columns = _roles(first, second, later)
+    length = _lengths(first, x, second, y)
     x = b.xp.broadcast_to(x, [length[name] for name in first])
     y = b.xp.broadcast_to(y, [length[name] for name in second])
 
@@ -160,10 +177,9 @@ def _contract(
     labels = "".join((*batch, *rows, *columns))
     shape = tuple(length[name] for name in labels)
     if not common and not (rows and columns):
-        if columns:
-            left = left.reshape(left.shape + (1,) * len(columns))
-        else:
-            right = right.reshape(right.shape + (1,) * len(rows))
+        # Nothing is summed: an elementwise product is faster than a matrix product.
+        left = left.reshape(left.shape + (1,) * len(columns))
+        right = right.reshape(right.shape + (1,) * len(rows))
         return labels, left * right
     left = left.reshape(sizes(batch), sizes(rows), sizes(common))
     right = right.reshape(sizes(batch), sizes(common), sizes(columns))
@@ -189,7 +205,7 @@ def linalg_function(b: Backend, name: str) -> Any:
     if native is None or name not in (*STANDARD_LINALG, "solve"):
         return None
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: ArrayLike, **kwargs: Any) -> Any:
         arrays = [operands.array(b, a) if not isinstance(a, int) else a for a in args]
         natives = [
             a
@@ -235,7 +251,7 @@ def fft_function(b: Backend, name: str) -> Any:
     if native is None or name not in (*_FFT_OF_COMPLEX, *_FFT_OF_REAL, *_SHIFTS):
         return None
 
-    def function(a: Any, *args: Any, **kwargs: Any) -> Array:
+    def function(a: ArrayLike, *args: ArrayLike, **kwargs: Any) -> Array:
         x = operands.array(b, a)
         if name not in _SHIFTS:
             x = operands.astype(b, x, _transformed(x.dtype, name in _FFT_OF_COMPLEX), copy=False)

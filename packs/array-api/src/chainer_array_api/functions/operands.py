@@ -1,24 +1,27 @@
-"""What functions share: arguments into arrays, results into ``out``."""
+"""Helpers of the functions: arguments into arrays, results into ``out``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.backend import find_backend
-from chainer.core.arrays.recorder import VaryingNumber
+from chainer.backends.recorder import VaryingNumber
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, mixed
 
-#: What functions hand each other as the backend.
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
+
+#: The backend that functions pass to each other.
 Backend = Any
 
 _NUMBERS = (int, float, complex)
 
 
-def array(b: Backend, value: Any) -> Array:
+def array(b: Backend, value: ArrayLike) -> Array:
     """Returns an argument as an array of the backend.
 
     Args:
@@ -37,7 +40,7 @@ def array(b: Backend, value: Any) -> Array:
     raise mixed(b.xp.zeros(0), value)
 
 
-def convert(b: Backend, value: Any, dtype: Any = None) -> Array:
+def convert(b: Backend, value: ArrayLike, dtype: DTypeLike = None) -> Array:
     """Returns a new array of a host value on the current device.
 
     Args:
@@ -53,20 +56,22 @@ def convert(b: Backend, value: Any, dtype: Any = None) -> Array:
     return b.make(host, b.current_native_device)
 
 
-def _has_arrays(b: Backend, value: Any) -> bool:
+def _has_arrays(b: Backend, value: ArrayLike) -> bool:
     if isinstance(value, (list, tuple)):
         return any(_has_arrays(b, item) for item in value)
     return isinstance(value, b.array_class)
 
 
-def astype(b: Backend, x: Array, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Array:
+def astype(
+    b: Backend, x: Array, dtype: DTypeLike, casting: str = "unsafe", copy: bool = True
+) -> Array:
     """Returns an array converted to another dtype.
 
     Args:
         b: The backend.
         x: The array.
         dtype: The dtype.
-        casting: What is allowed, as in NumPy.
+        casting: Allowed conversions, as in NumPy.
         copy: Whether to copy where nothing is to be converted.
     """
     source, target = x.dtype, numpy.dtype(dtype)
@@ -80,7 +85,7 @@ def astype(b: Backend, x: Array, dtype: Any, casting: str = "unsafe", copy: bool
     return b.array_class(nx.astype(native, b.native_dtype(target)))
 
 
-def cast(b: Backend, x: Array, dtype: Any) -> Any:
+def cast(b: Backend, x: Array, dtype: DTypeLike) -> Any:
     """Returns the native array of an array, converted if need be.
 
     Args:
@@ -91,7 +96,7 @@ def cast(b: Backend, x: Array, dtype: Any) -> Any:
     return x.native if x.dtype == dtype else astype(b, x, dtype).native
 
 
-def number(b: Backend, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
+def number(b: Backend, value: ArrayLike, dtype: numpy.dtype[Any], device: Any) -> Any:
     """Returns a native array without axes.
 
     Args:
@@ -133,7 +138,7 @@ def together(b: Backend, values: Iterable[Any]) -> list[Any]:
     ]
 
 
-def deliver(b: Backend, native: Any, out: Any, what: str = "the function") -> Array:
+def deliver(b: Backend, native: Any, out: ArrayLike, what: str = "the function") -> Array:
     """Returns a native result as an array, or puts it into ``out``.
 
     Args:

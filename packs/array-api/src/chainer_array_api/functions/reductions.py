@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +11,9 @@ from chainer_array_api import dtypes
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, axes_of, axis_of, deliver
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
 
 
 def _axis(axis: Any, ndim: int) -> Any:
@@ -22,7 +25,9 @@ def _axis(axis: Any, ndim: int) -> Any:
     return axes if isinstance(axis, (tuple, list)) else axes[0]
 
 
-def _adding(b: Backend, name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool):
+def _adding(
+    b: Backend, name: str, a: ArrayLike, axis: Any, dtype: DTypeLike, out: ArrayLike, keepdims: bool
+):
     x = operands.array(b, a)
     dtype = dtypes.of_sum(x.dtype) if dtype is None else numpy.dtype(dtype)
     native = operands.cast(b, x, dtype)
@@ -32,21 +37,36 @@ def _adding(b: Backend, name: str, a: Any, axis: Any, dtype: Any, out: Any, keep
 
 
 def sum(
-    b: Backend, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+    b: Backend,
+    a: ArrayLike,
+    axis: Any = None,
+    dtype: DTypeLike = None,
+    out: ArrayLike = None,
+    keepdims: bool = False,
 ) -> Array:
     """As :func:`numpy.sum`."""
     return _adding(b, "sum", a, axis, dtype, out, keepdims)
 
 
 def prod(
-    b: Backend, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+    b: Backend,
+    a: ArrayLike,
+    axis: Any = None,
+    dtype: DTypeLike = None,
+    out: ArrayLike = None,
+    keepdims: bool = False,
 ) -> Array:
     """As :func:`numpy.prod`."""
     return _adding(b, "prod", a, axis, dtype, out, keepdims)
 
 
 def mean(
-    b: Backend, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+    b: Backend,
+    a: ArrayLike,
+    axis: Any = None,
+    dtype: DTypeLike = None,
+    out: ArrayLike = None,
+    keepdims: bool = False,
 ) -> Array:
     """As :func:`numpy.mean`."""
     x = operands.array(b, a)
@@ -57,12 +77,12 @@ def mean(
 
 def var(
     b: Backend,
-    a: Any,
+    a: ArrayLike,
     axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    dtype: DTypeLike = None,
+    out: ArrayLike = None,
     ddof: float = 0,
-    keepdims: Any = False,
+    keepdims: bool = False,
 ) -> Array:
     """As :func:`numpy.var`."""
     x = operands.array(b, a)
@@ -83,12 +103,14 @@ def max_of(count: float) -> float:
     return count if count > 0 else math.nan
 
 
-def std(b: Backend, a: Any, *args: Any, out: Any = None, **kwargs: Any) -> Array:
+def std(b: Backend, a: ArrayLike, *args: ArrayLike, out: ArrayLike = None, **kwargs: Any) -> Array:
     """As :func:`numpy.std`."""
     return deliver(b, b.xp.sqrt(var(b, a, *args, **kwargs)).native, out, "std")
 
 
-def _ordering(b: Backend, name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Array:
+def _ordering(
+    b: Backend, name: str, a: ArrayLike, axis: Any, out: ArrayLike, keepdims: bool
+) -> Array:
     x = operands.array(b, a)
     axis = _axis(axis, x.ndim)
     if not math.prod(x.shape[i] for i in axes_of(axis, x.ndim)):
@@ -101,12 +123,16 @@ def _ordering(b: Backend, name: str, a: Any, axis: Any, out: Any, keepdims: Any)
     return deliver(b, result, out, name)
 
 
-def max(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Array:
+def max(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, keepdims: bool = False
+) -> Array:
     """As :func:`numpy.max`."""
     return _ordering(b, "max", a, axis, out, keepdims)
 
 
-def min(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Array:
+def min(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, keepdims: bool = False
+) -> Array:
     """As :func:`numpy.min`."""
     return _ordering(b, "min", a, axis, out, keepdims)
 
@@ -114,13 +140,15 @@ def min(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = F
 amax, amin = max, min
 
 
-def ptp(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Array:
+def ptp(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, keepdims: bool = False
+) -> Array:
     """As :func:`numpy.ptp`."""
     result = max(b, a, axis, keepdims=keepdims) - min(b, a, axis, keepdims=keepdims)
     return deliver(b, result.native, out, "ptp")
 
 
-def _arg(b: Backend, name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Array:
+def _arg(b: Backend, name: str, a: ArrayLike, axis: Any, out: ArrayLike, keepdims: bool) -> Array:
     x = operands.array(b, a)
     axis = None if axis is None else axis_of(axis, x.ndim)
     if not (x.size if axis is None else x.shape[axis]):
@@ -130,39 +158,51 @@ def _arg(b: Backend, name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> A
     return deliver(b, b.nx.astype(result, b.nx.int64, copy=False), out, name)
 
 
-def argmax(b: Backend, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False):
+def argmax(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, *, keepdims: bool = False
+):
     """As :func:`numpy.argmax`."""
     return _arg(b, "argmax", a, axis, out, keepdims)
 
 
-def argmin(b: Backend, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False):
+def argmin(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, *, keepdims: bool = False
+):
     """As :func:`numpy.argmin`."""
     return _arg(b, "argmin", a, axis, out, keepdims)
 
 
-def _logical(b: Backend, name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Array:
+def _logical(
+    b: Backend, name: str, a: ArrayLike, axis: Any, out: ArrayLike, keepdims: bool
+) -> Array:
     x = operands.array(b, a)
     native = operands.cast(b, x, numpy.dtype(bool))
     result = getattr(b.nx, name)(native, axis=_axis(axis, x.ndim), keepdims=bool(keepdims))
     return deliver(b, result, out, name)
 
 
-def any(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Array:
+def any(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, keepdims: bool = False
+) -> Array:
     """As :func:`numpy.any`."""
     return _logical(b, "any", a, axis, out, keepdims)
 
 
-def all(b: Backend, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Array:
+def all(
+    b: Backend, a: ArrayLike, axis: Any = None, out: ArrayLike = None, keepdims: bool = False
+) -> Array:
     """As :func:`numpy.all`."""
     return _logical(b, "all", a, axis, out, keepdims)
 
 
-def count_nonzero(b: Backend, a: Any, axis: Any = None, *, keepdims: Any = False) -> Array:
+def count_nonzero(b: Backend, a: ArrayLike, axis: Any = None, *, keepdims: bool = False) -> Array:
     """As :func:`numpy.count_nonzero`."""
     return sum(b, operands.array(b, a) != 0, axis, keepdims=keepdims)
 
 
-def _accumulating(b: Backend, name: str, a: Any, axis: Any, dtype: Any, out: Any) -> Array:
+def _accumulating(
+    b: Backend, name: str, a: ArrayLike, axis: Any, dtype: DTypeLike, out: ArrayLike
+) -> Array:
     x = operands.array(b, a)
     dtype = dtypes.of_sum(x.dtype) if dtype is None else numpy.dtype(dtype)
     native = operands.cast(b, x, dtype)
@@ -172,17 +212,21 @@ def _accumulating(b: Backend, name: str, a: Any, axis: Any, dtype: Any, out: Any
     return deliver(b, getattr(b.nx, name)(native, axis=axis, dtype=native.dtype), out, name)
 
 
-def cumsum(b: Backend, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
+def cumsum(
+    b: Backend, a: ArrayLike, axis: Any = None, dtype: DTypeLike = None, out: ArrayLike = None
+) -> Array:
     """As :func:`numpy.cumsum`."""
     return _accumulating(b, "cumulative_sum", a, axis, dtype, out)
 
 
-def cumprod(b: Backend, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
+def cumprod(
+    b: Backend, a: ArrayLike, axis: Any = None, dtype: DTypeLike = None, out: ArrayLike = None
+) -> Array:
     """As :func:`numpy.cumprod`."""
     return _accumulating(b, "cumulative_prod", a, axis, dtype, out)
 
 
-def diff(b: Backend, a: Any, n: int = 1, axis: int = -1) -> Array:
+def diff(b: Backend, a: ArrayLike, n: int = 1, axis: int = -1) -> Array:
     """As :func:`numpy.diff`."""
     x = operands.array(b, a)
     axis = axis_of(axis, x.ndim)
@@ -192,7 +236,7 @@ def diff(b: Backend, a: Any, n: int = 1, axis: int = -1) -> Array:
     return x
 
 
-def average(b: Backend, a: Any, axis: Any = None, weights: Any = None) -> Array:
+def average(b: Backend, a: ArrayLike, axis: Any = None, weights: ArrayLike = None) -> Array:
     """As :func:`numpy.average`, without its further results."""
     if weights is None:
         return mean(b, a, axis)

@@ -7,9 +7,12 @@ not assigned to by such an index, which the standard does not ask for.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer_array_api.functions.operands import Backend
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 
 def positions(b: Backend, lengths: tuple[int, ...], indices: list[Any]) -> Any:
@@ -40,12 +43,12 @@ def positions(b: Backend, lengths: tuple[int, ...], indices: list[Any]) -> Any:
     return total
 
 
-def gather(b: Backend, x: Any, indices: list[Any]) -> Any:
+def gather(b: Backend, x: ArrayLike, indices: list[Any]) -> Any:
     """Returns ``x[tuple(indices)]`` of native arrays.
 
     Args:
         b: The backend.
-        x: The array; the indices are those of its first axes.
+        x: The array; the indices belong to its first axes.
         indices: Integer arrays, all of one shape.
     """
     nx = b.nx
@@ -58,14 +61,14 @@ def gather(b: Backend, x: Any, indices: list[Any]) -> Any:
     return nx.reshape(nx.take(flat, where, axis=0), (*outer, *inner))
 
 
-def scatter(b: Backend, x: Any, indices: list[Any], value: Any, add: bool) -> None:
+def scatter(b: Backend, x: ArrayLike, indices: list[Any], value: ArrayLike, add: bool) -> None:
     """Performs ``x[tuple(indices)] = value``, or adds, on native arrays.
 
     Args:
         b: The backend.
-        x: The array, changed in place; the indices are those of its first axes.
+        x: The array, changed in place; the indices belong to its first axes.
         indices: Integer arrays, all of one shape.
-        value: Array of the shape of what is selected.
+        value: Array of the shape of the selection.
         add: Whether to add; elements selected several times then get all values.
     """
     nx = b.nx
@@ -91,7 +94,7 @@ def scatter(b: Backend, x: Any, indices: list[Any], value: Any, add: bool) -> No
     x[...] = nx.reshape(result, tuple(x.shape))
 
 
-def _sums_of_equals(nx: Any, where: Any, value: Any) -> tuple[Any, Any]:
+def _sums_of_equals(nx: Any, where: ArrayLike, value: ArrayLike) -> tuple[Any, Any]:
     """Returns each position once, with the sum of its values: pairs are added until none is left.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,8 +10,11 @@ from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, axis_of
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
-def nonzero(b: Backend, a: Any) -> tuple[Array, ...]:
+
+def nonzero(b: Backend, a: ArrayLike) -> tuple[Array, ...]:
     """As :func:`numpy.nonzero`."""
     x = operands.array(b, a)
     if not x.ndim:
@@ -19,44 +22,46 @@ def nonzero(b: Backend, a: Any) -> tuple[Array, ...]:
     return tuple(map(b.array_class, b.nx.nonzero(x.native)))
 
 
-def flatnonzero(b: Backend, a: Any) -> Array:
+def flatnonzero(b: Backend, a: ArrayLike) -> Array:
     """As :func:`numpy.flatnonzero`."""
     return nonzero(b, operands.array(b, a).reshape(-1))[0]
 
 
-def argwhere(b: Backend, a: Any) -> Array:
+def argwhere(b: Backend, a: ArrayLike) -> Array:
     """As :func:`numpy.argwhere`."""
     return b.xp.stack(nonzero(b, a), axis=1)
 
 
-def _line(b: Backend, a: Any, axis: Any) -> tuple[Array, int]:
+def _line(b: Backend, a: ArrayLike, axis: Any) -> tuple[Array, int]:
     x = operands.array(b, a)
     return (x.reshape(-1), 0) if axis is None else (x, axis_of(axis, x.ndim))
 
 
-def sort(b: Backend, a: Any, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
+def sort(b: Backend, a: ArrayLike, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
     """As :func:`numpy.sort`; always stable."""
     x, axis = _line(b, a, axis)
     return b.array_class(b.nx.sort(x.native, axis=axis, stable=True))
 
 
-def argsort(b: Backend, a: Any, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
+def argsort(b: Backend, a: ArrayLike, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
     """As :func:`numpy.argsort`; always stable."""
     x, axis = _line(b, a, axis)
     return b.array_class(b.nx.argsort(x.native, axis=axis, stable=True))
 
 
-def partition(b: Backend, a: Any, kth: Any, axis: int | None = -1, **_: Any) -> Array:
+def partition(b: Backend, a: ArrayLike, kth: Any, axis: int | None = -1, **_: Any) -> Array:
     """As :func:`numpy.partition`: sorts."""
     return sort(b, a, axis)
 
 
-def argpartition(b: Backend, a: Any, kth: Any, axis: int | None = -1, **_: Any) -> Array:
+def argpartition(b: Backend, a: ArrayLike, kth: Any, axis: int | None = -1, **_: Any) -> Array:
     """As :func:`numpy.argpartition`: sorts."""
     return argsort(b, a, axis)
 
 
-def searchsorted(b: Backend, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(
+    b: Backend, a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike = None
+) -> Array:
     """As :func:`numpy.searchsorted`."""
     x = operands.array(b, a)
     if sorter is not None:
@@ -67,14 +72,14 @@ def searchsorted(b: Backend, a: Any, v: Any, side: str = "left", sorter: Any = N
     return b.array_class(b.nx.astype(b.nx.reshape(found, shape), b.nx.int64, copy=False))
 
 
-def unique(b: Backend, ar: Any, *args: Any, **kwargs: Any) -> Any:
+def unique(b: Backend, ar: ArrayLike, *args: ArrayLike, **kwargs: Any) -> Any:
     """As :func:`numpy.unique`; NumPy itself serves further results."""
     if args or kwargs:
         return b.xp.on_host("unique")(ar, *args, **kwargs)
     return sort(b, b.array_class(b.nx.unique_values(operands.array(b, ar).native)))
 
 
-def isin(b: Backend, element: Any, test_elements: Any, **kwargs: Any) -> Array:
+def isin(b: Backend, element: ArrayLike, test_elements: ArrayLike, **kwargs: Any) -> Array:
     """As :func:`numpy.isin`."""
     x = operands.array(b, element)
     tests = sort(b, test_elements, None)
@@ -85,22 +90,22 @@ def isin(b: Backend, element: Any, test_elements: Any, **kwargs: Any) -> Array:
     return b.xp.logical_not(result) if kwargs.get("invert") else result
 
 
-def iscomplexobj(b: Backend, x: Any) -> bool:
+def iscomplexobj(b: Backend, x: ArrayLike) -> bool:
     """As :func:`numpy.iscomplexobj`."""
     return numpy.dtype(getattr(x, "dtype", type(x))).kind == "c"
 
 
-def shape(b: Backend, a: Any) -> tuple[int, ...]:
+def shape(b: Backend, a: ArrayLike) -> tuple[int, ...]:
     """As :func:`numpy.shape`."""
     return operands.array(b, a).shape
 
 
-def ndim(b: Backend, a: Any) -> int:
+def ndim(b: Backend, a: ArrayLike) -> int:
     """As :func:`numpy.ndim`."""
     return operands.array(b, a).ndim
 
 
-def size(b: Backend, a: Any, axis: int | None = None) -> int:
+def size(b: Backend, a: ArrayLike, axis: int | None = None) -> int:
     """As :func:`numpy.size`."""
     x = operands.array(b, a)
     return x.size if axis is None else x.shape[axis]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,8 +12,11 @@ from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, axes_of, axis_of, deliver, shape_of
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
 
-def reshape(b: Backend, a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
+
+def reshape(b: Backend, a: ArrayLike, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
     """As :func:`numpy.reshape`."""
     x = operands.array(b, a)
     shape = shape_of(shape)
@@ -30,12 +33,12 @@ def reshape(b: Backend, a: Any, shape: Any, order: str = "C", *, copy: Any = Non
     return result.copy() if copy else result
 
 
-def ravel(b: Backend, a: Any, order: str = "C") -> Array:
+def ravel(b: Backend, a: ArrayLike, order: str = "C") -> Array:
     """As :func:`numpy.ravel`."""
     return reshape(b, a, -1, order)
 
 
-def transpose(b: Backend, a: Any, axes: Any = None) -> Array:
+def transpose(b: Backend, a: ArrayLike, axes: Any = None) -> Array:
     """As :func:`numpy.transpose`."""
     x = operands.array(b, a)
     ndim = x.ndim
@@ -51,7 +54,7 @@ def transpose(b: Backend, a: Any, axes: Any = None) -> Array:
 permute_dims = transpose
 
 
-def swapaxes(b: Backend, a: Any, axis1: int, axis2: int) -> Array:
+def swapaxes(b: Backend, a: ArrayLike, axis1: int, axis2: int) -> Array:
     """As :func:`numpy.swapaxes`."""
     x = operands.array(b, a)
     axes = list(range(x.ndim))
@@ -60,7 +63,7 @@ def swapaxes(b: Backend, a: Any, axis1: int, axis2: int) -> Array:
     return transpose(b, x, axes)
 
 
-def moveaxis(b: Backend, a: Any, source: Any, destination: Any) -> Array:
+def moveaxis(b: Backend, a: ArrayLike, source: Any, destination: Any) -> Array:
     """As :func:`numpy.moveaxis`."""
     x = operands.array(b, a)
     source, destination = axes_of(source, x.ndim), axes_of(destination, x.ndim)
@@ -70,7 +73,7 @@ def moveaxis(b: Backend, a: Any, source: Any, destination: Any) -> Array:
     return transpose(b, x, axes)
 
 
-def rollaxis(b: Backend, a: Any, axis: int, start: int = 0) -> Array:
+def rollaxis(b: Backend, a: ArrayLike, axis: int, start: int = 0) -> Array:
     """As :func:`numpy.rollaxis`."""
     x = operands.array(b, a)
     axis = axis_of(axis, x.ndim)
@@ -80,12 +83,12 @@ def rollaxis(b: Backend, a: Any, axis: int, start: int = 0) -> Array:
     return transpose(b, x, axes)
 
 
-def matrix_transpose(b: Backend, x: Any) -> Array:
+def matrix_transpose(b: Backend, x: ArrayLike) -> Array:
     """As :func:`numpy.matrix_transpose`."""
     return swapaxes(b, x, -1, -2)
 
 
-def expand_dims(b: Backend, a: Any, axis: Any) -> Array:
+def expand_dims(b: Backend, a: ArrayLike, axis: Any) -> Array:
     """As :func:`numpy.expand_dims`."""
     x = operands.array(b, a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
@@ -105,7 +108,7 @@ def reshape_view(b: Backend, x: Array, shape: Sequence[int]) -> Array:
     return b.reshaped(x, tuple(shape))
 
 
-def squeeze(b: Backend, a: Any, axis: Any = None) -> Array:
+def squeeze(b: Backend, a: ArrayLike, axis: Any = None) -> Array:
     """As :func:`numpy.squeeze`."""
     x = operands.array(b, a)
     if axis is None:
@@ -117,28 +120,28 @@ def squeeze(b: Backend, a: Any, axis: Any = None) -> Array:
     return reshape_view(b, x, [n for i, n in enumerate(x.shape) if i not in axes])
 
 
-def flip(b: Backend, m: Any, axis: Any = None) -> Array:
+def flip(b: Backend, m: ArrayLike, axis: Any = None) -> Array:
     """As :func:`numpy.flip`; a copy where the library knows no steps backwards."""
     x = operands.array(b, m)
     return b.array_class(b.nx.flip(x.native, axis=axes_of(axis, x.ndim)))
 
 
-def fliplr(b: Backend, m: Any) -> Array:
+def fliplr(b: Backend, m: ArrayLike) -> Array:
     """As :func:`numpy.fliplr`."""
     return flip(b, m, 1)
 
 
-def flipud(b: Backend, m: Any) -> Array:
+def flipud(b: Backend, m: ArrayLike) -> Array:
     """As :func:`numpy.flipud`."""
     return flip(b, m, 0)
 
 
-def roll(b: Backend, a: Any, shift: Any, axis: Any = None) -> Array:
+def roll(b: Backend, a: ArrayLike, shift: Any, axis: Any = None) -> Array:
     """As :func:`numpy.roll`."""
     return b.array_class(b.nx.roll(operands.array(b, a).native, shift, axis=axis))
 
 
-def repeat(b: Backend, a: Any, repeats: Any, axis: int | None = None) -> Array:
+def repeat(b: Backend, a: ArrayLike, repeats: Any, axis: int | None = None) -> Array:
     """As :func:`numpy.repeat`."""
     x = operands.array(b, a)
     if axis is None:
@@ -154,12 +157,12 @@ def repeat(b: Backend, a: Any, repeats: Any, axis: int | None = None) -> Array:
     return b.array_class(b.nx.repeat(x.native, int(repeats), axis=axis_of(axis, x.ndim)))
 
 
-def tile(b: Backend, A: Any, reps: Any) -> Array:
+def tile(b: Backend, A: ArrayLike, reps: Any) -> Array:
     """As :func:`numpy.tile`."""
     return b.array_class(b.nx.tile(operands.array(b, A).native, shape_of(reps)))
 
 
-def broadcast_to(b: Backend, array: Any, shape: Any, subok: bool = False) -> Array:
+def broadcast_to(b: Backend, array: ArrayLike, shape: Any, subok: bool = False) -> Array:
     """As :func:`numpy.broadcast_to`."""
     x = operands.array(b, array)
     shape = shape_of(shape)
@@ -168,14 +171,20 @@ def broadcast_to(b: Backend, array: Any, shape: Any, subok: bool = False) -> Arr
     return b.array_class(b.nx.broadcast_to(x.native, shape))
 
 
-def broadcast_arrays(b: Backend, *args: Any, subok: bool = False) -> tuple[Array, ...]:
+def broadcast_arrays(b: Backend, *args: ArrayLike, subok: bool = False) -> tuple[Array, ...]:
     """As :func:`numpy.broadcast_arrays`."""
     arrays = [operands.array(b, a) for a in args]
     shape = numpy.broadcast_shapes(*[x.shape for x in arrays])
     return tuple(broadcast_to(b, x, shape) for x in arrays)
 
 
-def concatenate(b: Backend, arrays: Any, axis: int | None = 0, out: Any = None, dtype: Any = None):
+def concatenate(
+    b: Backend,
+    arrays: ArrayLike,
+    axis: int | None = 0,
+    out: ArrayLike = None,
+    dtype: DTypeLike = None,
+):
     """As :func:`numpy.concatenate`."""
     arrays = [operands.array(b, a) for a in arrays]
     if axis is None:
@@ -196,7 +205,9 @@ def concatenate(b: Backend, arrays: Any, axis: int | None = 0, out: Any = None, 
 concat = concatenate
 
 
-def stack(b: Backend, arrays: Any, axis: int = 0, out: Any = None, **kwargs: Any) -> Array:
+def stack(
+    b: Backend, arrays: ArrayLike, axis: int = 0, out: ArrayLike = None, **kwargs: Any
+) -> Array:
     """As :func:`numpy.stack`."""
     arrays = [operands.array(b, a) for a in arrays]
     if len({x.shape for x in arrays}) != 1:
@@ -204,17 +215,17 @@ def stack(b: Backend, arrays: Any, axis: int = 0, out: Any = None, **kwargs: Any
     return concatenate(b, [expand_dims(b, x, axis) for x in arrays], axis, out, **kwargs)
 
 
-def atleast_1d(b: Backend, *arys: Any) -> Any:
+def atleast_1d(b: Backend, *arys: ArrayLike) -> Any:
     """As :func:`numpy.atleast_1d`."""
     return _at_least(b, arys, lambda shape: shape or (1,))
 
 
-def atleast_2d(b: Backend, *arys: Any) -> Any:
+def atleast_2d(b: Backend, *arys: ArrayLike) -> Any:
     """As :func:`numpy.atleast_2d`."""
     return _at_least(b, arys, lambda shape: (1,) * (2 - len(shape)) + shape)
 
 
-def _at_least(b: Backend, arrays: Any, shape: Any) -> Any:
+def _at_least(b: Backend, arrays: ArrayLike, shape: Any) -> Any:
     results = [reshape_view(b, x := operands.array(b, a), shape(x.shape)) for a in arrays]
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -242,7 +253,7 @@ def column_stack(b: Backend, tup: Any) -> Array:
     return concatenate(b, [x if x.ndim > 1 else reshape(b, x, (-1, 1)) for x in arrays], 1)
 
 
-def array_split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+def array_split(b: Backend, ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """As :func:`numpy.array_split`."""
     x = operands.array(b, ary)
     axis = axis_of(axis, x.ndim)
@@ -258,7 +269,7 @@ def array_split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -
     return [x[(*before, slice(i, j))] for i, j in zip(starts, [*ends, None], strict=True)]
 
 
-def split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+def split(b: Backend, ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """As :func:`numpy.split`."""
     x = operands.array(b, ary)
     if isinstance(indices_or_sections, (int, numpy.integer)):
@@ -270,7 +281,9 @@ def split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -> list
     return array_split(b, x, indices_or_sections, axis)
 
 
-def pad(b: Backend, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
+def pad(
+    b: Backend, array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any
+) -> Array:
     """As :func:`numpy.pad`; NumPy itself serves the modes that compute with the elements."""
     x = operands.array(b, array)
     widths = numpy.broadcast_to(numpy.asarray(pad_width), (x.ndim, 2)).tolist()
@@ -298,7 +311,7 @@ def pad(b: Backend, array: Any, pad_width: Any, mode: Any = "constant", **kwargs
     return result
 
 
-def diagonal(b: Backend, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+def diagonal(b: Backend, a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """As :func:`numpy.diagonal`."""
     x = operands.array(b, a)
     if axis_of(axis1, x.ndim) == axis_of(axis2, x.ndim):
@@ -312,7 +325,7 @@ def diagonal(b: Backend, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1
     return flat[..., start : stop : columns + 1]
 
 
-def diag(b: Backend, v: Any, k: int = 0) -> Array:
+def diag(b: Backend, v: ArrayLike, k: int = 0) -> Array:
     """As :func:`numpy.diag`."""
     x = operands.array(b, v)
     if x.ndim == 2:
@@ -325,6 +338,6 @@ def diag(b: Backend, v: Any, k: int = 0) -> Array:
     return reshape(b, result, (n, n))
 
 
-def trace(b: Backend, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any):
+def trace(b: Backend, a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any):
     """As :func:`numpy.trace`."""
     return b.xp.sum(diagonal(b, a, offset, axis1, axis2), axis=-1, **kwargs)

@@ -6,7 +6,7 @@ from chainer_array_api.backend import ArrayAPIBackend
 
 
 class StrictArrayAPIBackend(ArrayAPIBackend):
-    """Arrays of ``array_api_strict``; the devices are those of it that have float64."""
+    """Arrays of ``array_api_strict``; the devices are the library's devices with float64."""
 
     name = "array_api_strict"
     namespace = "array_api_strict"

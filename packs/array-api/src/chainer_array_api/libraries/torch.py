@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.device import Device
 
@@ -13,11 +13,14 @@ from chainer_array_api.backend import ArrayAPIBackend
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike, DTypeLike
+
 
 def _special(name: str) -> Callable[[Backend, Any], Array]:
     """Returns a function of ``torch.special`` that the standard does not have."""
 
-    def function(b: Backend, x: Any) -> Array:
+    def function(b: Backend, x: ArrayLike) -> Array:
         special = getattr(b.nx.special, name)
         return b.array_class(special(operands.array(b, x).native))
 
@@ -75,16 +78,16 @@ class TorchBackend(ArrayAPIBackend):
     def owner(self, native: Any) -> Any:
         return native if native._base is None else native._base
 
-    def may_share_memory(self, first: Any, second: Any) -> bool:
+    def may_share_memory(self, first: ArrayLike, second: ArrayLike) -> bool:
         return first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
 
     def elementwise(self, name: str) -> Callable[..., Any]:
         if name not in _OWN:
             return super().elementwise(name)
-        # Those of array_api_compat would promote dtypes once more.
+        # The functions of array_api_compat would promote dtypes once more.
         return getattr(importlib.import_module("torch"), _OWN[name])
 
-    def can_write(self, out: Any, dtype: Any, operands: list[Any]) -> bool:
+    def can_write(self, out: ArrayLike, dtype: DTypeLike, operands: list[Any]) -> bool:
         if out.dtype != dtype:
             return False
         shape, memory = out.shape, out.untyped_storage().data_ptr()
@@ -98,7 +101,7 @@ class TorchBackend(ArrayAPIBackend):
     def gather(self, native: Any, indices: list[Any]) -> Any:
         return native[tuple(indices)]
 
-    def scatter(self, native: Any, indices: list[Any], values: Any, add: bool) -> None:
+    def scatter(self, native: Any, indices: list[Any], values: ArrayLike, add: bool) -> None:
         native.index_put_(tuple(indices), values, accumulate=add)
 
     def synchronize(self, device: Device) -> None:

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any
 
-from chainer.core.registry import registries
+from chainer.plugins import registries
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 #: Names of earlier releases. Programs that use them get the best communicator for GPUs.

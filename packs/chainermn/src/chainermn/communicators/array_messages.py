@@ -19,7 +19,7 @@ DTYPES = frozenset(
 
 
 class Description(NamedTuple):
-    """What a receiver needs to know of an array before it arrives.
+    """Description of an array, sent before it, so that the receiver can allocate memory.
 
     Attributes:
         shape: Its shape.
@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     rank: int
 
 
-def check_array(array: Any, caller: str) -> None:
+def check_array(array: Array, caller: str) -> None:
     """Raises unless communicators can send an object as an array.
 
     Args:

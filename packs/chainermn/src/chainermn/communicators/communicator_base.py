@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from chainer.core.arguments import require_attribute
+from chainer.utils.argument import require_attribute
 
 if TYPE_CHECKING:
     from chainer import Link
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayLike
 
 
 class Request(Protocol):
@@ -75,7 +75,7 @@ class CommunicatorBase(ABC):
 
     @property
     def intra_rank(self) -> int:
-        """Place of this process among those of the same host; the number of its GPU, usually."""
+        """Place of this process among the processes of its host; the number of its GPU, usually."""
         raise NotImplementedError(f"{type(self).__name__} must define intra_rank")
 
     @property
@@ -95,7 +95,7 @@ class CommunicatorBase(ABC):
 
     # -- configuration ----------------------------------------------------------------------------
 
-    def set_config(self, name: str, value: Any = True) -> None:
+    def set_config(self, name: str, value: ArrayLike = True) -> None:
         """Sets an entry of the configuration.
 
         Args:
@@ -136,7 +136,7 @@ class CommunicatorBase(ABC):
         """Whether a ``with comm.config_scope()`` is active."""
         return self.__dict__.get("_within_config_scope", False)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         if self.__dict__.get("_within_config_scope", False) and not name.startswith("_"):
             self._configs[name] = value
         super().__setattr__(name, value)
@@ -198,7 +198,7 @@ class CommunicatorBase(ABC):
         """Gives an array of one process to all. Collective.
 
         Args:
-            data (array): At the root, the array. What others pass is ignored.
+            data (array): At the root, the array. The values of other ranks are ignored.
             root (int): Rank of the process that has the array.
             max_buf_len (int): Has no effect.
 
@@ -247,7 +247,7 @@ class CommunicatorBase(ABC):
 
         Args:
             xs (tuple of arrays or array): At the root, one array for each process, or an array
-                whose first axis has that length. What others pass is ignored.
+                whose first axis has that length. The values of other ranks are ignored.
             root (int): Rank of the process that has the arrays.
 
         Returns:
@@ -283,7 +283,7 @@ class CommunicatorBase(ABC):
         """Gives an object of one process to all. Collective.
 
         Args:
-            obj: At the root, the object. What others pass is ignored.
+            obj: At the root, the object. The values of other ranks are ignored.
             max_buf_len (int): Greatest number of bytes that are sent at once.
             root (int): Rank of the process that has the object.
 

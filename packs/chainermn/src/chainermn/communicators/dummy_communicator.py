@@ -13,7 +13,7 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class DummyCommunicator(MpiCommunicatorBase):
-    """Measures what packing costs. Gradients stay those of each process: results are wrong.
+    """Measures what packing costs. Each process keeps its own gradients: results are wrong.
 
     Args:
         mpi_comm: Communicator of mpi4py.

@@ -11,7 +11,7 @@ import chainer
 from chainer.backend import backend_of
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, DTypeLike
 
 
 def initialized_params(model: chainer.Link) -> list[tuple[str, chainer.Parameter]]:
@@ -37,7 +37,7 @@ def prepare_gradients(model: chainer.Link, zero_fill: bool) -> list[chainer.Para
     return params
 
 
-def pack(params: Sequence[chainer.Parameter], dtype: Any, attribute: str = "grad") -> Array:
+def pack(params: Sequence[chainer.Parameter], dtype: DTypeLike, attribute: str = "grad") -> Array:
     """Returns the gradients of parameters in one flat array.
 
     Args:
@@ -60,7 +60,7 @@ def unpack(params: Sequence[chainer.Parameter], buffer: Array, attribute: str = 
         start = stop
 
 
-def check_float_dtype(dtype: Any, name: str = "allreduce_grad_dtype") -> Any:
+def check_float_dtype(dtype: DTypeLike, name: str = "allreduce_grad_dtype") -> Any:
     """Returns a dtype in which gradients may travel.
 
     Args:

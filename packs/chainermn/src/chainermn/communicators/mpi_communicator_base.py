@@ -26,7 +26,7 @@ from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.communicators.gradients import initialized_params, prepare_gradients
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayLike
 
 _ndarray = numpy.ndarray
 
@@ -102,7 +102,7 @@ class MpiCommunicatorBase(CommunicatorBase):
     def inter_size(self) -> int:
         return self._inter[1]
 
-    def set_config(self, name: str, value: Any = True) -> None:
+    def set_config(self, name: str, value: ArrayLike = True) -> None:
         if name == "batched_copy":
             with self.config_scope():
                 self.batched_copy = bool(value)
@@ -202,7 +202,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         self.mpi_comm.Allgatherv(_bytes(to_host(x)), [buffer, counts, self._mpi.BYTE])
         return _cut(buffer, heads)
 
-    def _exchange_descriptions(self, array: Any, caller: str) -> list[Description]:
+    def _exchange_descriptions(self, array: Array, caller: str) -> list[Description]:
         entry = self._attempt(lambda: _described(array, caller))
         entries = self.mpi_comm.allgather(entry)
         raise_first(entries)

@@ -17,7 +17,7 @@ from chainermn.communicators.gradients import check_float_dtype, pack, unpack
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayLike
 
 _ndarray = numpy.ndarray
 
@@ -44,7 +44,7 @@ class NaiveCommunicator(MpiCommunicatorBase):
         with self.config_scope():
             self.allreduce_grad_dtype: str | None = None
 
-    def set_config(self, name: str, value: Any = True) -> None:
+    def set_config(self, name: str, value: ArrayLike = True) -> None:
         if name == "allreduce_grad_dtype":
             with self.config_scope():
                 self.allreduce_grad_dtype = check_float_dtype(value)

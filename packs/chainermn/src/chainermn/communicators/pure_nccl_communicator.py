@@ -21,7 +21,7 @@ from chainermn.communicators.gradients import (
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from chainer.typing import Array, ArrayLike
 
 
 class PureNcclCommunicator(MpiCommunicatorBase):
@@ -49,7 +49,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         with self.config_scope():
             self.allreduce_grad_dtype: str | None = None
 
-    def set_config(self, name: str, value: Any = True) -> None:
+    def set_config(self, name: str, value: ArrayLike = True) -> None:
         if name == "allreduce_grad_dtype":
             with self.config_scope():
                 self.allreduce_grad_dtype = check_float_dtype(value)
@@ -124,7 +124,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             buffer *= 1.0 / self.size
             unpack(params, buffer)
 
-    def _sum(self, array: Any) -> None:
+    def _sum(self, array: Array) -> None:
         """Adds up a contiguous array on a GPU, in place, on the current stream."""
         import cupy  # pyright: ignore[reportMissingImports]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arguments import require_attribute
 from chainer.datasets import SubDataset
+from chainer.utils.argument import require_attribute
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
 
 

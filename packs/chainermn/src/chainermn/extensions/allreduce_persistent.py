@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer.backend import find_backend
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainermn.communicators.communicator_base import CommunicatorBase
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
 
 
 class AllreducePersistent(Extension):
@@ -30,7 +33,7 @@ class AllreducePersistent(Extension):
         self.model = model
         self.comm = comm
 
-    def __call__(self, trainer: Any = None) -> None:
+    def __call__(self, trainer: Trainer | None = None) -> None:
         """Averages the arrays. Collective.
 
         Args:

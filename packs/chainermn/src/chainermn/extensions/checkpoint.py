@@ -11,13 +11,16 @@ import time
 import warnings
 import zipfile
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.serializers import DictionarySerializer, NpzDeserializer
 from chainer.training.extension import Extension
 from chainermn.communicators.communicator_base import CommunicatorBase
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
 
 #: Entry of a file that tells number of processes and states of random number generators.
 META = "chainermn.checkpoint"
@@ -95,7 +98,7 @@ class MultiNodeCheckpointer(Extension):
 
     # -- saving -----------------------------------------------------------------------------------
 
-    def __call__(self, trainer: Any) -> None:
+    def __call__(self, trainer: Trainer) -> None:
         """Saves the trainer.
 
         Args:
@@ -163,7 +166,7 @@ class MultiNodeCheckpointer(Extension):
     # -- loading ----------------------------------------------------------------------------------
 
     def maybe_load(
-        self, trainer: Any, optimizer: Any = None, path: str | None = None
+        self, trainer: Trainer, optimizer: Any = None, path: str | None = None
     ) -> int | None:
         """Loads the latest checkpoint that all processes have. Collective.
 
@@ -174,8 +177,7 @@ class MultiNodeCheckpointer(Extension):
         Args:
             trainer (~chainer.training.Trainer): The trainer.
             optimizer: Has no effect; the optimizers of the trainer are known.
-            path (str): Folder of the files; by default that of the constructor, else that of the
-                trainer.
+            path (str): Folder of the files; by default the constructor's, else the trainer's.
 
         Returns:
             int: The iteration; None if nothing was loaded.
@@ -239,7 +241,7 @@ class MultiNodeCheckpointer(Extension):
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def initialize(self, trainer: Any) -> None:
+    def initialize(self, trainer: Trainer) -> None:
         """Notes where the files are.
 
         Args:
@@ -248,7 +250,7 @@ class MultiNodeCheckpointer(Extension):
         self._failed = False
         self._folder = self.path if self.path is not None else trainer.out
 
-    def on_error(self, trainer: Any, exc: Exception, tb: TracebackType | None) -> None:
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType | None) -> None:
         """Notes that the files are needed.
 
         Args:
@@ -271,7 +273,7 @@ class MultiNodeCheckpointer(Extension):
             os.remove(os.path.join(self._folder, self._file(iteration)))
 
 
-def _optimizers(trainer: Any) -> list[Any]:
+def _optimizers(trainer: Trainer) -> list[Any]:
     updater = getattr(trainer, "updater", None)
     return [] if updater is None else list(updater.get_all_optimizers().values())
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.trigger import get_trigger
 from chainer.training.triggers import EarlyStoppingTrigger
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.extensions.observation_aggregator import ObservationAggregator
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 class MultiNodeEarlyStoppingTrigger:
@@ -31,12 +36,12 @@ class MultiNodeEarlyStoppingTrigger:
         self,
         comm: CommunicatorBase,
         *,
-        check_trigger: Any = (1, "epoch"),
+        check_trigger: TriggerLike = (1, "epoch"),
         monitor: str = "main/loss",
         patience: int | None = None,
         mode: str = "auto",
         verbose: bool = False,
-        max_trigger: Any = (100, "epoch"),
+        max_trigger: TriggerLike = (100, "epoch"),
         suffix: str = "_aggregated",
         **kwargs: Any,
     ) -> None:
@@ -54,7 +59,7 @@ class MultiNodeEarlyStoppingTrigger:
             **kwargs,
         )
 
-    def __call__(self, trainer: Any) -> bool:
+    def __call__(self, trainer: Trainer) -> bool:
         """Returns whether to stop. Collective when values are compared.
 
         Args:
@@ -67,7 +72,7 @@ class MultiNodeEarlyStoppingTrigger:
         """Returns period and unit of the upper bound of the training."""
         return self._trigger.get_training_length()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the state of the trigger.
 
         Args:
@@ -76,7 +81,7 @@ class MultiNodeEarlyStoppingTrigger:
         self._trigger.serialize(serializer)
 
 
-def _again(trigger: Any) -> Any:
+def _again(trigger: TriggerLike) -> Any:
     import copy
 
     return copy.deepcopy(get_trigger(trigger))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
-from chainer.core.arguments import require_attribute
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
+from chainer.utils.argument import require_attribute
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
+    from chainer.typing import ArrayLike
 
 
 def create_multi_node_evaluator(actual_evaluator: Any, communicator: CommunicatorBase) -> Any:
@@ -51,7 +55,7 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: Communicato
     return actual_evaluator
 
 
-def _host(value: Any) -> Any:
+def _host(value: ArrayLike) -> Any:
     value = getattr(value, "array", value)
     return chainer.get_device("@numpy").send(value) if hasattr(value, "dtype") else value
 
@@ -66,7 +70,7 @@ class GenericMultiNodeEvaluator(Extension):
         comm (CommunicatorBase): Communicator.
         iterator (~chainer.dataset.Iterator): Iterator over the part of this process, which must not
             repeat.
-        target (callable): What :meth:`calc_local` calls.
+        target (callable): Function that :meth:`calc_local` calls.
         device: Device to which batches are sent.
         converter (callable): Converter of batches.
         root (int): Rank of the process that aggregates.
@@ -102,14 +106,14 @@ class GenericMultiNodeEvaluator(Extension):
         self.root = root
         self.progress_hook = progress_hook
 
-    def __call__(self, trainer: Any = None) -> Any:
+    def __call__(self, trainer: Trainer | None = None) -> Any:
         """Evaluates. Collective.
 
         Args:
             trainer (~chainer.training.Trainer): Not used; may be left out.
 
         Returns:
-            What :meth:`aggregate` returns, at the root; None elsewhere.
+            The result of :meth:`aggregate` at the root; None elsewhere.
         """
         iterator = self.iterator
         if hasattr(iterator, "reset"):
@@ -162,10 +166,10 @@ class GenericMultiNodeEvaluator(Extension):
         return self._targets["main"](*args, **kwargs)
 
     def aggregate(self, results: list[Any]) -> Any:
-        """Makes one result of those of all batches; called at the root.
+        """Makes one result of the results of all batches; called at the root.
 
         Args:
-            results (list): What :meth:`calc_local` returned: for each batch, in order of the ranks.
+            results (list): Results of :meth:`calc_local`: for each batch, in order of the ranks.
 
         Returns:
             The result; by default ``results``.

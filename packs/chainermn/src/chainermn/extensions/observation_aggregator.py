@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger
 from chainermn.communicators.communicator_base import CommunicatorBase
 
+if TYPE_CHECKING:
+    from chainer.training import Trainer
+    from chainer.training.trigger import TriggerLike
+    from chainer.typing import ArrayLike
+
 
 class ObservationAggregator(Extension):
-    """Extension that makes one observation of those of all processes.
+    """Extension that joins the observations of all processes.
 
     Args:
         comm (CommunicatorBase): Communicator.
@@ -33,7 +38,7 @@ class ObservationAggregator(Extension):
         original_key: str,
         aggregated_key: str | None = None,
         *,
-        comm_trigger: Any = (1, "iteration"),
+        comm_trigger: TriggerLike = (1, "iteration"),
         aggregator: Callable[[list[list[Any]]], Any] | None = None,
     ) -> None:
         self.comm = comm
@@ -43,7 +48,7 @@ class ObservationAggregator(Extension):
         self.aggregator = _mean_of_all if aggregator is None else aggregator
         self._values: list[Any] = []
 
-    def __call__(self, trainer: Any) -> None:
+    def __call__(self, trainer: Trainer) -> None:
         """Collects the observation, and exchanges it when the trigger says so.
 
         Args:
@@ -59,7 +64,7 @@ class ObservationAggregator(Extension):
         trainer.observation[self.aggregated_key] = result
 
 
-def _to_host(value: Any) -> Any:
+def _to_host(value: ArrayLike) -> Any:
     value = getattr(value, "array", value)
     if hasattr(value, "dtype"):
         value = chainer.get_device("@numpy").send(value)

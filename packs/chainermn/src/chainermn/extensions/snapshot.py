@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.training.extension import Extension
 from chainer.training.extensions.snapshot_files import find_snapshots
 from chainermn.communicators.communicator_base import CommunicatorBase
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
 
 
 def multi_node_snapshot(
@@ -22,15 +25,16 @@ def multi_node_snapshot(
 
     Args:
         comm (CommunicatorBase): Communicator.
-        snapshot (~chainer.training.Extension): What
-            :func:`chainer.training.extensions.snapshot` returned. With ``autoload`` the latest
-            file is loaded by all processes of its set, whatever their number is now.
+        snapshot (~chainer.training.Extension): Result of
+            :func:`chainer.training.extensions.snapshot`. With ``autoload`` the latest file is
+            loaded by all processes of its set, whatever their number is now.
         replica_sets (list): Sets of ranks: each a rank or an iterable of ranks. The ranks that are
             in none of them form one more set. ``[]`` is one set of all; ``[0]`` is rank 0, which
             usually has the reporting extensions, and the others.
 
     Returns:
-        MultiNodeSnapshot: The extension. Give it a trigger; that of ``snapshot`` is not used.
+        MultiNodeSnapshot: The extension. Give it a trigger; the trigger of ``snapshot`` is not
+            used.
 
     Raises:
         AssertionError: If a rank does not exist or is in two sets.
@@ -45,7 +49,9 @@ def multi_node_snapshot(
 
 
 def sets_of(size: int, replica_sets: Sequence[int | Iterable[int]]) -> list[list[int]]:
-    """Returns all sets, that of the remaining ranks included; see :func:`multi_node_snapshot`."""
+    """Returns all sets, including the set of the remaining ranks; see
+    :func:`multi_node_snapshot`.
+    """
     sets = [[each] if isinstance(each, int) else sorted(each) for each in replica_sets]
     named = [rank for each in sets for rank in each]
     for rank in named:
@@ -89,7 +95,7 @@ class MultiNodeSnapshot(Extension):
         """Name of the wrapped extension."""
         return self.snapshot.default_name
 
-    def __call__(self, trainer: Any) -> None:
+    def __call__(self, trainer: Trainer) -> None:
         """Takes a snapshot, in the processes that write one.
 
         Args:
@@ -98,7 +104,7 @@ class MultiNodeSnapshot(Extension):
         if self.is_master:
             self.snapshot(trainer)
 
-    def restore(self, trainer: Any) -> None:
+    def restore(self, trainer: Trainer) -> None:
         """Loads the latest snapshot, if ``autoload`` was asked for. Collective in the set.
 
         Args:
@@ -106,7 +112,7 @@ class MultiNodeSnapshot(Extension):
         """
         if not self.snapshot.autoload:
             return
-        # What was loaded has to reach the others, whose files may be on another host.
+        # The loaded state has to reach the others, whose files may be on another host.
         data: bytes | None = None
         target = trainer if self.snapshot._target is None else self.snapshot._target
         if self.is_master:
@@ -122,7 +128,7 @@ class MultiNodeSnapshot(Extension):
             if data is not None:
                 chainer.serializers.load_npz(io.BytesIO(data), target)
 
-    def initialize(self, trainer: Any) -> None:
+    def initialize(self, trainer: Trainer) -> None:
         """Initializes the wrapped extension, in the processes that write.
 
         Args:
@@ -131,7 +137,7 @@ class MultiNodeSnapshot(Extension):
         if self.is_master:
             self.snapshot.initialize(trainer)
 
-    def on_error(self, trainer: Any, exc: Exception, tb: TracebackType | None) -> None:
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType | None) -> None:
         """Lets the wrapped extension handle an error, in the processes that write.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from chainermn.functions.point_to_point_communication import (
     dummy_variable,
     outputs_of,
 )
+
+if TYPE_CHECKING:
+    from chainer.typing import Array, Grads, Indexes
 
 
 class _Collective(FunctionNode):
@@ -45,7 +48,7 @@ class _Collective(FunctionNode):
         self._outputs = outputs_of(outputs)
         return outputs
 
-    def _gradients(self, grad_outputs: Any) -> tuple[Any, ...]:
+    def _gradients(self, grad_outputs: Grads) -> tuple[Any, ...]:
         """Returns arrays of gradients; zeros for outputs that were not used."""
         return tuple(
             xp.zeros(shape, dtype) if gy is None else gy.array
@@ -68,7 +71,7 @@ class AllGather(_Collective):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._note_outputs(self._comm.allgather(inputs[0]))
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         return self._sum(self._comm.alltoall(self._gradients(grad_outputs))), None
 
 
@@ -78,7 +81,7 @@ class AllToAll(_Collective):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._note_outputs(self._comm.alltoall(inputs[:-1]))
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._comm.alltoall(self._gradients(grad_outputs))
         return (*map(chainer.Variable, gradients), None)
 
@@ -90,7 +93,7 @@ class Bcast(_Collective):
         y = self._comm.bcast(inputs[0] if self._is_root else None, self._root)
         return self._note_outputs((y,))
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._comm.gather(self._gradients(grad_outputs)[0], self._root)
         inputs = self.input_nodes
         return (None,) * len(inputs) if gradients is None else (self._sum(gradients), None)
@@ -105,7 +108,7 @@ class Gather(_Collective):
             ys = (self.xp.empty((0,), inputs[0].dtype),)
         return self._note_outputs(ys)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._gradients(grad_outputs) if self._is_root else None
         return chainer.Variable(self._comm.scatter(gradients, self._root)), None
 
@@ -117,14 +120,14 @@ class Scatter(_Collective):
         y = self._comm.scatter(inputs[:-1] if self._is_root else None, self._root)
         return self._note_outputs((y,))
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._comm.gather(self._gradients(grad_outputs)[0], self._root)
         if gradients is None:
             return (None,)
         return (*map(chainer.Variable, gradients), None)
 
 
-def allgather(comm: CommunicatorBase, x: Any) -> tuple[chainer.Variable, ...]:
+def allgather(comm: CommunicatorBase, x: Array) -> tuple[chainer.Variable, ...]:
     """Collects a variable of each process at all of them. Collective, also in backward.
 
     Args:
@@ -157,10 +160,10 @@ def alltoall(comm: CommunicatorBase, xs: Sequence[Any]) -> tuple[chainer.Variabl
     return AllToAll(comm).call(*xs)
 
 
-def bcast(comm: CommunicatorBase, x: Any, root: int = 0) -> chainer.Variable:
+def bcast(comm: CommunicatorBase, x: Array, root: int = 0) -> chainer.Variable:
     """Gives a variable of one process to all. Collective, also in backward.
 
-    The gradient is the sum of those of all processes.
+    The gradient is the sum of the gradients of all processes.
 
     Args:
         comm (CommunicatorBase): Communicator.
@@ -175,7 +178,7 @@ def bcast(comm: CommunicatorBase, x: Any, root: int = 0) -> chainer.Variable:
     return Bcast(comm, root).call(*((x,) if comm.rank == root else ()))[0]
 
 
-def gather(comm: CommunicatorBase, x: Any, root: int = 0) -> Any:
+def gather(comm: CommunicatorBase, x: Array, root: int = 0) -> Any:
     """Collects a variable of each process at one of them. Collective, also in backward.
 
     Args:

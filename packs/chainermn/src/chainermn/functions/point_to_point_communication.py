@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,10 +11,13 @@ import chainer
 from chainer import FunctionNode
 from chainermn.communicators.communicator_base import CommunicatorBase
 
+if TYPE_CHECKING:
+    from chainer.typing import Array, ArrayModule, Grads, Indexes
+
 DELEGATE_NAME = "delegate_variable"
 
 
-def dummy_variable(xp: Any = numpy) -> chainer.Variable:
+def dummy_variable(xp: ArrayModule = numpy) -> chainer.Variable:
     """Returns an empty variable that requires a gradient, to begin a graph with."""
     return chainer.Variable(xp.empty((0,), numpy.float32), requires_grad=True)
 
@@ -47,7 +50,7 @@ class Send(FunctionNode):
         self._comm.send(values if self._is_tuple else values[0], self._peer, self._tag)
         return (self.xp.empty((0,), numpy.float32),)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         gradients = self._comm.recv(self._peer, self._tag)
         if not isinstance(gradients, tuple):
             gradients = (gradients,)
@@ -85,7 +88,7 @@ class Recv(FunctionNode):
         self._received = outputs_of(arrays)
         return tuple(arrays)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         # An output that was not used has no gradient; the sender waits for one all the same.
         arrays = tuple(
             xp.zeros(shape, dtype) if gy is None else gy.array
@@ -96,13 +99,13 @@ class Recv(FunctionNode):
         return (chainer.Variable(self.xp.zeros(shape, dtype)),)
 
 
-def send(x: Any, communicator: CommunicatorBase, rank: int, tag: int = 0) -> chainer.Variable:
+def send(x: Array, communicator: CommunicatorBase, rank: int, tag: int = 0) -> chainer.Variable:
     """Sends variables to another process, which has to call :func:`recv`.
 
     In backward their gradients are received from it.
 
     Args:
-        x (~chainer.Variable or tuple of them): What is sent.
+        x (~chainer.Variable or tuple of them): The variables to send.
         communicator (CommunicatorBase): Communicator.
         rank (int): Rank of the receiver.
         tag (int): Number that the receiver gives as well.
@@ -112,7 +115,7 @@ def send(x: Any, communicator: CommunicatorBase, rank: int, tag: int = 0) -> cha
         which is given to :func:`recv` or :func:`pseudo_connect` so that backward comes here.
 
     Raises:
-        ValueError: If ``rank`` is that of this process.
+        ValueError: If ``rank`` is the rank of this process.
     """
     _check_peer(communicator, rank, "send")
     is_tuple = isinstance(x, (tuple, list))
@@ -138,16 +141,16 @@ def recv(
     Args:
         communicator (CommunicatorBase): Communicator.
         rank (int): Rank of the sender.
-        delegate_variable (~chainer.Variable): What a :func:`send` before it returned, if there was
-            one in this process: backward comes to that after the gradient of this was sent.
+        delegate_variable (~chainer.Variable): Result of a :func:`send` before it, if there was one
+            in this process: backward comes to that after the gradient of this was sent.
         tag (int): Number that the sender gives as well.
         force_tuple (bool): Whether a tuple is returned even if a single variable was sent.
 
     Returns:
-        ~chainer.Variable or tuple of them: What was sent; a tuple if that was one.
+        ~chainer.Variable or tuple of them: The sent variables; a tuple if a tuple was sent.
 
     Raises:
-        ValueError: If ``rank`` is that of this process.
+        ValueError: If ``rank`` is the rank of this process.
     """
     _check_peer(communicator, rank, "recv")
     node = Recv(communicator, rank, tag)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import FunctionNode
+
+if TYPE_CHECKING:
+    from chainer.typing import Grads, Indexes
 
 
 class PseudoConnect(FunctionNode):
@@ -14,7 +17,7 @@ class PseudoConnect(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(inputs[1:])
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         # Delegate variables, which are empty, get a gradient, so that backward goes on to what they
         # came from, also if it started from one without gradient.
         return tuple(
@@ -28,7 +31,7 @@ class PseudoConnect(FunctionNode):
 
 
 class ConnectedVariables(tuple[chainer.Variable, ...]):
-    """What :func:`pseudo_connect` returns: a tuple of variables with a method ``backward``."""
+    """Result of :func:`pseudo_connect`: a tuple of variables with a method ``backward``."""
 
     def backward(
         self,
@@ -56,7 +59,7 @@ def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> ConnectedV
     to the gradient of what it sent, and the receiver would wait forever.
 
     Args:
-        delegate_variable (~chainer.Variable): What :func:`~chainermn.functions.send` returned; None
+        delegate_variable (~chainer.Variable): Result of :func:`~chainermn.functions.send`; None
             leaves the other variables as they are.
         actual_variables (~chainer.Variable): Variables to return.
 

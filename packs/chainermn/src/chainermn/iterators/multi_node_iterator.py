@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,11 +10,15 @@ from chainer.backend import find_backend
 from chainer.dataset import Iterator
 from chainermn.communicators.communicator_base import CommunicatorBase
 
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.typing import ArrayLike
+
 _STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position")
 
 
 class _Stop:
-    """What is broadcast at the end of the iteration."""
+    """The message that is broadcast at the end of the iteration."""
 
 
 class _MultiNodeIterator(Iterator):
@@ -45,7 +49,7 @@ class _MultiNodeIterator(Iterator):
             return state[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r} in this process")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         actual = self.__dict__.get("actual_iterator")
         if actual is not None and name != "_state" and hasattr(actual, name):
             setattr(actual, name, value)
@@ -89,7 +93,7 @@ class _MultiNodeIterator(Iterator):
         if self.is_master:
             self.actual_iterator.finalize()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the iterator of the process that reads. Collective.
 
         Other processes save and load the position only; what the reading process has counts.

@@ -44,7 +44,7 @@ def launch(
         max_restarts: How often all processes are started again after a failure.
 
     Returns:
-        int: Exit status: 0 if all ended well, else that of the first process that failed.
+        int: Exit status: 0 if all ended well, else the status of the first process that failed.
 
     Raises:
         ValueError: If the number of processes is not positive.
@@ -210,7 +210,7 @@ def _environment(launcher: Launcher, processes: int, threads: int | None) -> dic
         environment["OMPI_ALLOW_RUN_AS_ROOT"] = environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     count = threads or max(1, _cores() // processes)
     for name in _THREAD_VARIABLES:
-        # What the user has set is kept, unless the option says otherwise.
+        # Settings of the user are kept, unless the option says otherwise.
         if threads is not None or name not in environment:
             environment[name] = str(count)
     return environment

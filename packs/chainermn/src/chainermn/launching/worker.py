@@ -1,4 +1,6 @@
-"""What ``chainer launch`` runs in each process: the program, and a report of how it ended."""
+"""The part of ``chainer launch`` in each process: runs the program, and a report of how it
+ended.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +10,9 @@ import chainer
 from chainer import FunctionNode, Parameter, initializers
 from chainer import functions as F
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
+
+if TYPE_CHECKING:
+    from chainer.typing import Array, DTypeLike, Indexes, InitializerLike, Variables
 
 
 class MultiNodeBatchNormalizationFunction(FunctionNode):
@@ -45,7 +48,7 @@ class MultiNodeBatchNormalizationFunction(FunctionNode):
         self.retain_inputs((1,))
         return (y.astype(x.dtype, copy=False),)
 
-    def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Variables) -> tuple[Any, ...]:
         (gamma,) = self.get_retained_inputs()
         xp, expand = self.xp, self._expand
         x_node, gamma_node, beta_node = self.input_nodes
@@ -64,7 +67,7 @@ class MultiNodeBatchNormalizationFunction(FunctionNode):
         )
 
 
-def wide_type(value: float, dtype: Any) -> Any:
+def wide_type(value: float, dtype: DTypeLike) -> Any:
     """Returns a number of a dtype, which does not change the dtype of arrays."""
     return numpy.dtype(dtype).type(value)
 
@@ -113,11 +116,11 @@ class MultiNodeBatchNormalization(chainer.Link):
         comm: CommunicatorBase,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         use_gamma: bool = True,
         use_beta: bool = True,
         initial_gamma: Any = None,
-        initial_beta: Any = None,
+        initial_beta: InitializerLike = None,
         communication_backend: str = "auto",
     ) -> None:
         super().__init__()
@@ -157,7 +160,7 @@ class MultiNodeBatchNormalization(chainer.Link):
                 initializer.dtype = dtype
                 self.beta = Parameter(initializer, shape)
 
-    def __call__(self, x: Any, finetune: bool = False) -> chainer.Variable:
+    def __call__(self, x: Array, finetune: bool = False) -> chainer.Variable:
         """Normalizes a batch.
 
         Args:
@@ -183,7 +186,7 @@ class MultiNodeBatchNormalization(chainer.Link):
             decay = self.decay
         function = MultiNodeBatchNormalizationFunction(self.comm, self.eps)
         (y,) = function.apply((x, gamma, beta))
-        # All examples count, not only those of this process.
+        # The examples of all processes count, not only the ones here.
         count = y.size // max(self.avg_mean.size, 1) * self.comm.size
         unbiased = count / max(count - 1.0, 1.0)
         with self.device:

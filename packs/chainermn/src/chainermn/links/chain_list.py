@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.functions import pseudo_connect, recv, send
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 Ranks = int | Iterable[int] | None
 
@@ -132,7 +135,7 @@ class MultiNodeChainList(chainer.ChainList):
             raise ValueError(f"{len(own)} values for the own process were sent and never received")
         if not has_result:
             return delegate
-        # What was sent and not taken up by a later transfer is reached through the result.
+        # A sent variable that no later transfer has taken up is reached through the result.
         return result if delegate is None else self._tie_result(delegate, result)
 
     def _tie(self, delegate: Any, arguments: list[Any]) -> list[Any]:
@@ -140,7 +143,7 @@ class MultiNodeChainList(chainer.ChainList):
             return arguments
         return list(pseudo_connect(delegate, *arguments))
 
-    def _tie_result(self, delegate: Any, y: Any) -> Any:
+    def _tie_result(self, delegate: Any, y: Array) -> Any:
         if isinstance(y, (tuple, list)):
             return tuple(pseudo_connect(delegate, *y))
         return pseudo_connect(delegate, y)[0]

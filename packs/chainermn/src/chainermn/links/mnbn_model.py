@@ -7,7 +7,7 @@ from typing import Any
 
 import chainer
 from chainer import links as L
-from chainer.core.arrays.device_resident import device_of
+from chainer.device_resident import device_of
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.links.batch_normalization import MultiNodeBatchNormalization
 

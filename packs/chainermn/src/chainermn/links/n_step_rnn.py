@@ -48,7 +48,7 @@ class _MultiNodeNStepRNN(chainer.Chain):
             inputs: Arguments of the link without its initial states.
 
         Returns:
-            tuple: What the link returns, and a delegate variable (None without ``rank_out``).
+            tuple: The results of the link, and a delegate variable (None without ``rank_out``).
         """
         comm = self.communicator
         cells: list[Any] = [None] * self.n_cells

@@ -42,8 +42,8 @@ def create_multi_node_optimizer(
             and applied after it: they are one iteration old. For ``pure_nccl`` and ``naive``.
         zero_fill (bool): Whether a missing gradient counts as zeros; otherwise it must be missing
             in all processes.
-        overlap (bool): Whether gradients are averaged in buckets while backward still computes
-            those of other parameters. Missing gradients count as zeros.
+        overlap (bool): Whether gradients are averaged in buckets while backward still computes the
+            gradients of other parameters. Missing gradients count as zeros.
         bucket_bytes (int): Size of a bucket in bytes.
         shard_states (bool): Whether each process keeps the states of the optimizer for a part of
             the parameters only, and updates that part (ZeRO, stage 1).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -12,6 +12,7 @@ from chainermn.communicators.communicator_base import CommunicatorBase, Request
 from chainermn.communicators.gradients import initialized_params
 
 if TYPE_CHECKING:
+    from chainer import Variable
     from chainer.typing import Array
 
 #: Large enough that latency does not count, small enough that most models have several.
@@ -56,9 +57,9 @@ class Bucket:
 class GradientBuckets:
     """The buckets of a model.
 
-    In the first backward pass, the order in which gradients become complete is noted. That of rank
-    0 becomes the order of the buckets everywhere: all processes have to start the same sums in the
-    same order.
+    In the first backward pass, the order in which gradients become complete is noted. The order at
+    rank 0 becomes the order of the buckets everywhere: all processes have to start the same sums in
+    the same order.
 
     Args:
         comm: Communicator.
@@ -86,12 +87,12 @@ class GradientBuckets:
         for bucket in self._buckets or ():
             bucket.begin()
 
-    def add(self, variable: Any, gradient: Array) -> None:
+    def add(self, variable: Variable, gradient: Array) -> None:
         """Takes a gradient that is complete; see :func:`backward_watched`.
 
         Args:
             variable: Parameter, or another leaf, which is ignored.
-            gradient: What the backward pass adds to its gradient.
+            gradient: Value that the backward pass adds to its gradient.
         """
         name = self._names.get(id(variable))
         if name is None:

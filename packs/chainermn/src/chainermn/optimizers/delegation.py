@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer import Optimizer
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
+
 
 class DelegatingOptimizer(Optimizer):
-    """An optimizer whose attributes are those of another, unless its class defines them.
+    """An optimizer that takes its attributes from another one, unless its class defines them.
 
     Args:
         actual_optimizer: The other optimizer.
@@ -44,7 +47,7 @@ class DelegatingOptimizer(Optimizer):
             return get(self, name)
         return getattr(get(self, "actual_optimizer"), name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
         if name in object.__getattribute__(self, "_own_names"):
             object.__setattr__(self, name, value)
         else:

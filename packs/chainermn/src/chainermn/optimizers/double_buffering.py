@@ -70,7 +70,8 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         return self
 
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
-        """Makes gradients, and updates with the means of those of the call before. Collective.
+        """Makes gradients, and updates with the means of the gradients of the call before.
+        Collective.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chainer import Link
-from chainer.core.autograd.backprop import backward_watched
+from chainer.backprop import backward_watched
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.communicators.gradients import prepare_gradients
 from chainermn.optimizers.buckets import DEFAULT_BUCKET_BYTES, GradientBuckets
 from chainermn.optimizers.delegation import DelegatingOptimizer
+
+if TYPE_CHECKING:
+    from chainer import Variable
 
 
 class MultiNodeOptimizer(DelegatingOptimizer):
@@ -127,8 +130,8 @@ class MultiNodeOptimizer(DelegatingOptimizer):
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters with the mean gradients of all processes. Collective.
 
-        If the parameters are not those of the call before (as in the first one), they are broadcast
-        and nothing else is done.
+        If the parameters differ from the parameters of the call before (as in the first one), they
+        are broadcast and nothing else is done.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`. Without one
@@ -175,7 +178,7 @@ class MultiNodeOptimizer(DelegatingOptimizer):
         else:
             target.zerograds()
 
-    def _backward(self, loss: Any, watch: bool) -> None:
+    def _backward(self, loss: Variable, watch: bool) -> None:
         scale = self.actual_optimizer._loss_scale
         if not watch:
             loss.backward(loss_scale=scale)

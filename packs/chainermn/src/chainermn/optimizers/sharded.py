@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy
 
@@ -10,6 +10,9 @@ from chainer import Link
 from chainer.backend import backend_of
 from chainermn.communicators.gradients import initialized_params, pack, unpack
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
+
+if TYPE_CHECKING:
+    from chainer.typing import ArrayLike
 
 HOOK_NAME = "chainermn.gather_parameters"
 
@@ -23,7 +26,8 @@ class ShardedOptimizer(MultiNodeOptimizer):
     get all of them.
 
     A snapshot of one process has its part of the states. Checkpoints of all processes have all.
-    After :meth:`consolidate_states`, a snapshot of one process is that of the plain optimizer.
+    After :meth:`consolidate_states`, a snapshot of one process equals the snapshot of the plain
+    optimizer.
     """
 
     own_attributes: ClassVar[frozenset[str]] = MultiNodeOptimizer.own_attributes | {
@@ -169,7 +173,7 @@ class ShardedOptimizer(MultiNodeOptimizer):
         return rule.t, state, None if master is None else _to_host(master.array)
 
 
-def _to_host(value: Any) -> Any:
+def _to_host(value: ArrayLike) -> Any:
     from chainer.backend import find_backend
 
     backend = find_backend(type(value))

@@ -11,9 +11,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core.library import NULL, ffi, lib
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _SMALL = 16384
 _PAGE = 4096
@@ -149,7 +152,7 @@ def release_cached_memory() -> None:
     _pool.trim()
 
 
-def copy_bytes(source: Any, nbytes: int) -> Any:
+def copy_bytes(source: AnyArray, nbytes: int) -> Any:
     """A new buffer with the first ``nbytes`` bytes of ``source``."""
     target = allocate(nbytes)
     if nbytes:

@@ -51,7 +51,7 @@ def dnnl_type(dtype: Any) -> int | None:
 
 
 def numpy_dtype(data_type: int) -> np.dtype[Any]:
-    """The NumPy dtype of a oneDNN data type. That of bfloat16 comes from the package ml_dtypes."""
+    """The NumPy dtype of a oneDNN data type. The package ml_dtypes supplies bfloat16."""
     if data_type == C.BF16 and C.BF16 not in _DTYPES:
         try:
             import ml_dtypes  # pyright: ignore[reportMissingImports]

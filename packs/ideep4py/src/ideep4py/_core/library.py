@@ -119,7 +119,7 @@ NULL = ffi.NULL
 
 
 def optional_symbol(name: str) -> Any:
-    """Returns a C function that some builds lack (those of the OpenMP runtime), or None."""
+    """Returns a C function that some builds lack (such as the OpenMP runtime's), or None."""
     try:
         return getattr(lib, name)
     except AttributeError:

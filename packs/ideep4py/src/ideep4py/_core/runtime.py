@@ -43,7 +43,7 @@ locked cache.
 
 
 class _ThreadState(threading.local):
-    """What one thread owns.
+    """Objects that one thread owns.
 
     Replaced as a whole to drop it everywhere (fork, another thread count).
     """

@@ -4,7 +4,7 @@ primitive.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -13,6 +13,9 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe
 from ideep4py._core.reorder import Data, copy_into, densified, in_layout
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 class _Binary:
@@ -89,12 +92,12 @@ def binary_inplace(name: str, x: Data, y: Data) -> None:
     runtime.plan(_Binary, layout, name).run(pointer, other, pointer)
 
 
-def binary_into(name: str, layout: L.Layout, x: Any, y: Any, out: Any) -> None:
+def binary_into(name: str, layout: L.Layout, x: AnyArray, y: AnyArray, out: Any) -> None:
     """``out[...] = f(x, y)`` on pointers to arrays of one layout."""
     runtime.plan(_Binary, layout, name).run(x, y, out)
 
 
-def broadcast_into(name: str, layout: L.Layout, x: Any, y: Data, out: Any) -> None:
+def broadcast_into(name: str, layout: L.Layout, x: AnyArray, y: Data, out: Any) -> None:
     """``out[...] = f(x, y)``; ``x`` and ``out`` point to arrays of ``layout``, ``y`` broadcasts."""
     runtime.plan(Broadcast, layout, y[0], name).run(x, y[1], out)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -11,6 +11,9 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import HAS_AVX512, ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe
 from ideep4py._core.reorder import Data, in_layout
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _TANH_OUT = C.ELTWISE_FROM_OUTPUT["tanh"]
 _LOGISTIC_OUT = C.ELTWISE_FROM_OUTPUT["logistic"]
@@ -68,7 +71,7 @@ class _Relu:
         arguments = [(C.SRC, layout), (C.SRC_1, number), (C.DST, layout)]
         self._primitive = Primitive(pd, [*arguments, (C.POST_OP_BASE | C.SRC_1, layout)])
 
-    def run(self, x: Any, out: Any) -> None:
+    def run(self, x: AnyArray, out: Any) -> None:
         self._primitive.run(x, self._zero, out, x)
 
 
@@ -96,7 +99,7 @@ class _ReluBackward:
         arguments = [(C.SRC, layout), (C.SRC_1, number), (C.DST, layout)]
         self._primitive = Primitive(pd, [*arguments, (C.POST_OP_BASE | C.SRC_1, layout)])
 
-    def run(self, saved: Any, gy: Any, out: Any) -> None:
+    def run(self, saved: Any, gy: AnyArray, out: Any) -> None:
         self._primitive.run(saved, self._zero, out, gy)
 
 
@@ -123,7 +126,7 @@ class _LeakyReluBackward:
         arguments.append((C.POST_OP_BASE * 2 | C.SRC_1, layout))
         self._primitive = Primitive(pd, arguments)
 
-    def run(self, signed: Any, gy: Any, out: Any) -> None:
+    def run(self, signed: Any, gy: AnyArray, out: Any) -> None:
         self._primitive.run(signed, self._zero, out, gy)
 
 
@@ -153,7 +156,7 @@ class _SquashBackward:
             pd = describe(create, what, mul, md, md, md, attributes([("binary", "mul", layout)]))
             self._second = Primitive(pd, [*three, (C.POST_OP_BASE | C.SRC_1, layout)])
 
-    def run(self, y: Any, gy: Any, out: Any) -> None:
+    def run(self, y: AnyArray, gy: AnyArray, out: Any) -> None:
         if self._tanh:
             self._first.run(y, y, out)
             self._second.run(out, gy, out)

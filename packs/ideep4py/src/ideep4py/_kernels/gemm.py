@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core.errors import check
 from ideep4py._core.library import lib
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _sgemm = lib.dnnl_sgemm
 
 
 def sgemm(
-    a: Any,
-    b: Any,
+    a: AnyArray,
+    b: AnyArray,
     out: Any,
     m: int,
     n: int,

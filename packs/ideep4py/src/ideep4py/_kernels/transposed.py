@@ -8,7 +8,7 @@ terms, the primitive takes 0.3 to 1.6 times as long.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
@@ -16,6 +16,9 @@ from ideep4py._core.library import HAS_AVX512
 from ideep4py._kernels.binary import broadcast_into
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.products import product
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 # Numbers of rows for which the primitive is faster as a rule. For fewer rows dnnl_sgemm reads ``b``
 # once without a copy, for more the copy costs little.
@@ -50,7 +53,7 @@ def _primitive_is_faster_with_bias(m: int, n: int, k: int) -> bool:
 
 
 def times_transposed(
-    a: Any, b: Any, out: Any, m: int, n: int, k: int, bias: Any | None = None
+    a: AnyArray, b: AnyArray, out: Any, m: int, n: int, k: int, bias: Any | None = None
 ) -> None:
     """``out = a @ b.T (+ bias)`` on pointers to row-major matrices: (m, k) and (n, k)."""
     if bias is None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ideep4py import ops
 from ideep4py._mdarray import mdarray
 from ideep4py.compat.arguments import need_mdarray
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 class relu:
@@ -27,6 +30,6 @@ class relu:
         return ops.eltwise_backward(src, grady, "relu", slope)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: AnyArray) -> Any:
     """Hyperbolic tangent: an mdarray for float32 arrays, what NumPy returns for others."""
     return ops.tanh(x) if ops.supports(x) else np.tanh(x)

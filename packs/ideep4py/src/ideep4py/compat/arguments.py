@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._mdarray import mdarray
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 def need_mdarray(**arrays: Any) -> None:
@@ -17,7 +20,7 @@ def need_mdarray(**arrays: Any) -> None:
             )
 
 
-def need_type(name: str, value: Any, expected: type) -> None:
+def need_type(name: str, value: AnyArray, expected: type) -> None:
     """Raises TypeError unless ``value`` is of the type."""
     if not isinstance(value, expected):
         raise TypeError(f"{name} must be a {expected.__name__}, got {type(value).__name__}")

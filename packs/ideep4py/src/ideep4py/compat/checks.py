@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ideep4py._mdarray import mdarray
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 def check_ndim(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) -> bool:
@@ -50,6 +53,6 @@ def all_ready(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) -> 
     return check_ndim(inputs, supported_ndim) and check_type(inputs)
 
 
-def get_array_module(array: Any) -> ModuleType:
+def get_array_module(array: AnyArray) -> ModuleType:
     """The module ``ideep4py``, for any argument."""
     return sys.modules["ideep4py"]

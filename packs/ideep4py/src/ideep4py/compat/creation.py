@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ideep4py._mdarray import mdarray
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
+
 dat_array = "d"
 wgt_array = "w"
 
 
-def array(x: Any, itype: str = dat_array) -> Any:
+def array(x: AnyArray, itype: str = dat_array) -> Any:
     """An mdarray with the elements of ``x``.
 
     Args:

@@ -40,8 +40,8 @@ class batchNormalization:
         Args:
             src: input (N, C) or (N, C, H, W).
             scale, shift: (C,) each, or one array (2, C).
-            mean, var: statistics to use, or None for those of the batch.
-            eps: added to the variance.
+            mean, var: statistics to use, or None for the statistics of the batch. eps: added to the
+            variance.
 
         Returns:
             ``(y, mean, var, inv_std)`` with the statistics of the batch (the variance is biased),
@@ -60,7 +60,8 @@ class batchNormalization:
     def Backward(
         src: mdarray, grady: mdarray, mean: mdarray, var: mdarray, scale: mdarray, eps: float, /
     ) -> tuple[mdarray, mdarray]:
-        """Gradient with respect to the input, and one array (2, C) with those of scale and shift.
+        """Gradient with respect to the input, and one array (2, C) with the gradients of scale and
+        shift.
 
         Args:
             src: the input.

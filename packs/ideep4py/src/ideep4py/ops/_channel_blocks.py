@@ -11,13 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.library import lib
 from ideep4py._core.reorder import Move
 from ideep4py.ops._images import ITEM, at
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 # Measured with AVX-512: a group of 4 to 16 channels takes about as long to copy as six channels to
 # and from row-major order. In the cache both cost next to nothing, and calls cost more.
@@ -110,7 +113,7 @@ class CopyChannels:
             move = Move(L.strided(dims, a.strides(step)), L.strided(dims, b.strides(step)))
             self._moves.append((move.run, a.offset(start + first), b.offset(to + first)))
 
-    def run(self, source: Any, target: Any) -> None:
+    def run(self, source: AnyArray, target: AnyArray) -> None:
         """Copies from the array at ``source`` to the array at ``target``."""
         for run, offset, to in self._moves:
             run(at(source, offset), at(target, to))
@@ -147,7 +150,7 @@ class Padding:
             [i * channels.image + last for i in range(n)] if count % channels.block else []
         )
 
-    def clear(self, target: Any) -> None:
+    def clear(self, target: AnyArray) -> None:
         """Sets the last block of channels of each image to zero, if it is not full."""
         for offset in self._offsets:
             lib.memset(at(target, offset), 0, self._bytes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -15,6 +15,9 @@ from ideep4py.ops import _patches
 from ideep4py.ops._weights import backward_window, check_weights, grouped
 from ideep4py.ops._windows import Window, make_window, window_dims
 from ideep4py.ops._winograd import choice, forward, weights
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 Spatial = int | tuple[int, ...]
 """One value for all spatial axes, or one for each."""
@@ -230,7 +233,7 @@ class _FewChannels:
         self._copy = Move(L.dense((n, size), x.data_type), rows).run
         self._cut = Move(part(wide.gw, w), self.gw).run
 
-    def run(self, x: Any, gy: Any, gw: Any, *gb: Any) -> None:
+    def run(self, x: AnyArray, gy: AnyArray, gw: AnyArray, *gb: Any) -> None:
         size = self._wide.x.nbytes
         image = allocate(size)
         lib.memset(image, 0, size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from ideep4py._core.primitive import attributes, describe
 from ideep4py._core.reorder import Data, in_layout
 from ideep4py._mdarray import mdarray, readable_data
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
+
 Array = mdarray | np.ndarray[Any, Any]
-"""What operations take: an mdarray, or a NumPy array (copied when it is not C-contiguous)."""
+"""An argument of operations: an mdarray, or a NumPy array (copied when it is not C-contiguous)."""
 
 
 @functools.cache
@@ -64,7 +67,7 @@ def supports(*arrays: Any) -> bool:
     return why_not(*arrays) is None
 
 
-def data_of(x: Any, name: str) -> Data:
+def data_of(x: AnyArray, name: str) -> Data:
     """Layout and pointer of a non-empty float32 (or bfloat16) array.
 
     Raises:
@@ -87,7 +90,7 @@ def _check_type(layout: L.Layout, name: str) -> None:
         raise TypeError(f"{name} is bfloat16, which this CPU has no instructions for")
 
 
-def vector(x: Any, name: str, size: int) -> Any:
+def vector(x: AnyArray, name: str, size: int) -> Any:
     """Pointer to the elements of a dense float32 array with ``size`` elements."""
     layout, pointer = data_of(x, name)
     if layout.size != size or layout.data_type != C.F32:
@@ -126,7 +129,7 @@ def per_axis(value: int | Sequence[int], n: int, name: str, least: int) -> tuple
     return values
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: AnyArray) -> Any:
     """``value`` as part of a cache key: lists as tuples."""
     return tuple(value) if type(value) is list else value
 

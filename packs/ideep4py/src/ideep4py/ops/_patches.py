@@ -8,7 +8,7 @@ are copied to the rows of a matrix (im2col).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.products import product
 from ideep4py.ops._images import ITEM, Images, at, copied, dense_images, moved
 from ideep4py.ops._windows import Window
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 _SHARE = 8
 """Filters must have this many times the elements of input and output."""
@@ -114,7 +117,7 @@ class Patches:
         self.positions = n * rows * columns
         """Positions of the window in all images."""
 
-    def run(self, x: Any) -> Any:
+    def run(self, x: AnyArray) -> Any:
         """Pointer to the patches of the images at ``x``."""
         if self._pad is not None:
             whole = allocate(self._whole_bytes)
@@ -181,7 +184,7 @@ class Forward:
         dims, there, here = _by_position(y.shape, images[1])
         self._place = moved(dims, here, there).run
 
-    def run(self, x: Any, w: Any, y: Any, *b: Any) -> None:
+    def run(self, x: AnyArray, w: AnyArray, y: AnyArray, *b: Any) -> None:
         """Computes ``y`` from pointers to data in the layouts of the attributes."""
         outputs = allocate(self._size)
         self._multiply(self._patches.run(x), w, outputs, *b)
@@ -215,7 +218,7 @@ class Weights:
         self._take = moved(dims, there, here).run
         self._ones = ffi.from_buffer(np.ones(self._patches.positions, np.float32))
 
-    def run(self, x: Any, gy: Any, gw: Any, gb: Any = None) -> None:
+    def run(self, x: AnyArray, gy: AnyArray, gw: AnyArray, gb: AnyArray = None) -> None:
         """Computes ``gw``, and ``gb`` if there is a pointer for it."""
         positions, outs = self._patches.positions, self._outs
         gradients = allocate(self._size)

@@ -16,7 +16,8 @@ BINARY = ("add", "sub", "mul", "div", "max", "min")
 def binary(x: Array, y: Array, name: str) -> mdarray:
     """An elementwise operation of :data:`BINARY` on two arrays of one shape.
 
-    The result has the layout of ``x`` and ``y``; where these differ, that of the one in blocks.
+    The result has the layout of ``x`` and ``y``; where these differ, the layout of the one in
+    blocks.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.

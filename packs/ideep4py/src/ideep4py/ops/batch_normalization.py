@@ -16,7 +16,7 @@ from ideep4py.ops._inputs import Array, data_of, same_shape, vector
 
 
 class BatchNormalized(NamedTuple):
-    """What :func:`batch_normalization` computes in training."""
+    """Results of :func:`batch_normalization` in training."""
 
     y: mdarray
     mean: mdarray

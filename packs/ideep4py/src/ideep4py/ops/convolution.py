@@ -182,7 +182,8 @@ def convolution_backward_weights(
         bias: compute the gradient with respect to the bias as well.
 
     Returns:
-        Gradient of shape ``W_shape``, and that of the bias of shape (O,) (None unless ``bias``).
+        Gradient of shape ``W_shape``, and gradient of the bias of shape (O,) (None unless
+        ``bias``).
 
     Raises:
         TypeError, ValueError: as :func:`convolution`.

@@ -95,7 +95,7 @@ def deconvolution(
         x: input of shape (N, C, size...), 1 to 3 spatial axes.
         W: filters of shape (C, O / groups, kernel...).
         b: bias of shape (O,), or None.
-        stride, pad, dilate, groups: those of the convolution whose input this computes.
+        stride, pad, dilate, groups: attributes of the convolution whose input this computes.
         out_size: spatial size of the output; the smallest possible when None.
 
     Returns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -24,6 +24,9 @@ from ideep4py.ops._channel_blocks import (
     pays,
 )
 from ideep4py.ops._inputs import Array, axis_index, data_of
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 class _Concat:
@@ -147,7 +150,7 @@ class _SliceBlocks:
         self._padding = Padding(self.out)
         self._copy = CopyChannels(x, self.out, start, 0, stop - start).run
 
-    def run(self, x: Any, out: Any) -> None:
+    def run(self, x: AnyArray, out: Any) -> None:
         self._padding.clear(out)
         self._copy(x, out)
 

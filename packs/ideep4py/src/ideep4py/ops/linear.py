@@ -5,7 +5,7 @@ gradients.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -17,8 +17,11 @@ from ideep4py._kernels.transposed import times_transposed
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, vector
 
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
-def _matrix(x: Any, name: str) -> tuple[int, int, Any]:
+
+def _matrix(x: AnyArray, name: str) -> tuple[int, int, Any]:
     """Rows, columns and pointer of an array as a matrix: all axes but the first are joined."""
     layout, pointer = data_of(x, name)
     if not layout.dense:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ideep4py._core.reorder import in_layout
 from ideep4py._core.views import dense_view
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, same_shape
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 NDArray = np.ndarray[Any, Any]
 KINDS = {"across": C.LRN_ACROSS, "within": C.LRN_WITHIN}
@@ -46,7 +49,7 @@ def _pd_forward(
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or dense if oneDNN has only its reference loop for it."""
+    """``layout`` is the layout of ``x``, or dense if oneDNN has only its reference loop for it."""
 
     __slots__ = ("layout", "run", "workspace")
 
@@ -82,7 +85,7 @@ class _AcrossBackward:
             total[:, :-offset] += array[:, offset:]
         return total
 
-    def run(self, x: Any, gy: Any, out: Any) -> None:
+    def run(self, x: AnyArray, gy: AnyArray, out: Any) -> None:
         a, g, result = (dense_view(self._layout, p).reshape(self._channels) for p in (x, gy, out))
         scale = self._window_sum(np.square(a))
         scale *= self._alpha

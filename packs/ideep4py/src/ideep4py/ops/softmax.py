@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
@@ -16,6 +16,9 @@ from ideep4py._kernels.binary import binary_into, broadcast_inplace, broadcast_i
 from ideep4py._kernels.reduction import sum_axes
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, axis_index, data_of, same_shape
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 def _pd_forward(x: L.Layout, axis: int, log: bool) -> Any:
@@ -40,7 +43,7 @@ def _innermost(x: L.Layout, axis: int) -> L.Layout:
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or one that oneDNN compiles for (``axis`` innermost)."""
+    """``layout`` is the layout of ``x``, or one that oneDNN compiles for (``axis`` innermost)."""
 
     __slots__ = ("layout", "run")
 
@@ -65,7 +68,7 @@ class _Composed:
         self._axes = frozenset({axis})
         self._sums = tuple(1 if i == axis else n for i, n in enumerate(layout.shape))
 
-    def run(self, y: Any, gy: Any, out: Any) -> None:
+    def run(self, y: AnyArray, gy: AnyArray, out: Any) -> None:
         layout = self._layout
         if self._log:  # gy - exp(y) * sum(gy)
             sums = sum_axes((layout, gy), self._axes, self._sums)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 from chainer.backends.compute_dtypes import compute_dtype
 from jax import lax
 
+if TYPE_CHECKING:
+    from chainer.typing import Array, DTypeLike, Shape
 
-def _convolve(x: Any, W: Any, out_size: Any, geometry: Any) -> Any:
+    from chainer_jax.backend import JaxBackend
+
+
+def _convolve(x: Array, W: Array, out_size: Shape, geometry: Any) -> Any:
     """Convolution of one dtype, with as much padding behind as ``out_size`` needs."""
     stride, pad, dilate, groups = geometry
     sizes = zip(x.shape[2:], W.shape[2:], out_size, stride, pad, dilate, strict=True)
-    # What is behind the last window is cut off: its padding is negative.
+    # Elements behind the last window are cut off: their padding is negative.
     padding = [(p, (o - 1) * s + (k - 1) * d + 1 - n - p) for n, k, o, s, p, d in sizes]
     return lax.conv_general_dilated(
         x,
@@ -27,7 +32,7 @@ def _convolve(x: Any, W: Any, out_size: Any, geometry: Any) -> Any:
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def _forward(x: Any, W: Any, b: Any, out_size: Any, geometry: Any) -> Any:
+def _forward(x: Array, W: Array, b: Array, out_size: Shape, geometry: Any) -> Any:
     dtype = compute_dtype(x.dtype, W.dtype)
     y = _convolve(x.astype(dtype), W.astype(dtype), out_size, geometry)
     if b is not None:
@@ -36,7 +41,7 @@ def _forward(x: Any, W: Any, b: Any, out_size: Any, geometry: Any) -> Any:
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def _backward_data(gy: Any, W: Any, b: Any, in_size: Any, geometry: Any) -> Any:
+def _backward_data(gy: Array, W: Array, b: Array, in_size: Shape, geometry: Any) -> Any:
     dtype = compute_dtype(gy.dtype, W.dtype)
     channels = W.shape[1] * geometry[3]
     x = jax.ShapeDtypeStruct((gy.shape[0], channels, *in_size), dtype)
@@ -49,7 +54,7 @@ def _backward_data(gy: Any, W: Any, b: Any, in_size: Any, geometry: Any) -> Any:
 
 
 @partial(jax.jit, static_argnums=(2, 3, 4))
-def _backward_weight(x: Any, gy: Any, ksize: Any, dtype: Any, geometry: Any) -> Any:
+def _backward_weight(x: Array, gy: Array, ksize: Shape, dtype: DTypeLike, geometry: Any) -> Any:
     compute = compute_dtype(x.dtype, gy.dtype)
     rows = x.shape[1] // geometry[3]
     W = jax.ShapeDtypeStruct((gy.shape[1], rows, *ksize), compute)
@@ -66,19 +71,21 @@ class ConvolutionNDKernel:
         backend: The backend.
     """
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         self._wrap = backend.array_class
 
-    def forward(self, x: Any, W: Any, b: Any, out_size: Any, geometry: Any) -> Any:
+    def forward(self, x: Array, W: Array, b: Array, out_size: Shape, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.convolutions.ConvolutionND`."""
         bias = None if b is None else b.native
         return self._wrap(_forward(x.native, W.native, bias, tuple(out_size), geometry))
 
-    def backward_data(self, gy: Any, W: Any, b: Any, in_size: Any, geometry: Any) -> Any:
+    def backward_data(self, gy: Array, W: Array, b: Array, in_size: Shape, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.convolutions.ConvolutionND`."""
         bias = None if b is None else b.native
         return self._wrap(_backward_data(gy.native, W.native, bias, tuple(in_size), geometry))
 
-    def backward_weight(self, x: Any, gy: Any, ksize: Any, dtype: Any, geometry: Any) -> Any:
+    def backward_weight(
+        self, x: Array, gy: Array, ksize: Shape, dtype: DTypeLike, geometry: Any
+    ) -> Any:
         """See :class:`~chainer.backends.operations.convolutions.ConvolutionND`."""
         return self._wrap(_backward_weight(x.native, gy.native, tuple(ksize), dtype, geometry))

@@ -8,7 +8,7 @@ program.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 from chainer.kernel import get_operation
@@ -17,6 +17,9 @@ from chainer_array_api import Array
 from chainer_jax import boxes
 from chainer_jax.backend import HostReadError
 from chainer_jax.tracing import Trace
+
+if TYPE_CHECKING:
+    from chainer_jax.backend import JaxBackend
 
 #: For how many different settings (arguments other than arrays) a method is compiled. More settings
 #: are a sign that they differ from call to call, as a number of a schedule does. Calls with further
@@ -36,7 +39,7 @@ class OneProgramKernel:
         kernel: Class of the kernel to compile; by default the class of the reference kernel.
     """
 
-    def __init__(self, operation: str, backend: Any, kernel: type | None = None) -> None:
+    def __init__(self, operation: str, backend: JaxBackend, kernel: type | None = None) -> None:
         known = get_operation(operation)
         self._kernel = known.reference_for(backend) if kernel is None else kernel(backend)
         for name in known.methods:
@@ -57,13 +60,13 @@ class CompiledMethod:
         method: The method.
     """
 
-    def __init__(self, backend: Any, method: Callable[..., Any]) -> None:
+    def __init__(self, backend: JaxBackend, method: Callable[..., Any]) -> None:
         self._backend = backend
         self._method = method
         self._programs: dict[Hashable, _Program | None] = {}
         self._settings: set[Hashable] = set()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Array, **kwargs: Any) -> Any:
         """Calls the method, or the program for these arguments."""
         if boxes.state.observer is not None:  # a step is recorded, and is one program itself
             return self._method(*args, **kwargs)
@@ -111,7 +114,12 @@ class _Program:
     """
 
     def __init__(
-        self, backend: Any, method: Any, leaves: list[Any], structure: Any, natives: list[Any]
+        self,
+        backend: JaxBackend,
+        method: Any,
+        leaves: list[Any],
+        structure: Any,
+        natives: list[Any],
     ) -> None:
         self._backend = backend
         self.writes = False
@@ -152,7 +160,7 @@ class _Program:
 def __getattr__(name: str) -> Any:
     """Returns a function that makes the kernel of the operation called ``name``."""
 
-    def kernel(backend: Any) -> OneProgramKernel:
+    def kernel(backend: JaxBackend) -> OneProgramKernel:
         return OneProgramKernel(name, backend)
 
     return kernel

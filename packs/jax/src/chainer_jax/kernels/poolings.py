@@ -7,19 +7,24 @@ operations, they would be some sixty programs to compile for each shape.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 from chainer.backends.numpy.kernels import poolings as reference
 
+if TYPE_CHECKING:
+    from chainer.typing import Array, Shape
+
+    from chainer_jax.backend import JaxBackend
+
 
 @cache
-def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]) -> Any:
+def _compiled(kernel: type, backend: JaxBackend, method: str, settings: tuple[Any, ...]) -> Any:
     """Returns a method of a reference kernel as a function of arrays of JAX."""
     wrap = backend.array_class
     call = getattr(kernel(backend), method)
 
-    def function(*natives: Any) -> Any:
+    def function(*natives: Array) -> Any:
         return call(*map(wrap, natives), *settings).native
 
     return jax.jit(function)
@@ -28,7 +33,7 @@ def _compiled(kernel: type, backend: Any, method: str, settings: tuple[Any, ...]
 class _Maxima(reference.MaxPoolingNDKernel):
     """The reference kernel with one result."""
 
-    def maxima(self, *args: Any) -> Any:
+    def maxima(self, *args: Array) -> Any:
         return self.forward(*args)[0]
 
 
@@ -41,18 +46,18 @@ class MaxPoolingNDKernel:
 
     _reference: type = _Maxima
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         self._backend = backend
 
     def _call(self, method: str, arrays: tuple[Any, ...], *settings: Any) -> Any:
         function = _compiled(self._reference, self._backend, method, settings)
         return self._backend.array_class(function(*[x.native for x in arrays]))
 
-    def forward(self, x: Any, out_size: Any, geometry: Any) -> Any:
+    def forward(self, x: Array, out_size: Shape, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
         return self._call("maxima", (x,), tuple(out_size), geometry), None
 
-    def backward(self, x: Any, y: Any, gy: Any, residual: None, geometry: Any) -> Any:
+    def backward(self, x: Array, y: Array, gy: Array, residual: None, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
         return self._call("backward", (x, y, gy), None, geometry)
 
@@ -62,10 +67,10 @@ class AveragePoolingNDKernel(MaxPoolingNDKernel):
 
     _reference = reference.AveragePoolingNDKernel
 
-    def forward(self, x: Any, out_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def forward(self, x: Array, out_size: Shape, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("forward", (x,), tuple(out_size), geometry, pad_value)
 
-    def backward(self, gy: Any, in_size: Any, geometry: Any, pad_value: Any) -> Any:
+    def backward(self, gy: Array, in_size: Shape, geometry: Any, pad_value: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.AveragePoolingND`."""
         return self._call("backward", (gy,), tuple(in_size), geometry, pad_value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -12,15 +12,20 @@ import numpy
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
 from jax import lax
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
-def _lstm(state: Any, z: Any, w: Any, b: Any) -> Any:
+    from chainer_jax.backend import JaxBackend
+
+
+def _lstm(state: Any, z: Array, w: Array, b: Array) -> Any:
     h, c = state
     i, f, a, o = jnp.split(z + h @ w, 4, axis=1)
     c = jnp.tanh(a) * jax.nn.sigmoid(i) + c * jax.nn.sigmoid(f)
     return jnp.tanh(c) * jax.nn.sigmoid(o), c
 
 
-def _gru(state: Any, z: Any, w: Any, b: Any) -> Any:
+def _gru(state: Any, z: Array, w: Array, b: Array) -> Any:
     h, _ = state
     n = h.shape[1]
     u = h @ w + b
@@ -52,7 +57,7 @@ def _padded(batch_sizes: tuple[int, ...], batch: int) -> tuple[Any, Any, Any]:
 
 
 def _run(
-    x: Any, h: Any, c: Any, ws: Any, bs: Any, mode: str, batch_sizes: Any, reverse: bool
+    x: Array, h: Array, c: Array, ws: Any, bs: Any, mode: str, batch_sizes: Any, reverse: bool
 ) -> Any:
     """Runs one layer in one direction.
 
@@ -60,7 +65,7 @@ def _run(
         x: Packed input ``(T, I)``.
         h: Initial state ``(B, N)``.
         c: Initial cell state, or None.
-        ws: Weights, those of the input first.
+        ws: Weights: first of the input, then of the state.
         bs: Biases, likewise.
         mode: Mode of the network.
         batch_sizes: Number of sequences alive at each time.
@@ -120,23 +125,23 @@ class _ScanCell:
         steps: Batch sizes and direction.
     """
 
-    def __init__(self, wrap: Any, mode: str, w: Any, b: Any, steps: tuple[Any, bool]) -> None:
+    def __init__(self, wrap: Any, mode: str, w: Array, b: Array, steps: tuple[Any, bool]) -> None:
         self._wrap = wrap
         self._parameters = [a.native for a in w], [a.native for a in b]
         self._static = {"mode": mode, "batch_sizes": steps[0], "reverse": steps[1]}
 
-    def forward(self, x: Any, h: Any, c: Any) -> Any:
+    def forward(self, x: Array, h: Array, c: Array) -> Any:
         """Runs over the sequences; see the cells of the reference kernel."""
         state = None if c is None else c.native
         outputs, pullback = _forward(x.native, h.native, state, *self._parameters, **self._static)
-        # What is kept is in boxes: they are put in place again if forward and backward are
-        # recorded as two programs.
+        # Kept arrays are in boxes: they are put in place again if forward and backward are recorded
+        # as two programs.
         leaves, self._tree = jax.tree_util.tree_flatten(pullback)
         self._saved = [self._wrap(leaf) for leaf in leaves]
         self._outputs = [None if y is None else (y.shape, y.dtype) for y in outputs]
         return tuple(None if y is None else self._wrap(y) for y in outputs)
 
-    def backward(self, gy: Any, gh: Any, gc: Any) -> Any:
+    def backward(self, gy: Array, gh: Array, gc: Array) -> Any:
         """Runs back over the sequences; see the cells of the reference kernel."""
         gradients = tuple(
             None
@@ -162,10 +167,10 @@ class NStepRNNKernel(ReferenceNStepRNNKernel):
 
     packs: ClassVar[bool] = True
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: JaxBackend) -> None:
         super().__init__(backend)
         self._wrap = backend.array_class
 
-    def make_cell(self, mode: str, w: Any, b: Any, steps: Any) -> Any:
+    def make_cell(self, mode: str, w: Array, b: Array, steps: Any) -> Any:
         """Returns the loop of one layer and direction."""
         return _ScanCell(self._wrap, mode, w, b, (steps.batch_sizes, steps.reverse))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy
@@ -13,6 +13,9 @@ from chainer_jax import boxes
 from chainer_jax.backend import HostReadError
 from chainer_jax.tracing import Trace
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 #: Errors that JAX and the backend raise where a traced kernel reads a value.
 _READS = (HostReadError, jax.errors.JAXTypeError, jax.errors.JAXIndexError)
 
@@ -21,7 +24,7 @@ _VARIES = "varies"
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4))
-def _compute(kernel: Any, natives: Any, vector: Any, structure: Any, fixed: Any) -> Any:
+def _compute(kernel: Any, natives: Array, vector: Array, structure: Any, fixed: Any) -> Any:
     wrap = kernel.backend.array_class
     with Trace():
         row = [None if native is None else wrap(native) for native in natives]

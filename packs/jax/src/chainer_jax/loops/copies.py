@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer_jax.loops.simplify import Equation, is_literal
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 #: Fewer copies than this stay as they are: they compile quickly.
 _FEWEST_COPIES = 4
@@ -74,7 +77,7 @@ class Copies:
         return len(self.equations)
 
 
-def _bytes(x: Any) -> int:
+def _bytes(x: Array) -> int:
     return int(numpy.prod(x.aval.shape)) * x.aval.dtype.itemsize
 
 

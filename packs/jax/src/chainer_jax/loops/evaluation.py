@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from graphlib import TopologicalSorter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,9 @@ from scipy.sparse.csgraph import connected_components
 
 from chainer_jax.loops.copies import Copies, Inner, Same, Varying
 from chainer_jax.loops.simplify import Equation, is_literal
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class _Stacked(NamedTuple):
@@ -42,10 +45,10 @@ class Values:
     def __init__(self) -> None:
         self._values: dict[Any, Any] = {}
 
-    def __setitem__(self, variable: Any, value: Any) -> None:
+    def __setitem__(self, variable: Any, value: Array) -> None:
         self._values[variable] = value
 
-    def __getitem__(self, x: Any) -> Any:
+    def __getitem__(self, x: Array) -> Any:
         if is_literal(x):
             return numpy.asarray(x.val, x.aval.dtype) if hasattr(x.val, "dtype") else x.val
         value = self._values[x]
@@ -201,7 +204,7 @@ class Evaluation:
     def _add_up(self, number: int) -> bool:
         """Computes a sum that each copy adds one term to; returns False if it is something else.
 
-        Only the sum after the last copy may be used, as that of the gradients of weights.
+        Only the sum after the last copy may be used, as in gradients of weights.
         """
         equation, inputs = self._first[number], self._copies.inputs[number]
         if equation.name not in ("add", "add_any"):
@@ -219,7 +222,7 @@ class Evaluation:
         return True
 
     def _is_used(self, number: int) -> bool:
-        """Returns whether anything but the next copy uses a sum before that of the last copy."""
+        """Returns whether anything but the next copy uses a sum before the last copy's sum."""
         outputs = {copy[number].outputs[0] for copy in self._copies.equations[:-1]}
         inside = any(
             isinstance(x, Inner) and x.number == number
@@ -285,7 +288,7 @@ class Evaluation:
     # -- what depends on the copy before ----------------------------------------------------------
 
     def _loop(self, group: list[int]) -> None:
-        """Evaluates equations that depend on those of the copy before: ``lax.scan``."""
+        """Evaluates equations that depend on the copy before: ``lax.scan``."""
         copies, inside = self._copies, set(group)
         if any(self._differ(number) for number in group):
             raise DifferError
@@ -302,7 +305,7 @@ class Evaluation:
             key: tuple([self._initial(key, x) for x in first]) for key, (_, first) in lags.items()
         }
 
-        def argument(x: Any, place: tuple[int, int], carry: Any, given: Any, now: Any) -> Any:
+        def argument(x: Array, place: tuple[int, int], carry: Any, given: Any, now: Any) -> Any:
             if isinstance(x, Inner) and x.number in inside:
                 key = x.number, x.output
                 return carry[key][-x.lag] if x.lag else now[key]
@@ -336,7 +339,7 @@ class Evaluation:
                         lags[key] = x.lag, x.first
         return lags
 
-    def _initial(self, key: tuple[int, int], x: Any) -> Any:
+    def _initial(self, key: tuple[int, int], x: Array) -> Any:
         return jnp.asarray(self._values[x], self._first[key[0]].outputs[key[1]].aval.dtype)
 
     def _wanted(self, inside: set[int]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from chainer_jax.loops.evaluation import DifferError, Evaluation, Values, run
 from chainer_jax.loops.simplify import Equation, is_literal, simplified
 
 if TYPE_CHECKING:
+    from chainer.typing import Array
     from jax.extend.core import Jaxpr
 
 
@@ -39,7 +40,7 @@ def with_loops(program: Jaxpr, constants: Sequence[Any]) -> Callable[..., list[A
     definitions = {y: e for e in equations for y in e.outputs}
     used_outside = _used_outside(equations, results, regions)
 
-    def evaluate(*inputs: Any) -> list[Any]:
+    def evaluate(*inputs: Array) -> list[Any]:
         values = Values()
         for variable, value in zip(program.constvars, constants, strict=True):
             values[variable] = value

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from jax.extend.core import Literal
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 #: Operations that compute nothing.
 _MOVES = frozenset(
@@ -26,7 +29,7 @@ class Equation:
         source: The equation of JAX.
         inputs: Variables and literals.
         outputs: Variables.
-        kind: What copies of the equation have in common: the operation, shapes and dtypes.
+        kind: Parts that all copies of the equation share: the operation, shapes and dtypes.
         has_effects: Whether it does more than to compute its outputs.
     """
 
@@ -41,7 +44,7 @@ class Equation:
         """Name of the operation."""
         return self.source.primitive.name
 
-    def bind(self, *values: Any) -> list[Any]:
+    def bind(self, *values: Array) -> list[Any]:
         """Returns the outputs.
 
         Args:
@@ -56,7 +59,7 @@ class Equation:
         return list(found) if primitive.multiple_results else [found]
 
 
-def is_literal(x: Any) -> bool:
+def is_literal(x: Array) -> bool:
     """Returns whether an input of an equation is a number instead of a variable.
 
     Args:
@@ -65,7 +68,7 @@ def is_literal(x: Any) -> bool:
     return isinstance(x, Literal)
 
 
-def _hashable(value: Any) -> Hashable:
+def _hashable(value: Array) -> Hashable:
     try:
         hash(value)
     except TypeError:
@@ -73,19 +76,21 @@ def _hashable(value: Any) -> Hashable:
     return value
 
 
-def _shape(x: Any) -> Hashable:
-    # Whether a dtype is weak decides that of results, so it is part of the shape.
+def _shape(x: Array) -> Hashable:
+    # Whether a dtype is weak decides the dtype of results, so it is part of the shape.
     return x.aval.shape, x.aval.dtype, getattr(x.aval, "weak_type", False)
 
 
-def _without_writes(source: Any, array: Any, definitions: dict[Any, Equation]) -> tuple[Any, Any]:
+def _without_writes(
+    source: Array, array: Array, definitions: dict[Any, Equation]
+) -> tuple[Any, Any]:
     """Returns a slice taken from before writes to other parts, or from what was written.
 
     Kernels write parts of an array one after the other, and read them.
 
     Args:
         source: The equation.
-        array: What the slice is taken from.
+        array: The array that the slice is taken from.
         definitions: The equations so far.
 
     Returns:
@@ -119,7 +124,8 @@ def _before_write(
     base, update, *places = write.inputs
     begin = [int(place.val) for place in places]
     end = [b + n for b, n in zip(begin, update.aval.shape, strict=True)]
-    if min(begin) < 0 or any([e > n for e, n in zip(end, base.aval.shape, strict=True)]):
+    edges = zip(begin, end, base.aval.shape, strict=True)
+    if any([b < 0 or e > n for b, e, n in edges]):
         return None  # XLA would write elsewhere
     parts = list(zip(start, limit, begin, end, strict=True))
     if all([b <= s and t <= e for s, t, b, e in parts]):
@@ -151,11 +157,11 @@ class _Simplification:
         self.moved: list[Equation] = []
         self.others: list[Equation] = []
 
-    def resolved(self, x: Any) -> Any:
+    def resolved(self, x: Array) -> Any:
         """Returns the variable that has the same value and was computed first."""
         return x if is_literal(x) else self._same.get(x, x)
 
-    def add(self, source: Any) -> None:
+    def add(self, source: Array) -> None:
         """Adds an equation, unless it computes nothing new."""
         inputs = [self.resolved(x) for x in source.invars]
         if source.primitive.name == "slice":
@@ -174,7 +180,7 @@ class _Simplification:
                 return
         self._append(source, inputs, outputs, parameters)
 
-    def _shortcut(self, source: Any, inputs: list[Any]) -> Any:
+    def _shortcut(self, source: Array, inputs: list[Any]) -> Any:
         """Returns the variable that an equation without effect repeats; None if there is none."""
         before = None if is_literal(inputs[0]) else self._definitions.get(inputs[0])
         if source.primitive.name == "slice":
@@ -186,7 +192,7 @@ class _Simplification:
         return None
 
     def _append(
-        self, source: Any, inputs: list[Any], outputs: list[Any], parameters: tuple[Any, ...]
+        self, source: Array, inputs: list[Any], outputs: list[Any], parameters: tuple[Any, ...]
     ) -> None:
         name = source.primitive.name
         if name == "slice":
@@ -195,7 +201,8 @@ class _Simplification:
         kind = (source.primitive, parameters, shapes, tuple([_shape(y) for y in outputs]))
         equation = Equation(source, inputs, outputs, kind, bool(source.effects))
         self._definitions.update((y, equation) for y in outputs)
-        # What all copies share is found in the first one. It would not be a copy of the others.
+        # Equations that all copies share are found in the first one. It would not be a copy of the
+        # others.
         if name in _MOVES and all(is_literal(x) or x in self._close for x in inputs):
             self._close.update(outputs)
             self.moved.append(equation)
@@ -203,7 +210,7 @@ class _Simplification:
             self.others.append(equation)
 
 
-def _name(x: Any) -> Hashable:
+def _name(x: Array) -> Hashable:
     return (_shape(x), repr(x.val)) if is_literal(x) else x
 
 

@@ -42,7 +42,9 @@ def LeakyReLU(g: Nodes, x: str) -> str:
 
 @rule()
 def RReLU(g: Nodes, x: str) -> str:
-    """In test mode all slopes are their mean; in training mode they are those of the sample."""
+    """In test mode all slopes are their mean; in training mode they are the slopes of the
+    sample.
+    """
     slopes = array_of(g.func.r)
     if slopes.size and (slopes == slopes.flat[0]).all():
         return g("LeakyRelu", x, alpha=float(slopes.flat[0]))

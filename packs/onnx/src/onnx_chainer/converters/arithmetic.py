@@ -6,7 +6,7 @@ import math
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.converters.rules import along_axes, operator, rule
 from onnx_chainer.nodes import Nodes, array_of
 
@@ -132,7 +132,7 @@ def MultiAdd(g: Nodes, *xs: str) -> str:
 
 @rule()
 def Arctan2(g: Nodes, y: str, x: str) -> str:
-    """The angle of a point: that of the slope, plus half a turn where x is negative."""
+    """The angle of a point: the angle of the slope, plus half a turn where x is negative."""
     zero, pi = g.const(0), g.const(math.pi)
     quarter = g.const(math.pi / 2)
     upper = g("Not", g("Less", y, zero))

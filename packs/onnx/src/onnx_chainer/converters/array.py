@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes
 
@@ -61,7 +61,7 @@ def Copy(g: Nodes, x: str) -> str:
 
 @rule()
 def Depth2Space(g: Nodes, x: str) -> str:
-    """The order of the channels is that of the operator's mode DCR."""
+    """The channels are ordered as in the operator's mode DCR."""
     return g("DepthToSpace", x, blocksize=g.func.r)
 
 
@@ -391,7 +391,7 @@ def SpatialTransformerGrid(g: Nodes, theta: str) -> str:
 
 @rule()
 def SpatialTransformerSampler(g: Nodes, x: str, grid: str) -> str:
-    """GridSample, whose last axis is that of the coordinates."""
+    """GridSample, whose last axis has the coordinates."""
     g.require_opset(16)
     mode = "linear" if g.opset >= 20 else "bilinear"
     return g(

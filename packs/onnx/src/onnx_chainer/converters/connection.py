@@ -64,7 +64,7 @@ def DeconvolutionND(g: Nodes, x: str, W: str, b: str = "") -> str:
     more: list[int] = []
     ends: list[int] = []
     for n, k, out, s, p, d in _spatial(g):
-        # What the output has beyond the smallest size; it may be less than that.
+        # Elements of the output beyond the smallest size; it may be less than that.
         extra = out - (s * (n - 1) + (k - 1) * d + 1 - 2 * p)
         fits = 0 <= extra < max(s, d)
         more.append(extra if fits else 0)
@@ -95,7 +95,7 @@ def Shift(g: Nodes, x: str) -> str:
     """A convolution of each channel with a single one, at the place that moves to the middle."""
     channels = g.shape()[1]
     (kh, kw), (dy, dx) = g.func.ksize, g.func.dilate
-    # What becomes of one pixel in the middle of an image tells where each channel moves.
+    # The result for one pixel in the middle of an image tells where each channel moves.
     up, left = kh // 2 * dy, kw // 2 * dx
     image = numpy.zeros((1, channels, 2 * up + 1, 2 * left + 1))
     image[:, :, up, left] = 1

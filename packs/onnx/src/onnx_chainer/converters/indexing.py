@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array
+from chainer.typing import Array
 from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes, array_of
 
 _INT64 = numpy.iinfo(numpy.int64)
+
+
+def _sliced(g: Nodes, x: str, items: list[Any]) -> str:
+    """Adds the nodes for slices and integers; arrays and new axes are left to the caller."""
+    starts: list[int | str] = []
+    ends: list[int | str] = []
+    axes: list[int] = []
+    steps: list[int] = []
+    squeezed: list[int] = []
+    for axis, item in enumerate([item for item in items if item is not None]):
+        if isinstance(item, int):
+            squeezed.append(axis)
+            item = slice(item, item + 1 if item != -1 else None)
+        if isinstance(item, slice) and item != slice(None):
+            step = 1 if item.step is None else int(item.step)
+            # Bounds beyond the ends mean all there is in that direction.
+            first, last = (0, _INT64.max) if step > 0 else (_INT64.max, _INT64.min)
+            starts.append(first if item.start is None else _bound(item.start))
+            ends.append(last if item.stop is None else _bound(item.stop))
+            axes.append(axis)
+            steps.append(step)
+    if axes:
+        x = g.slice(x, starts, ends, axes, steps)
+    return g.squeeze(x, squeezed) if squeezed else x
 
 
 @rule()
@@ -28,31 +53,7 @@ def GetItem(g: Nodes, x: str) -> str:
     if any([isinstance(item, numpy.ndarray) for item in items]):
         # NumPy treats integers next to arrays as arrays of no axes.
         items = [numpy.asarray(item) if isinstance(item, int) else item for item in items]
-    starts: list[int | str] = []
-    ends: list[int | str] = []
-    axes: list[int] = []
-    steps: list[int] = []
-    squeezed: list[int] = []
-    axis = 0
-    for item in items:
-        if item is None:
-            continue
-        if isinstance(item, int):
-            squeezed.append(axis)
-            item = slice(item, item + 1 if item != -1 else None)
-        if isinstance(item, slice) and item != slice(None):
-            step = 1 if item.step is None else int(item.step)
-            # Bounds beyond the ends mean all there is in that direction.
-            first, last = (0, _INT64.max) if step > 0 else (_INT64.max, _INT64.min)
-            starts.append(first if item.start is None else _bound(item.start))
-            ends.append(last if item.stop is None else _bound(item.stop))
-            axes.append(axis)
-            steps.append(step)
-        axis += 1
-    if axes:
-        x = g.slice(x, starts, ends, axes, steps)
-    if squeezed:
-        x = g.squeeze(x, squeezed)
+    x = _sliced(g, x, items)
     items = [item for item in items if not isinstance(item, int)]
     if any([isinstance(item, numpy.ndarray) for item in items]):
         return _select(g, x, items)
@@ -63,7 +64,7 @@ def _bound(bound: Any) -> int | str:
     return bound if isinstance(bound, str) else int(bound)
 
 
-def _dynamic(g: Nodes, item: Any, other: Any) -> Any:
+def _dynamic(g: Nodes, item: Any, other: Array) -> Any:
     """Returns an item of an index in which bounds may be names of what computes them."""
     if isinstance(item, slice) and isinstance(other, slice) and item != other:
         start, stop = (
@@ -105,42 +106,50 @@ def _with_new_axes(g: Nodes, x: str, items: list[Any]) -> str:
     return g.unsqueeze(x, new) if new else x
 
 
+def _gathered(
+    g: Nodes, x: str, arrays: list[Array], axes: list[int], lengths: list[int], ndim: int
+) -> tuple[str, int]:
+    """Selects along axes by one array for each; returns the axis of the selected elements, too."""
+    if len(axes) == 1:
+        return g.gather(x, arrays[0], axes[0]), axes[0]
+    others = [i for i in range(ndim) if i not in axes]
+    # The axes of the arrays come first and are joined, so that one index selects.
+    x = g.transpose(x, [*axes, *others])
+    g.warn_of_lengths(axes[1:])
+    x = _joined(g, x, [-1, *[0] * len(others)], len(axes))
+    return g.gather(x, numpy.ravel_multi_index(arrays, lengths), 0), 0
+
+
+def _from_front(arrays: Iterable[Array], lengths: list[int]) -> list[Array]:
+    """Counts negative indexes from the front: they are not allowed before opset 11."""
+    return [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
+
+
+def _moved(g: Nodes, x: str, at: int, before: int, selected: int, rest: int) -> str:
+    """Moves the ``selected`` axes from position ``at`` behind the first ``before`` other axes."""
+    order = list(range(at)) + list(range(at + selected, rest + selected))
+    order[before:before] = range(at, at + selected)
+    return x if order == list(range(rest + selected)) else g.transpose(x, order)
+
+
 def _select(g: Nodes, x: str, items: list[Any]) -> str:
     """Selects by arrays of indexes, which are broadcast to one shape."""
     places = [i for i, item in enumerate(items) if isinstance(item, numpy.ndarray)]
-    arrays: list[Array] = list(numpy.broadcast_arrays(*[items[i] for i in places]))
     axes = [len([item for item in items[:i] if item is not None]) for i in places]
     # Slices keep axes, and integers beside arrays count as arrays: no axis was removed before.
     lengths = [g.shape()[a] for a in axes]
-    # Counted from the front: negative indexes are not allowed before opset 11.
-    arrays = [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
+    arrays = _from_front(numpy.broadcast_arrays(*[items[i] for i in places]), lengths)
     adjacent = places == list(range(places[0], places[0] + len(places)))
     kept = [i for i, item in enumerate(items) if not isinstance(item, numpy.ndarray)]
     selected = len(arrays[0].shape)
-    if len(axes) > 1:
-        ndim = len([item for item in items if item is not None])
-        others = [i for i in range(ndim) if i not in axes]
-        # The axes of the arrays come first and are joined, so that one index selects.
-        x = g.transpose(x, [*axes, *others])
-        g.warn_of_lengths(axes[1:])
-        shape = [-1, *[0] * len(others)]
-        x = _joined(g, x, [int(n) for n in shape], len(axes))
-        position = numpy.ravel_multi_index(arrays, lengths)
-        x = g.gather(x, position, 0)
-        at = 0
-    else:
-        x = g.gather(x, arrays[0], axes[0])
-        at = axes[0]
-    # Where NumPy puts the axes of the result: in place of arrays side by side, else first.
-    before = len([i for i in kept if i < places[0] and items[i] is not None]) if adjacent else 0
-    rest = len([i for i in kept if items[i] is not None])
-    order = list(range(at)) + list(range(at + selected, rest + selected))
-    order[before:before] = range(at, at + selected)
-    if order != list(range(rest + selected)):
-        x = g.transpose(x, order)
-    leading = len([i for i in kept if i < places[0]]) if adjacent else 0
+    ndim = len([item for item in items if item is not None])
+    x, at = _gathered(g, x, arrays, axes, lengths, ndim)
+    # NumPy puts the axes of the result in place of arrays side by side, else first.
+    leading = [i for i in kept if i < places[0]] if adjacent else []
+    before = len([i for i in leading if items[i] is not None])
+    x = _moved(g, x, at, before, selected, len([i for i in kept if items[i] is not None]))
     layout = [items[i] for i in kept]
-    layout[leading:leading] = [slice(None)] * selected
+    layout[len(leading) : len(leading)] = [slice(None)] * selected
     return _with_new_axes(g, x, layout)
 
 

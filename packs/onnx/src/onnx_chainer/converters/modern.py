@@ -76,7 +76,7 @@ def RotaryEmbedding(g: Nodes, x: str) -> str:
 
 @rule()
 def OneHotLabels(g: Nodes, t: str) -> str:
-    """Ones where the class is that of the label; zeros for labels to ignore."""
+    """Ones where the class equals the label; zeros for labels to ignore."""
     dtype, ndim = g.dtype(), g.ndim()
     shape = [1, -1] + [1] * (ndim - 1)
     classes = g.const(numpy.arange(g.func.n_classes).reshape(shape), dtype)

@@ -55,7 +55,7 @@ def FixedBatchNormalization(g: Nodes, x: str, gamma: str, beta: str, mean: str, 
 def BatchNormalization(g: Nodes, x: str, gamma: str, beta: str) -> str:
     """Normalization by the statistics of the batch.
 
-    From opset 14 on the operator computes them; before, those of the sample are constants.
+    From opset 14 on the operator computes them; before, the statistics of the sample are constants.
     """
     sample = array_of(g.arrays[0])
     reduced = tuple(g.func._reduced)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy
 
 from onnx_chainer.converters.rules import rule
@@ -14,6 +16,18 @@ _OPERATORS = {
     "tanh": ("RNN", (0,)),
     "relu": ("RNN", (0,)),
 }
+
+
+def _layer_parameters(
+    g: Nodes, w: list[list[str]], b: list[list[str]], order: Sequence[int]
+) -> tuple[str, str, str]:
+    """Returns the weights of the input, of the state, and the biases, in ONNX's order of gates."""
+    of_state = [len(order) + k for k in order]
+    return (
+        _stacked(g, [[ws[k] for k in order] for ws in w]),
+        _stacked(g, [[ws[k] for k in of_state] for ws in w]),
+        _stacked(g, [[bs[k] for k in (*order, *of_state)] for bs in b]),
+    )
 
 
 @rule()
@@ -43,9 +57,7 @@ def BaseNStepRNN(g: Nodes, *inputs: str) -> list[str]:
         b = [list(inputs[first_b + i * count :][:count]) for i in directions]
         arguments = [
             x,
-            _stacked(g, [[ws[k] for k in order] for ws in w]),
-            _stacked(g, [[ws[len(order) + k] for k in order] for ws in w]),
-            _stacked(g, [[bs[k] for k in (*order, *[len(order) + k for k in order])] for bs in b]),
+            *_layer_parameters(g, w, b, order),
             lengths,
             _states(g, inputs[0], layer),
         ]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 def support(opset_versions: Sequence[int]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -17,14 +20,14 @@ def support(opset_versions: Sequence[int]) -> Callable[[Callable[..., Any]], Cal
         opset_versions (sequence of int): The versions.
 
     Returns:
-        callable: The decorator, for converters of one argument as well as for those of five
-            (``func, opset_version, input_names, output_names, context``).
+        callable: The decorator, for converters of one argument as well as of five (``func,
+            opset_version, input_names, output_names, context``).
     """
     versions = sorted(opset_versions)
 
     def decorate(converter: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(converter)
-        def convert(*args: Any) -> Any:
+        def convert(*args: Array) -> Any:
             params = args[0]
             single = len(args) == 1
             wanted = params.opset_version if single else args[1]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_chainer.optional import require
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class UnsupportedAttributeError(ValueError):
@@ -50,7 +53,7 @@ class Attributes(dict[str, Any]):
             self.operator, attribute, self.get(attribute) if value is None else value
         )
 
-    def axes(self, value: Any, name: str = "axes") -> tuple[int, ...] | None:
+    def axes(self, value: Array, name: str = "axes") -> tuple[int, ...] | None:
         """Returns axes, which are an attribute in old operator sets and an input in new ones.
 
         Args:
@@ -118,7 +121,7 @@ def _value_of(attribute: Any, compile_graph: Callable[[Any], Any]) -> Any:
     return value
 
 
-def dense(sparse: Any) -> Any:
+def dense(sparse: Array) -> Any:
     """Returns the array of a sparse tensor, whose indexes are flat or of one row per element."""
     import numpy
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -27,6 +27,9 @@ from onnx_chainer.importing.values import (
     same_dtype,
 )
 from onnx_chainer.optional import require
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 def _unary(function: Callable[[Any], Any], name: str | None = None) -> Callable[..., Any]:
@@ -146,7 +149,7 @@ def _cast_to(attributes: Attributes, x: Tensor, to: Any) -> Tensor:
     if source.kind in "iub" and (dtype.kind in "iub" or dtype.name in _ORDINARY):
         return array_of(x).astype(dtype)
     if source.name in _ORDINARY and dtype.kind in "iub":
-        # What does not fit is undefined, and no reason for a warning.
+        # Values that do not fit are undefined, and no reason for a warning.
         with numpy.errstate(invalid="ignore"):
             return array_of(x).astype(dtype)
     # Strings, and numbers of 8 bits and less. The reference implementation knows how they are
@@ -175,12 +178,12 @@ def _gelu(attributes: Attributes, x: Tensor) -> Any:
     return 0.5 * x * (1 + F.erf(x * 0.7071067811865476))
 
 
-def _hard_sigmoid(attributes: Attributes, x: Any) -> Tensor:
+def _hard_sigmoid(attributes: Attributes, x: Array) -> Tensor:
     alpha, beta = attributes.get("alpha", 0.2), attributes.get("beta", 0.5)
     return F.clip(alpha * x + beta, 0.0, 1.0)
 
 
-def _prelu(attributes: Attributes, x: Tensor, slope: Any) -> Tensor:
+def _prelu(attributes: Attributes, x: Tensor, slope: Array) -> Tensor:
     zeros = _zeros(x)
     if attributes.opset < 7 and array_of(slope).ndim == 1 and array_of(slope).size > 1:
         # One slope for each channel.
@@ -226,7 +229,7 @@ def _identity(attributes: Attributes, x: Tensor) -> Tensor:
     return x
 
 
-def _celu(attributes: Attributes, x: Any) -> Tensor:
+def _celu(attributes: Attributes, x: Array) -> Tensor:
     alpha = attributes.get("alpha", 1.0)
     return F.maximum(x, _zeros(x)) + F.minimum(alpha * F.expm1(x / alpha), _zeros(x))
 
@@ -258,17 +261,17 @@ def _shrink(attributes: Attributes, x: Tensor) -> Any:
     return (x - bias) * above + (x + bias) * below
 
 
-def _swish(attributes: Attributes, x: Any) -> Any:
+def _swish(attributes: Attributes, x: Array) -> Any:
     return x * F.sigmoid(attributes.get("alpha", 1.0) * x)
 
 
-def _asinh(x: Any) -> Any:
+def _asinh(x: Array) -> Any:
     # The sign apart: x + sqrt(x ** 2 + 1) loses all digits for large negative numbers.
     size = F.absolute(x)
     return F.log(size + F.sqrt(size * size + 1)) * F.sign(x)
 
 
-def _acosh(x: Any) -> Any:
+def _acosh(x: Array) -> Any:
     return F.log(x + F.sqrt(x * x - 1))
 
 

@@ -58,7 +58,8 @@ class Graph:
         nodes: The nodes in the order of execution.
         inputs: Names of the inputs.
         outputs: Names of the outputs.
-        constants: Values of initializers; those of a model are attributes of its link instead.
+        constants: Values of initializers; the initializers of a model are attributes of its link
+            instead.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Graph:
         return (outside | ({*self.outputs} - known)) - {""}
 
     def _release(self) -> None:
-        # What is needed again at the end, and what is not a result of a node, stays.
+        # Values that are needed again at the end, or are not results of nodes, stay.
         made = {name for node in self.nodes for name in node.outputs} - {*self.outputs, ""}
         seen: set[str] = set()
         for node in reversed(self.nodes):

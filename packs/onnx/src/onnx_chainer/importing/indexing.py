@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,8 +22,11 @@ from onnx_chainer.importing.values import (
     number_of,
 )
 
+if TYPE_CHECKING:
+    from chainer.typing import Array, Index
 
-def _selected(x: Tensor, index: Any) -> Tensor:
+
+def _selected(x: Tensor, index: Index) -> Tensor:
     return F.get_item(x, index) if is_tracked(x) else array_of(x)[index]
 
 
@@ -39,7 +42,7 @@ def _gather(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     return _selected(x, (*[slice(None)] * axis, item))
 
 
-def _is_lookup(x: Tensor, index: Any, axis: int) -> bool:
+def _is_lookup(x: Tensor, index: Index, axis: int) -> bool:
     """Returns whether rows of a matrix are looked up, as embeddings are."""
     array = array_of(x)
     return (
@@ -50,7 +53,7 @@ def _is_lookup(x: Tensor, index: Any, axis: int) -> bool:
     )
 
 
-def _grid(shape: tuple[int, ...], axis: int, index: Any) -> tuple[Any, ...]:
+def _grid(shape: tuple[int, ...], axis: int, index: Index) -> tuple[Any, ...]:
     grid = list(numpy.indices(shape, sparse=True))
     grid[axis] = index
     return tuple(grid)
@@ -97,7 +100,7 @@ def _scattered(
     return _combined(x, places, updates, F.max if how == "max" else F.min)
 
 
-def _combined(x: Any, places: tuple[Any, ...], updates: Any, function: Any) -> Tensor:
+def _combined(x: Array, places: tuple[Any, ...], updates: Array, function: Any) -> Tensor:
     """Combines updates one by one, since several may be for one place."""
     array = array_of(x)
     flat_places = numpy.ravel_multi_index(
@@ -138,7 +141,7 @@ def _occurrences(places: Any) -> Any:
     return ranks
 
 
-def _scattered_array(array: Any, places: tuple[Any, ...], updates: Any, how: str) -> Any:
+def _scattered_array(array: Array, places: tuple[Any, ...], updates: Array, how: str) -> Any:
     result = array.copy()
     if how == "none":
         result[places] = updates
@@ -193,7 +196,7 @@ def _one_hot(attributes: Attributes, indices: Tensor, depth: Tensor, values: Ten
     count = int(number_of(depth))
     index = host_array(indices).astype(numpy.int64)
     off, on = host_array(values)
-    # What is beyond the depth on either side has no place, and gets the first value everywhere.
+    # An index beyond the depth on either side has no place, and gets the first value everywhere.
     index = numpy.where(index < 0, index + count, index)
     rows = index[..., None] == numpy.arange(count)
     result = numpy.where(rows, on, off).astype(array_of(values).dtype)

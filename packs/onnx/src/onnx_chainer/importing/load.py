@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
@@ -18,6 +18,9 @@ from onnx_chainer.importing.operators import constant_inputs, operators_with
 from onnx_chainer.importing.safety import check_external_data, check_sizes
 from onnx_chainer.importing.values import Value, is_float, whole
 from onnx_chainer.optional import require
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 __all__ = ["ONNXFormatError", "ONNXModel", "UnsupportedOperatorError", "load"]
 
@@ -84,7 +87,7 @@ class ONNXModel(chainer.Chain):
             attribute = f"{base}_{count}"
         return attribute
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Array, **kwargs: Any) -> Any:
         """Computes the outputs.
 
         Args:
@@ -197,7 +200,7 @@ class _NoSuchWeight(ValueError):
     """A pattern of ``trainable`` that no weight has."""
 
 
-def _as_input(value: Any) -> Value:
+def _as_input(value: Array) -> Value:
     """Returns an input as a value; arrays of floating-point numbers as Variables.
 
     A product of an array and a number of Python can have another dtype; of a Variable it cannot.
@@ -222,7 +225,7 @@ def _array_of(tensor: Any) -> Any:
     return numpy.array(require("onnx").numpy_helper.to_array(tensor))
 
 
-def _dense_of(sparse: Any) -> Any:
+def _dense_of(sparse: Array) -> Any:
     from onnx_chainer.importing.attributes import dense
 
     return dense(sparse)

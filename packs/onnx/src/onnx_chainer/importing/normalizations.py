@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import Tensor, array_of, ndim_of
 from onnx_chainer.optional import require
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 @constants(3, 4)
@@ -46,7 +49,7 @@ def _batch_normalization(
     return (y, array_of(mean), array_of(var))[: max(attributes.outputs, 1)]
 
 
-def _softmax_function(x: Any, axis: int) -> Any:
+def _softmax_function(x: Array, axis: int) -> Any:
     if array_of(x).dtype.itemsize >= 4:
         return F.softmax(x, axis=axis)
     # In types of 16 bits ONNX rounds every step; Chainer's softmax rounds the result alone.
@@ -161,7 +164,7 @@ def _rms_normalization(attributes: Attributes, x: Tensor, gamma: Tensor) -> Tens
     return F.cast(wide / F.sqrt(mean + attributes.get("epsilon", 1e-5)), dtype) * gamma
 
 
-def _lp_normalization(attributes: Attributes, x: Any) -> Tensor:
+def _lp_normalization(attributes: Attributes, x: Array) -> Tensor:
     axis, p = attributes.get("axis", -1), attributes.get("p", 2)
     if p == 1:
         size = F.sum(F.absolute(x), axis=axis, keepdims=True)
@@ -175,7 +178,7 @@ def _lp_normalization(attributes: Attributes, x: Any) -> Tensor:
     return x / F.where(array == 0, xp.ones_like(array), size)
 
 
-def _mean_variance_normalization(attributes: Attributes, x: Any) -> Tensor:
+def _mean_variance_normalization(attributes: Attributes, x: Array) -> Tensor:
     axes = tuple(attributes.get("axes", (0, 2, 3)))
     centered = x - F.average(x, axis=axes, keepdims=True)
     var = F.average(centered * centered, axis=axes, keepdims=True)

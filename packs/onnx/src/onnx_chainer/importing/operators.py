@@ -50,7 +50,7 @@ OPERATORS: dict[str, Operator] = {
 
 
 def operators_with(more: Mapping[str, Operator] | None) -> dict[str, Operator]:
-    """Returns the table of operators with those of a caller.
+    """Returns the table of operators with a caller's operators.
 
     Args:
         more: Operator -> function; None for no more.

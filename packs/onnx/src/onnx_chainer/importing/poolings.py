@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,9 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.convolutions import Windows, padded, windows_of
 from onnx_chainer.importing.values import Tensor, array_of, host_array, is_float
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 def _output_lengths(
@@ -150,7 +153,7 @@ def _numbers_of_elements(
     return found.reshape((*found.shape[:ndim], -1)).sum(axis=-1)
 
 
-def _lp_pool(attributes: Attributes, x: Any) -> Tensor:
+def _lp_pool(attributes: Attributes, x: Array) -> Tensor:
     ksize = attributes["kernel_shape"]
     lengths = array_of(x).shape[2:]
     windows = windows_of(attributes, lengths, ksize)
@@ -159,7 +162,7 @@ def _lp_pool(attributes: Attributes, x: Any) -> Tensor:
     return _norm(elements, attributes.get("p", 2), -1, False)
 
 
-def _norm(x: Any, p: int, axis: Any, keepdims: bool) -> Any:
+def _norm(x: Array, p: int, axis: Any, keepdims: bool) -> Any:
     if p == 1:
         return F.sum(F.absolute(x), axis=axis, keepdims=keepdims)
     if p == 2:
@@ -167,7 +170,7 @@ def _norm(x: Any, p: int, axis: Any, keepdims: bool) -> Any:
     return F.sum(F.absolute(x) ** p, axis=axis, keepdims=keepdims) ** (1 / p)
 
 
-def _global_lp_pool(attributes: Attributes, x: Any) -> Tensor:
+def _global_lp_pool(attributes: Attributes, x: Array) -> Tensor:
     axes = tuple(range(2, array_of(x).ndim))
     return _norm(x, attributes.get("p", 2), axes, True)
 
@@ -198,7 +201,7 @@ def _max_unpool(
     y = F.reshape(F.scatter_add(zeros, flat.reshape(-1), F.reshape(x, (-1,))), shape)
     if output_shape is None:
         return y
-    # The indexes are those of the shorter output; a longer one has zeros behind.
+    # The indexes belong to the shorter output; a longer one has zeros behind.
     wanted = [int(n) for n in host_array(output_shape)]
     return padded(y, [0] * len(lengths), [w - n for w, n in zip(wanted[2:], lengths, strict=True)])
 

@@ -6,7 +6,7 @@ An attribute ``seed`` starts a generator of its own, so that the numbers repeat.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -19,12 +19,15 @@ from onnx_chainer.importing.values import Tensor, array_of, dtype_of, number_of
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import element_type
 
+if TYPE_CHECKING:
+    from chainer.typing import ArrayModule, DTypeLike
 
-def _generator(attributes: Attributes, xp: Any) -> Any:
+
+def _generator(attributes: Attributes, xp: ArrayModule) -> Any:
     seed = attributes.get("seed")
     if seed is None:
         return xp.random
-    # ONNX's seeds are floats, except that of Dropout. The bits of a fraction are the seed of NumPy.
+    # ONNX's seeds are floats, except in Dropout. The bits of a fraction are the seed of NumPy.
     whole = int(seed) == seed and seed >= 0
     return xp.random.RandomState(int(seed) if whole else numpy.float32(seed).view(numpy.uint32))
 
@@ -35,13 +38,13 @@ def _dtype(attributes: Attributes, x: Tensor | None = None) -> Any:
     return require("onnx").helper.tensor_dtype_to_np_dtype(number)
 
 
-def _normal(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Tensor:
+def _normal(attributes: Attributes, shape: Any, dtype: DTypeLike, xp: ArrayModule) -> Tensor:
     mean, scale = attributes.get("mean", 0.0), attributes.get("scale", 1.0)
     draw = _generator(attributes, xp).normal(mean, scale, tuple(shape))
     return xp.asarray(draw).astype(dtype)
 
 
-def _uniform(attributes: Attributes, shape: Any, dtype: Any, xp: Any) -> Tensor:
+def _uniform(attributes: Attributes, shape: Any, dtype: DTypeLike, xp: ArrayModule) -> Tensor:
     low, high = attributes.get("low", 0.0), attributes.get("high", 1.0)
     draw = _generator(attributes, xp).uniform(low, high, tuple(shape))
     return xp.asarray(draw).astype(dtype)

@@ -7,7 +7,7 @@ peepholes, clipping or other activations, run step by step.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,7 +17,10 @@ from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.values import Tensor, array_of, ints_of
 
-#: Operator -> the places of Chainer's gates among those of the operator.
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
+#: Operator -> the places of Chainer's gates among the operator's gates.
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 
 _DEFAULTS = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
@@ -26,14 +29,14 @@ _DEFAULTS = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "R
 def _operator(name: str) -> Callable[..., Any]:
     def compute(
         attributes: Attributes,
-        x: Any,
-        w: Any,
-        r: Any,
-        b: Any = None,
+        x: Array,
+        w: Array,
+        r: Array,
+        b: Array = None,
         lengths: Tensor | None = None,
-        h: Any = None,
-        c: Any = None,
-        peepholes: Any = None,
+        h: Array = None,
+        c: Array = None,
+        peepholes: Array = None,
     ) -> tuple[Tensor, ...]:
         batch_first = bool(attributes.get("layout", 0))
         if batch_first:
@@ -93,10 +96,10 @@ def _is_usual(name: str, attributes: Attributes, peepholes: Tensor) -> bool:
 def _by_sequences(
     name: str,
     attributes: Attributes,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any,
+    x: Array,
+    w: Array,
+    r: Array,
+    b: Array,
     counts: list[int],
     states: list[Variable],
 ) -> tuple[Any, list[Any]]:
@@ -117,7 +120,7 @@ def _by_sequences(
     ranks = numpy.argsort([-n for n in counts], kind="stable")
     xs = [F.get_item(x, (slice(0, counts[i]), int(i))) for i in ranks]
     states = [F.get_item(s, (slice(None), ranks)) for s in states]
-    # Chainer's functions take the inputs of each time, not those of each sequence.
+    # Chainer's functions take the inputs of each time, not of each sequence.
     *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
     ys = F.transpose_sequence(ys)
     back = numpy.argsort(ranks)
@@ -140,7 +143,7 @@ def _function(name: str, activations: list[str], both: bool) -> Any:
 def _n_step_rnn(activation: str, both: bool) -> Callable[..., Any]:
     function: Any = F.n_step_birnn if both else F.n_step_rnn
 
-    def compute(*args: Any) -> Any:
+    def compute(*args: Array) -> Any:
         return function(*args, activation)
 
     return compute
@@ -155,13 +158,13 @@ def _gates(parameters: Any, order: tuple[int, ...], units: int) -> list[Any]:
 def _step_by_step(
     name: str,
     attributes: Attributes,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any,
+    x: Array,
+    w: Array,
+    r: Array,
+    b: Array,
     counts: list[int],
     states: list[Variable],
-    peepholes: Any,
+    peepholes: Array,
 ) -> tuple[Any, list[Any]]:
     direction = attributes.get("direction", "forward")
     directions, _, units = array_of(r).shape
@@ -180,7 +183,7 @@ def _step_by_step(
 
 
 def _run(
-    cell: _Cell, x: Any, states: list[Any], counts: list[int], backward: bool
+    cell: _Cell, x: Array, states: list[Any], counts: list[int], backward: bool
 ) -> tuple[Any, list[Any]]:
     """Runs one direction; the state of a sequence stays as it is outside of the sequence."""
     array = array_of(x)
@@ -218,7 +221,14 @@ class _Cell:
     """
 
     def __init__(
-        self, name: str, attributes: Attributes, first: int, w: Any, r: Any, b: Any, units: int
+        self,
+        name: str,
+        attributes: Attributes,
+        first: int,
+        w: Array,
+        r: Array,
+        b: Array,
+        units: int,
     ) -> None:
         self._step = {"LSTM": self._lstm, "GRU": self._gru, "RNN": self._rnn}[name]
         self._attributes = attributes
@@ -231,21 +241,21 @@ class _Cell:
         self._units = units
         self.peepholes: Any = None
 
-    def __call__(self, x: Any, states: list[Any]) -> list[Any]:
+    def __call__(self, x: Array, states: list[Any]) -> list[Any]:
         return self._step(x, *states)
 
-    def _clipped(self, x: Any) -> Any:
+    def _clipped(self, x: Array) -> Any:
         limit = self._attributes.get("clip")
         return x if limit is None else F.clip(x, -float(limit), float(limit))
 
-    def _split(self, x: Any, count: int) -> Any:
+    def _split(self, x: Array, count: int) -> Any:
         return F.split_axis(x, count, 1)
 
-    def _rnn(self, x: Any, h: Any) -> list[Any]:
+    def _rnn(self, x: Array, h: Array) -> list[Any]:
         (f,) = self._activations
         return [f(self._clipped(F.linear(x, self._w, self._wb) + F.linear(h, self._r, self._rb)))]
 
-    def _gru(self, x: Any, h: Any) -> list[Any]:
+    def _gru(self, x: Array, h: Array) -> list[Any]:
         f, g = self._activations
         xz, xr, xh = self._split(F.linear(x, self._w, self._wb), 3)
         hz, hr, hh = self._split(F.linear(h, self._r, self._rb), 3)
@@ -259,7 +269,7 @@ class _Cell:
         n = g(self._clipped(xh + inner))
         return [(1 - z) * n + z * h]
 
-    def _lstm(self, x: Any, h: Any, c: Any) -> list[Any]:
+    def _lstm(self, x: Array, h: Array, c: Array) -> list[Any]:
         f, g, out = self._activations
         gates = F.linear(x, self._w, self._wb) + F.linear(h, self._r, self._rb)
         i, o, forget, cell = self._split(gates, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +11,9 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.values import Tensor, array_of, is_float, ndim_of, number_of
+
+if TYPE_CHECKING:
+    from chainer.typing import Array, ArrayModule
 
 #: Tensor of an empty maximum or minimum by kind of dtype and sign.
 _INFINITE = {"ReduceMax": -numpy.inf, "ReduceMin": numpy.inf}
@@ -51,7 +54,7 @@ def _reduction(
     return compute
 
 
-def _empty(array: Any, axes: tuple[int, ...], keepdims: bool, value: float) -> Any:
+def _empty(array: Array, axes: tuple[int, ...], keepdims: bool, value: float) -> Any:
     """Returns the maximum or minimum of no elements: an infinity, or the last integer."""
     shape = [1 if i in axes else n for i, n in enumerate(array.shape) if keepdims or i not in axes]
     kind = array.dtype.kind
@@ -64,7 +67,7 @@ def _empty(array: Any, axes: tuple[int, ...], keepdims: bool, value: float) -> A
     return get_array_module(array).full(shape, fill, array.dtype)
 
 
-def _log_sum_exp(x: Any, axes: Any, keepdims: bool) -> Any:
+def _log_sum_exp(x: Array, axes: Any, keepdims: bool) -> Any:
     y = F.logsumexp(x, axes)
     if keepdims:
         for axis in sorted([a % ndim_of(x) for a in axes]):
@@ -72,29 +75,29 @@ def _log_sum_exp(x: Any, axes: Any, keepdims: bool) -> Any:
     return y
 
 
-def _prod(x: Any, axes: Any, keepdims: bool) -> Any:
+def _prod(x: Array, axes: Any, keepdims: bool) -> Any:
     return F.prod(x, axes, keepdims)
 
 
 def _of_arrays(name: str) -> Callable[..., Any]:
-    def compute(xp: Any, array: Any, axes: Any, keepdims: bool) -> Any:
+    def compute(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
         return getattr(xp, name)(array, axis=axes, keepdims=keepdims)
 
     return compute
 
 
-def _l2(xp: Any, array: Any, axes: Any, keepdims: bool) -> Any:
+def _l2(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
     return xp.sqrt((array.astype("d") ** 2).sum(axis=axes, keepdims=keepdims))
 
 
 def _logarithm(inner: Callable[..., Any]) -> Callable[..., Any]:
-    def compute(xp: Any, array: Any, axes: Any, keepdims: bool) -> Any:
+    def compute(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
         return xp.log(inner(xp, array, axes, keepdims))
 
     return compute
 
 
-def _sum_of_exponentials(xp: Any, array: Any, axes: Any, keepdims: bool) -> Any:
+def _sum_of_exponentials(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
     return xp.exp(array.astype("d")).sum(axis=axes, keepdims=keepdims)
 
 
@@ -148,7 +151,7 @@ def _cumulative(function: Callable[..., Any], array_name: str, first: int) -> Ca
     return compute
 
 
-def _shifted(y: Any, axis: int, first: int) -> Any:
+def _shifted(y: Array, axis: int, first: int) -> Any:
     """Returns an array without its last element, behind a constant."""
     index = (*[slice(None)] * axis, slice(0, -1))
     array = array_of(y)

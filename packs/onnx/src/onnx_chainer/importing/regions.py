@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.values import Tensor, array_of, host_array, ints_of, on_device_of
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
+
 
 def _pixels(x: Tensor, places: Sequence[Any], zeros_outside: bool) -> Any:
     """Returns the elements of images at integer places.
@@ -21,7 +24,7 @@ def _pixels(x: Tensor, places: Sequence[Any], zeros_outside: bool) -> Any:
     Args:
         x: Images, of the shape (batch, channels, ...).
         places: Index arrays of the shape (batch, ...), one for each spatial axis.
-        zeros_outside: Whether elements outside are zero; else they are those of the border.
+        zeros_outside: Whether elements outside are zero; else they repeat the border.
 
     Returns:
         Variable: Elements of the shape (batch, channels, ...).
@@ -47,7 +50,7 @@ def sampled(x: Tensor, at: Sequence[Any], zeros_outside: bool = True) -> Any:
     Args:
         x: Images, of the shape (batch, channels, ...).
         at: Coordinates of the shape (batch, ...), one tensor for each spatial axis.
-        zeros_outside: Whether elements outside are zero; else they are those of the border.
+        zeros_outside: Whether elements outside are zero; else they repeat the border.
 
     Returns:
         Variable: Elements of the shape (batch, channels, ...).
@@ -65,7 +68,7 @@ def sampled(x: Tensor, at: Sequence[Any], zeros_outside: bool = True) -> Any:
     return total
 
 
-def bilinear_at(x: Tensor, ys: Any, xs: Any) -> Any:
+def bilinear_at(x: Tensor, ys: Array, xs: Array) -> Any:
     """Interpolates images at places; outside of the images is zero.
 
     Args:
@@ -147,13 +150,13 @@ def _cubic_sample(x: Tensor, at: list[Any], padding: str, corners: bool) -> Any:
     return total
 
 
-def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
+def _cubic_weights(t: Array, a: float = -0.75) -> list[Any]:
     """Weights of the four elements around a place (R. Keys, 1981); t in [0, 1)."""
 
-    def near(d: Any) -> Any:
+    def near(d: Array) -> Any:
         return ((a + 2) * d - (a + 3)) * d * d + 1
 
-    def far(d: Any) -> Any:
+    def far(d: Array) -> Any:
         return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
@@ -190,7 +193,7 @@ def _sample_places(start: float, extent: float, bins: int, ratio: int) -> Any:
     return start + numpy.arange(bins)[:, None] * size + steps[None, :]
 
 
-def _region(attributes: Attributes, picture: Any, ys: Any, xs: Any) -> Any:
+def _region(attributes: Attributes, picture: Array, ys: Array, xs: Array) -> Any:
     """Returns one region, of the shape (1, channels, output height, output width)."""
     height, width = array_of(picture).shape[2:]
     dtype = array_of(picture).dtype
@@ -214,7 +217,7 @@ def _region(attributes: Attributes, picture: Any, ys: Any, xs: Any) -> Any:
     return F.average(values, axis=(3, 5))
 
 
-def _weighted_corners(picture: Any, y: Any, z: Any) -> list[Any]:
+def _weighted_corners(picture: Array, y: Array, z: Array) -> list[Any]:
     dtype = array_of(picture).dtype
     low = [numpy.floor(a).astype(int)[None] for a in (y, z)]
     parts = [a[None] - f for a, f in zip((y, z), low)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -18,6 +18,9 @@ from onnx_chainer.importing.values import (
     is_float,
     on_device_of,
 )
+
+if TYPE_CHECKING:
+    from chainer.typing import Array, DTypeLike
 
 
 class _Axis(NamedTuple):
@@ -49,7 +52,7 @@ def _resize(
     sizes: Tensor | None = None,
 ) -> Tensor:
     if attributes.opset < 11:
-        # The second input was the scales, and coordinates were those of Upsample.
+        # The second input was the scales, and coordinates were computed as in Upsample.
         return _upsample(attributes, x, roi)
     array = array_of(x)
     axes = [a % array.ndim for a in attributes.get("axes", range(array.ndim))]
@@ -125,7 +128,7 @@ def _resized(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
     return _extrapolated(attributes, x, outside)
 
 
-def _multiplied(x: Tensor, weights: Any, axis: int, dtype: Any) -> Tensor:
+def _multiplied(x: Tensor, weights: Array, axis: int, dtype: DTypeLike) -> Tensor:
     if is_float(x):
         return F.moveaxis(F.tensordot(x, weights, axes=([axis], [1])), -1, axis)
     y = numpy.moveaxis(numpy.tensordot(host_array(x), weights, axes=([axis], [1])), -1, axis)
@@ -133,7 +136,7 @@ def _multiplied(x: Tensor, weights: Any, axis: int, dtype: Any) -> Tensor:
     return on_device_of(x, y.astype(dtype))
 
 
-def _extrapolated(attributes: Attributes, x: Any, outside: Any) -> Tensor:
+def _extrapolated(attributes: Attributes, x: Array, outside: Any) -> Tensor:
     if not outside.any():
         return x
     array = array_of(x)
@@ -229,11 +232,11 @@ def _matrix(
     return matrix
 
 
-def _linear(attributes: Attributes, distances: Any) -> tuple[Any, float]:
+def _linear(attributes: Attributes, distances: Array) -> tuple[Any, float]:
     return numpy.clip(1 - numpy.abs(distances), 0, None), 1.0
 
 
-def _cubic(attributes: Attributes, distances: Any) -> tuple[Any, float]:
+def _cubic(attributes: Attributes, distances: Array) -> tuple[Any, float]:
     """The cubic convolution kernel of R. Keys, 1981."""
     a = attributes.get("cubic_coeff_a", -0.75)
     d = numpy.abs(distances)

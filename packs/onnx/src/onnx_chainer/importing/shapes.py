@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -21,6 +21,9 @@ from onnx_chainer.importing.values import (
     ndim_of,
     number_of,
 )
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 def _reshape(attributes: Attributes, x: Tensor, shape: Tensor | None = None) -> Tensor:
@@ -148,7 +151,7 @@ def _pad(
 
 
 def pad_axes(
-    x: Tensor, pairs: Sequence[tuple[int, int]], mode: str = "constant", value: Any = 0
+    x: Tensor, pairs: Sequence[tuple[int, int]], mode: str = "constant", value: Array = 0
 ) -> Tensor:
     """Pads axes; negative widths cut.
 

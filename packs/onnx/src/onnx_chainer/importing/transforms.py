@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,8 +14,11 @@ from onnx_chainer.importing.declarations import constants
 from onnx_chainer.importing.shapes import pad_axes
 from onnx_chainer.importing.values import Tensor, array_of, ints_of, number_of
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
-def _transformed(x: Any, axis: int, inverse: bool) -> Any:
+
+def _transformed(x: Array, axis: int, inverse: bool) -> Any:
     """Returns the transform along an axis, of pairs; real numbers have a last axis of length 1."""
     last = F.moveaxis(x, axis, -2)
     real = last[..., 0]
@@ -49,7 +52,7 @@ def _dft(
     return F.get_item(y, (*[slice(None)] * place, slice(0, count // 2 + 1)))
 
 
-def _whole_spectrum(x: Any, axis: int, count: int) -> Any:
+def _whole_spectrum(x: Array, axis: int, count: int) -> Any:
     """Returns the spectrum of real numbers of which one half is given: it is symmetric."""
     need = count // 2 + 1
     pairs = [(0, 0)] * array_of(x).ndim

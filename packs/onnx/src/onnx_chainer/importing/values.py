@@ -25,7 +25,7 @@ def array_of(value: Value) -> Array:
     return value.array if isinstance(value, Variable) else value
 
 
-def whole(value: Any) -> Value:
+def whole(value: Array) -> Value:
     """Returns an array without axes for a number, which NumPy's functions make of such arrays.
 
     Args:
@@ -89,7 +89,7 @@ def on_device_of(value: Value, array: Array) -> Array:
     return array if xp is numpy else xp.asarray(array)
 
 
-def same_dtype(value: Any, like: Value) -> Tensor:
+def same_dtype(value: Array, like: Value) -> Tensor:
     """Returns a value converted to the dtype of another one."""
     dtype = dtype_of(like)
     if dtype_of(value) == dtype:

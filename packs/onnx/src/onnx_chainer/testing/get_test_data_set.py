@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer import Link
 from onnx_chainer.testcases import export_testcase
 
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
-def gen_test_data_set(model: Link, args: Any, name: str, opset_version: int, **kwargs: Any) -> str:
+
+def gen_test_data_set(
+    model: Link, args: Array, name: str, opset_version: int, **kwargs: Any
+) -> str:
     """Exports a model with its inputs and outputs to ``out/opset<n>/<name>``.
 
     Args:

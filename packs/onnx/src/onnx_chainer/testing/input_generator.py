@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import DTypeLike
+from chainer.typing import DTypeLike
 
 
 def increasing(*shape: int, dtype: DTypeLike = numpy.float32) -> Any:

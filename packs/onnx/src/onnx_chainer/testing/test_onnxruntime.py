@@ -1,4 +1,4 @@
-"""Runs exported models in onnxruntime and compares the outputs with those of Chainer."""
+"""Runs exported models in onnxruntime and compares the outputs with Chainer's."""
 
 from __future__ import annotations
 

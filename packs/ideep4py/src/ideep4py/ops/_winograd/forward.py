@@ -6,7 +6,7 @@ The gradient is a convolution as well, with rotated filters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
@@ -18,6 +18,9 @@ from ideep4py.ops._images import ITEM, Images, at, spans
 from ideep4py.ops._winograd import matrices as M
 from ideep4py.ops._winograd.choice import block_of_filters, images_at_once, tile_grid
 from ideep4py.ops._winograd.tiles import Cut, Join
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 class Forward:
@@ -74,7 +77,7 @@ class Forward:
             for size in sizes
         }
 
-    def run(self, x: Any, w: Any, y: Any, b: Any = None) -> None:
+    def run(self, x: AnyArray, w: AnyArray, y: AnyArray, b: AnyArray = None) -> None:
         """Computes ``y`` from pointers to data in the layouts of the attributes."""
         ins = self._ins
         if self._swap is not None:
@@ -102,7 +105,7 @@ class Forward:
                 if len(self._batches) == 1:
                     filters[i] = None  # not needed again: the next block takes its memory
 
-    def _filters(self, w: Any, pairs: int) -> Any:
+    def _filters(self, w: AnyArray, pairs: int) -> Any:
         points = allocate(M.POINTS * pairs * ITEM)
         sgemm(self._matrix, w, points, M.POINTS, pairs, 9, trans_b=True)
         return points
@@ -128,7 +131,7 @@ class _Block:
         )
         self._outputs = _outputs(matrix, relu)
 
-    def run(self, points: Any, filters: Any, b: Any, y: Any) -> None:
+    def run(self, points: AnyArray, filters: AnyArray, b: AnyArray, y: AnyArray) -> None:
         products = allocate(self._sizes[0])
         self._multiply(points, filters, products)
         if self._add is not None:

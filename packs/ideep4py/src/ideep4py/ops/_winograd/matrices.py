@@ -14,11 +14,14 @@ the definition has 0.3e-6.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ideep4py._core.library import ffi
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 OUT = 4
 """Outputs of a tile along each axis."""
@@ -71,7 +74,7 @@ def _floats(matrix: list[list[Fraction]]) -> Any:
     return np.array(matrix, dtype=np.float64)
 
 
-def _both_axes(matrix: Any) -> Any:
+def _both_axes(matrix: AnyArray) -> Any:
     return np.ascontiguousarray(np.kron(matrix, matrix), dtype=np.float32)
 
 
@@ -82,7 +85,7 @@ FILTER_MATRIX = _both_axes(_filter)
 OUTPUT_MATRIX = _both_axes(_output)
 
 
-def _pointer(matrix: Any) -> Any:
+def _pointer(matrix: AnyArray) -> Any:
     return ffi.from_buffer(np.ascontiguousarray(matrix))
 
 
@@ -102,4 +105,4 @@ OUTPUT_GRADIENT = _pointer(OUTPUT_MATRIX.T)
 """(36, 16): gradients of outputs to points."""
 
 FILTER_GRADIENT = _pointer(FILTER_MATRIX.T)
-"""(9, 36): gradients of filters at the points to those of filters."""
+"""(9, 36): gradients of filters at the points to gradients of filters."""

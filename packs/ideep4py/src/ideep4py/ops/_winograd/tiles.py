@@ -6,13 +6,16 @@ channel): each position within a tile is a matrix (tiles, channels) for the matr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import lib
 from ideep4py._core.reorder import Move
 from ideep4py.ops._images import ITEM, Images, at, copied, dense_images, moved, spans
 from ideep4py.ops._winograd.matrices import OUT
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 def _as_tiles(images: Images, rows: int, columns: int) -> tuple[int, ...]:
@@ -84,7 +87,7 @@ class Cut:
                 place = i * images.row + j * images.column
                 self._pieces.append((copy, place, (i * tile + j) * matrix))
 
-    def run(self, source: Any, target: Any) -> None:
+    def run(self, source: AnyArray, target: AnyArray) -> None:
         """Cuts the images at ``source`` into tiles at ``target``."""
         if self._pad is not None:
             padded = allocate(self._padded_bytes)
@@ -128,7 +131,7 @@ class Join:
         dims = (OUT, OUT, n, rows, columns, *split)
         self._copy = moved(dims, source, _as_tiles(images, rows, columns))
 
-    def run(self, source: Any, target: Any) -> None:
+    def run(self, source: AnyArray, target: AnyArray) -> None:
         """Puts images at ``target`` together from tiles at ``source``."""
         if self._crop is None:
             self._copy.run(source, target)

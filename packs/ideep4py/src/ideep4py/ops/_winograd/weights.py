@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ideep4py.ops._images import ITEM, Images, at, spans
 from ideep4py.ops._winograd import matrices as M
 from ideep4py.ops._winograd.choice import block_of_filters, images_at_once, tile_grid
 from ideep4py.ops._winograd.tiles import Cut
+
+if TYPE_CHECKING:
+    from ideep4py._typing import AnyArray
 
 
 class Weights:
@@ -81,7 +84,7 @@ class Weights:
             (("sum", 1.0),) if more else (),
         )
 
-    def run(self, x: Any, gy: Any, gw: Any, gb: Any = None) -> None:
+    def run(self, x: AnyArray, gy: AnyArray, gw: AnyArray, gb: AnyArray = None) -> None:
         """Computes ``gw`` and ``gb`` from pointers to data in the layouts of the attributes."""
         ins = self._ins
         filters: list[Any] = []
@@ -98,7 +101,7 @@ class Weights:
                     self._finish(filters[i], size, at(gw, first * ins * 9))
                     filters[i] = None
 
-    def _points(self, x: Any, gy: Any, start: int, count: int) -> tuple[Any, Any]:
+    def _points(self, x: AnyArray, gy: AnyArray, start: int, count: int) -> tuple[Any, Any]:
         results = []
         sides = (
             (x, self._in, M.INPUT, M.POINTS),
@@ -113,13 +116,13 @@ class Weights:
             results.append(points)
         return results[0], results[1]
 
-    def _add_bias(self, gradients: Any, count: int, gb: Any, more: bool) -> None:
+    def _add_bias(self, gradients: AnyArray, count: int, gb: AnyArray, more: bool) -> None:
         """The gradient at the point (1, 1) is the sum over the tile."""
         tiles = count * self._tiles
         sums = at(gradients, M.CONSTANT_POINT * tiles * self._outs)
         sgemm(self._ones, sums, gb, 1, self._outs, tiles, beta=1.0 if more else 0.0)
 
-    def _finish(self, points: Any, size: int, gw: Any) -> None:
+    def _finish(self, points: AnyArray, size: int, gw: AnyArray) -> None:
         pairs = size * self._ins
         taps = allocate(9 * pairs * ITEM)
         sgemm(M.FILTER_GRADIENT, points, taps, 9, pairs, M.POINTS)
