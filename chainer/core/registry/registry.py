@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from chainer.core.foreign_names import name_hint
 from chainer.core.registry.entry import Entry, EntryLoadError, Provenance
 from chainer.core.registry.requirements import Requirement, describe
 
@@ -429,8 +430,13 @@ class Registry:
         import difflib  # its import takes milliseconds and is needed for an error only
 
         message = f"no {self.singular} named {name!r}"
-        suggestion = None if self._provider is None else self._provider.suggest(self, name)
-        similar = difflib.get_close_matches(name, self._snapshot(), n=_MAX_SUGGESTIONS)
+        known = self._snapshot()
+        # A name in other case is the one that was meant: AdamW, not Adam, for Adamw.
+        similar = [other for other in known if other.lower() == name.lower()]
+        suggestion = None if similar else name_hint(self.kind, name)
+        if not similar and suggestion is None and self._provider is not None:
+            suggestion = self._provider.suggest(self, name)
+        similar = similar or difflib.get_close_matches(name, known, n=_MAX_SUGGESTIONS)
         if suggestion is not None:
             message += f"; {suggestion}"
         elif similar:
