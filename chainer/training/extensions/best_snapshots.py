@@ -110,7 +110,7 @@ class BestSnapshots(Extension):
         mode: ``'min'`` if smaller values are better, ``'max'`` if larger ones are, or ``'auto'``:
             ``'max'`` for accuracies, scores and the like, going by the last part of the key.
         trigger: When an interval ends; a pair such as ``(1, 'epoch')`` or a trigger.
-        target: What the best snapshots hold: an object to serialize, such as the model. The trainer
+        target: Contents of the best snapshots: an object to serialize, such as the model. The trainer
             by default.
         filename: Name of the files; a format string of ``iteration``, which must be in it,
             ``epoch`` and ``value``.
@@ -121,7 +121,7 @@ class BestSnapshots(Extension):
         table: Name of the table in the output directory.
 
     Attributes:
-        entries: What is kept, the best first.
+        entries: The snapshots that are kept, the best first.
 
     Raises:
         ValueError: If an argument is out of its range, or a file name no plain name.
@@ -202,7 +202,7 @@ class BestSnapshots(Extension):
                     "alone",
                     stacklevel=2,
                 )
-        # What the file lists was written later than the snapshot.
+        # The file was written later than the snapshots that it lists.
         merged = {entry.file: entry for entry in (*self.entries, *on_disk)}
         present = [e for e in merged.values() if os.path.exists(os.path.join(trainer.out, e.file))]
         self._keep_best(trainer.out, present)

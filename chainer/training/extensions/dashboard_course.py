@@ -10,7 +10,7 @@ LONGEST_COURSE = 24
 
 
 class Course:
-    """What is shown of the values of an observation: a few of them, however many there were.
+    """The values of an observation that are shown: a few of them, however many there were.
 
     Attributes:
         newest: The newest values, the last one at the end.

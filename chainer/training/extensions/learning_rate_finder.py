@@ -29,7 +29,7 @@ _SMOOTHING = 0.9
 
 @dataclass
 class LearningRateRange:
-    """What :func:`find_learning_rate` found.
+    """Result of :func:`find_learning_rate`.
 
     Attributes:
         rates: Learning rates that were tried, ascending.
