@@ -9,7 +9,12 @@ from chainer.core.typing import Array
 
 
 def label_error(
-    error: IndexError, name: str, labels: Array, count: int, ignored: int | None = None
+    error: IndexError,
+    name: str,
+    labels: Array,
+    count: int,
+    ignored: int | None = None,
+    negative: bool = True,
 ) -> IndexError:
     """Returns an error that names a label, its position and what it must be.
 
@@ -21,10 +26,11 @@ def label_error(
         labels: Labels or ids.
         count: Number of classes or rows.
         ignored: Label that is ignored, or None.
+        negative: Whether negative labels count from the end, as ids do in all releases; debug mode
+            refuses them.
     """
     host = numpy.asarray(backend_of(labels).to_host(labels))
-    # Negative ones count from the end, as in all releases; debug mode refuses them.
-    wrong = (host >= count) | (host < -count)
+    wrong = (host >= count) | (host < (-count if negative else 0))
     if ignored is not None:
         wrong &= host != ignored
     positions = numpy.argwhere(wrong)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.misuse import warn_once
 from chainer.links.composite import Composite
 from chainer.links.link import Link
 from chainer.links.name_set import NameSet
@@ -58,6 +59,8 @@ class Chain(Composite):
                 raise AttributeError(f"cannot register a new link {name}: attribute exists")
             value.name = name
             self._children.add(name)
+        elif self._within_init_scope and isinstance(value, (list, tuple)):
+            _warn_of_hidden_links(self, name, value)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -120,3 +123,19 @@ class Chain(Composite):
         members = vars(self)
         if "_children" in members:
             members["_children"] = NameSet(members["_children"])
+
+
+def _warn_of_hidden_links(chain: Chain, name: str, value: Sequence[object]) -> None:
+    """Warns of links in a list that is assigned in ``init_scope()``, which registers none of them.
+
+    Links that have a name are children already, and the list is a second way to reach them.
+    """
+    if any(isinstance(part, Link) and part.name is None for part in value):
+        warn_once(
+            "list of links",
+            f"{type(chain).__qualname__}.{name}",
+            f"the links in the {type(value).__name__} {name!r} of {type(chain).__name__} are not "
+            "registered: they will be neither updated nor saved; assign "
+            f"chainer.ChainList(*links), or a Sequential, to {name!r}",
+            stacklevel=3,
+        )

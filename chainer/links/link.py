@@ -18,6 +18,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.config.input_casts import cast_request
+from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
@@ -57,7 +58,7 @@ def check_copy_mode(mode: str) -> None:
         )
 
 
-class Link(DeviceResident):
+class Link(DeviceResident, CheckedKeywords):
     """Building block of model definitions.
 
     A link holds parameters and persistent values. Both have names and are attributes of the link.
@@ -584,6 +585,36 @@ class Link(DeviceResident):
         for rule in self._update_rules():
             rule.enabled = False
 
+    def freeze(self) -> Self:
+        """Freezes all parameters under the link hierarchy.
+
+        They get no gradients, and optimizers neither update nor decay them: to train the rest of a
+        model. :meth:`unfreeze` undoes it.
+
+        Returns:
+            The link itself.
+
+        Example:
+            >>> model = chainer.Sequential(L.Linear(3, 4), L.Linear(4, 2))
+            >>> _ = model[0].freeze()
+            >>> F.sum(model(np.ones((1, 3), np.float32))).backward()
+            >>> model[0].W.grad is None, model[1].W.grad is None
+            (True, False)
+        """
+        for param in self.params():
+            param.requires_grad = False
+        return self
+
+    def unfreeze(self) -> Self:
+        """Lets all parameters under the link hierarchy have gradients and updates again.
+
+        Returns:
+            The link itself.
+        """
+        for param in self.params():
+            param.requires_grad = True
+        return self
+
     def _update_rules(self) -> Iterator[Any]:
         for param in self.params():
             # In-place arithmetic leaves variables, which have no rule, in the place of parameters.
@@ -706,6 +737,8 @@ def _source_param(link: Link, name: str) -> Any:
         raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
     return param
 
+
+add_foreign_attributes(Link, ATTRIBUTES["Link"])
 
 # chainer.link has the three base classes. The containers are imported at first use because their
 # modules import this one.

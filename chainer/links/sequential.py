@@ -84,6 +84,11 @@ class Sequential(ChainList):
     # -- list interface ---------------------------------------------------------------------------
 
     def _check_layer(self, layer: object) -> None:
+        if isinstance(layer, type) and issubclass(layer, Link):
+            raise ValueError(
+                f"layers must be links, got the class {layer.__name__}: write "
+                f"{layer.__name__}(...), with its sizes"
+            )
         if not callable(layer):
             raise ValueError(
                 "All elements of the argument should be callable. "

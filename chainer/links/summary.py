@@ -12,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.links.link import Link
 from chainer.links.link_hook import LinkHook
+from chainer.links.serializers.positions import call_order
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -58,7 +59,7 @@ class ModelSummary:
     def __init__(self, model: Link, calls: _Calls | None) -> None:
         self.layers: list[Layer] = []
         seen: set[int] = set()
-        for path, link in model.namedlinks():
+        for path, link in _in_call_order(model):
             if id(link) in seen:  # one that the model contains twice
                 continue
             seen.add(id(link))
@@ -133,6 +134,24 @@ class ModelSummary:
         return (
             f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table><p>{totals}</p>"
         )
+
+
+def _in_call_order(model: Link) -> list[tuple[str, Link]]:
+    """Returns paths and links; those of a Sequential in the order of its calls."""
+    pairs = list(model.namedlinks())
+    places = {path: place for place, (path, _) in enumerate(pairs)}
+    links = dict(pairs)
+
+    def key(pair: tuple[str, Link]) -> list[int]:
+        keys: list[int] = []
+        parts = pair[0].strip("/").split("/") if pair[0] != "/" else []
+        for depth, name in enumerate(parts):
+            order = call_order(links["/" + "/".join(parts[:depth])])
+            path = "/" + "/".join(parts[: depth + 1])
+            keys.append(places[path] if order is None else order.index(name))
+        return keys
+
+    return sorted(pairs, key=key)
 
 
 def summary(model: Link, *inputs: Any, **kwargs: Any) -> ModelSummary:

@@ -20,9 +20,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
+from chainer.core.config.configuration import declare
+from chainer.core.config.entries import ConfigEntry
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.core.registry.registry import EntryLoadError, NameConflictError
@@ -52,6 +55,7 @@ __all__ = [
     "UnknownHookError",
     "cli",
     "commands",
+    "enable",
     "hookimpl",
     "hookspecs",
     "load",
@@ -81,8 +85,27 @@ def start(version: str) -> None:
     if _manager is None:
         _manager = PluginManager(version)
         registries.set_provider(_manager)
+        declare(
+            ConfigEntry(
+                "enable_plugins",
+                (),
+                apply=_enable_from_configuration,
+                accepted="tuple of str, or str",
+                about="Plugins that are enabled, by entry point or distribution: what they "
+                "register with `override=True` replaces Chainer's own, and their hooks for "
+                "training events are called. For the whole process; a plugin stays enabled if the "
+                "entry changes.",
+            )
+        )
         events.add_listener(_manager.emit)
         _manager.discover()
+
+
+def _enable_from_configuration(value: object) -> None:
+    names = cast("Sequence[object]", (value,) if isinstance(value, str) else value)
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"config.enable_plugins must be names of plugins, got {value!r}")
+    _host().request(cast("Sequence[str]", names))
 
 
 def _host() -> PluginManager:
@@ -96,8 +119,13 @@ def records() -> list[PluginRecord]:
     return _host().records()
 
 
-def load(name: str) -> list[PluginRecord]:
-    """Loads plugins by name and enables their hooks for training events.
+def enable(name: str) -> list[PluginRecord]:
+    """Loads plugins by name, and enables what changes a program: overrides and event hooks.
+
+    An installed plugin adds names. An entry with ``override=True`` replaces a name only if
+    the user enables the plugin: by this function, by ``CHAINER_ENABLE_PLUGINS``, or by
+    ``chainer.config.enable_plugins``. It is in effect from the first use of the name if the plugin
+    is enabled before. Objects that the program already holds stay.
 
     Args:
         name: Name of an entry point or of a distribution.
@@ -109,6 +137,11 @@ def load(name: str) -> list[PluginRecord]:
         PluginError: If there is no such plugin, or it is blocked or cannot be loaded. The cause is
             chained.
     """
+    return _host().load(name)
+
+
+def load(name: str) -> list[PluginRecord]:
+    """Does the same as :func:`enable`."""
     return _host().load(name)
 
 

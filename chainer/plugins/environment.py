@@ -4,8 +4,8 @@
 ``CHAINER_DISABLE_PLUGINS``  Names of entry points or distributions, separated by commas: these
                              are never imported.
 ``CHAINER_ENABLE_PLUGINS``   Names of entry points or distributions, separated by commas: these
-                             are loaded at the first use of any registry, and their hooks for
-                             training events are called.
+                             are loaded at the first use of any registry; their overrides are in
+                             effect, and their hooks for training events are called.
 ``CHAINER_PLUGINS_STRICT``   ``1``: a plugin that fails raises instead of warning.
 ``CHAINER_PLUGINS_TRACE``    ``1``: what is found, loaded and registered is printed to standard
                              error.

@@ -11,6 +11,7 @@ from typing import Any
 
 import pluggy
 
+from chainer.core.registry import registries as all_registries
 from chainer.core.registry.registry import Provenance, Registry
 from chainer.plugins import hookspecs
 from chainer.plugins.errors import PluginError, UnknownHookError
@@ -56,13 +57,15 @@ def collect(
     Raises:
         PluginError: If a hook has no parameter, so that it cannot register anything.
         UnknownHookError: If it implements a hook that does not exist.
-        pluggy.PluginValidationError: If a hook implementation has an argument that the hook does
-            not have.
+        PluginError: If a hook implementation has a parameter that the hook does not have.
     """
     # One pluggy manager for each plugin: an error in one cannot affect the others, and only the
     # implementations of this plugin are called.
     manager = _new_manager()
-    manager.register(plugin, name="plugin")
+    try:
+        manager.register(plugin, name="plugin")
+    except pluggy.PluginValidationError as error:
+        raise PluginError(_about_parameters(plugin) or str(error)) from error
     _check_names(manager, plugin)
     staged: list[Staged] = []
     for kind, registry in registries.items():
@@ -75,9 +78,32 @@ def collect(
                 f"def {caller.name}(registry)"
             )
         view = PackRegistry(registry, provenance)
-        caller(registry=view)
+        try:
+            caller(registry=view)
+        finally:
+            view.open = False
         staged += view.staged
     return staged
+
+
+def _about_parameters(plugin: object) -> str:
+    """Returns what is wrong with the parameters of the hooks of a plugin; may be empty."""
+    import difflib  # its import takes milliseconds
+
+    for name in hook_names():
+        function = getattr(plugin, name, None)
+        if not inspect.isroutine(function):
+            continue
+        known, given = (
+            [str(parameter) for parameter in inspect.signature(f).parameters]
+            for f in (getattr(hookspecs, name), function)
+        )
+        for parameter in given:
+            if parameter not in known:
+                near = difflib.get_close_matches(parameter, known, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+                return f"its hook {name}() has the unknown parameter {parameter!r}; {hint}"
+    return ""
 
 
 def _check_names(manager: _PluginManager, plugin: object) -> None:
@@ -109,6 +135,12 @@ def hook_names() -> list[str]:
         for name, value in vars(hookspecs).items()
         if name.startswith(hookspecs.PREFIX) and inspect.isfunction(value)
     ]
+
+
+def event_hook_names() -> list[str]:
+    """Returns the names of the hooks for events: those that fill no registry."""
+    filling = {hookspecs.PREFIX + kind for kind in all_registries.ALL}
+    return [name for name in hook_names() if name not in filling]
 
 
 class EventHooks:

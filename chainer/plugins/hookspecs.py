@@ -3,8 +3,9 @@
 A pack is a module (or object) named by an entry point of group ``chainer``. Its functions with the
 names of hooks are called. There is one hook for each registry, which gets a
 :class:`~chainer.plugins.staging.PackRegistry` to register names in, and some hooks for events.
-Every hook is optional. A pack may leave out arguments that it does not need; later versions only
-add arguments. A pack must be light: it refers to what it supplies as ``"module:attribute"`` and
+An entry with ``override=True`` replaces a name only if the user enabled the plugin. Every
+hook is optional. A pack may leave out arguments that it does not need; later versions only add
+arguments. A pack must be light: it refers to what it supplies as ``"module:attribute"`` and
 does not import it.
 
 Example:
@@ -153,9 +154,9 @@ def chainer_communicators(registry: PackRegistry) -> None:
 def chainer_trainer_start(trainer: Trainer) -> None:
     """Called when a trainer begins to run, before its extensions are initialized.
 
-    Event hooks are called only for plugins that the user enabled: registered at run time, loaded
-    with ``chainer.plugins.load``, or named in ``CHAINER_ENABLE_PLUGINS``. Installing a package does
-    not change what a program does.
+    Event hooks are called only for plugins that the user enabled: registered at run time, enabled
+    by ``chainer.plugins.enable`` or ``chainer.config.enable_plugins``, or named in
+    ``CHAINER_ENABLE_PLUGINS``. Installing a package does not change what a program does.
     """
 
 

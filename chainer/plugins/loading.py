@@ -46,7 +46,7 @@ class Loaded:
     plugin: Any = None
     staged: list[Staged] = field(default_factory=list[Staged])
     state: State = "loaded"
-    error: Exception | None = None
+    error: BaseException | None = None
     seconds: float = 0.0
     importing_seconds: float = 0.0
 
@@ -78,7 +78,10 @@ def load_pack(record: PluginRecord, registries: Mapping[str, Registry]) -> Loade
     except SystemExit as error:
         # A plugin must not end the program that imports Chainer.
         loaded.state, loaded.error = "failed", PluginError(f"it called sys.exit({error.code!r})")
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    # Also errors that are not an Exception: a plugin must not end the program that found it.
+    except BaseException as error:
         loaded.state, loaded.error = "failed", error
     loaded.seconds = time.perf_counter() - start
     return loaded

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.registry import registries
 from chainer.core.registry.registry import NameConflictError, Registry, UnavailablePlugin
 from chainer.plugins import _builtin, environment
-from chainer.plugins.discovery import FoundPack, discover
+from chainer.plugins.discovery import FoundPack, discover, normalize
 from chainer.plugins.environment import trace
 from chainer.plugins.errors import PluginError, PluginWarning
 from chainer.plugins.loading import Loaded, Turns, collect, load_pack
@@ -45,6 +45,7 @@ class PluginManager:
         self._events: EventHooks | None = None
         self._enabled_loaded = False
         self._reported_names: set[str] = set()
+        self._requested: list[str] = []
         # Tasks that this thread has begun and not finished: 'installed', 'enabled'.
         self._here = _ThreadState()
         # Protects the records and the order of registration. It is never held while a pack is
@@ -105,8 +106,7 @@ class PluginManager:
     def records(self) -> list[PluginRecord]:
         """Returns the records of all plugins, Chainer's own first. Does not load any."""
         self.discover()
-        with self._lock:
-            return sorted(self._records.values(), key=lambda record: not record.builtin)
+        return self._all()
 
     # Called by the registries
 
@@ -120,7 +120,8 @@ class PluginManager:
                 return False
         complete = all([self._load_if_found(record) for record in own])
         self._load_enabled()
-        return complete
+        # Not complete before the enabled plugins have replaced what they replace.
+        return complete and self._enabled_loaded
 
     def load_installed(self, registry: Registry) -> None:
         """Loads every installed pack that is not loaded yet."""
@@ -162,8 +163,16 @@ class PluginManager:
         return suggestion(registry.kind, name)
 
     def _all(self) -> list[PluginRecord]:
+        """Returns the records in the order in which plugins are loaded: Chainer's own first.
+
+        Others are sorted by name. So the order of folders on the path does not decide which of two
+        plugins gets a name.
+        """
         with self._lock:
-            return list(self._records.values())
+            records = list(self._records.values())
+        own = [record for record in records if record.builtin]
+        others = [record for record in records if not record.builtin]
+        return own + sorted(others, key=lambda r: (normalize(r.distribution), r.name))
 
     def _builtin(self) -> list[PluginRecord]:
         if not self._records:
@@ -176,13 +185,30 @@ class PluginManager:
         self._here.doing.add("enabled")
         try:
             for name in environment.names(environment.ENABLE):
-                self._load_enabled_by_variable(name)
+                self._load_enabled_by(environment.ENABLE, name)
+            for name in self._requested:
+                self._load_enabled_by("chainer.config.enable_plugins", name)
         finally:
             self._here.doing.remove("enabled")
             # Set at the end: another thread that uses its first name now waits for these plugins.
             self._enabled_loaded = True
 
-    def _load_enabled_by_variable(self, name: str) -> None:
+    def request(self, names: Sequence[str]) -> None:
+        """Enables plugins at the first use of any name, or now if that is over.
+
+        Args:
+            names: Names of entry points or distributions.
+
+        Raises:
+            PluginError: If it is over, and one cannot be loaded.
+        """
+        for name in names:
+            if self._enabled_loaded:
+                self.load(name)
+            elif name not in self._requested:
+                self._requested.append(name)
+
+    def _load_enabled_by(self, source: str, name: str) -> None:
         try:
             self.load(name)
         except PluginError as error:
@@ -192,12 +218,12 @@ class PluginManager:
                 if name in self._reported_names:
                     return
                 self._reported_names.add(name)
-            warnings.warn(f"{environment.ENABLE}: {error}", PluginWarning, stacklevel=2)
+            warnings.warn(f"{source}: {error}", PluginWarning, stacklevel=2)
 
     # Loading
 
     def load(self, name: str) -> list[PluginRecord]:
-        """Loads plugins by name and enables their hooks for training events.
+        """Loads plugins by name, and enables their overrides and hooks for training events.
 
         Args:
             name: Name of an entry point or of a distribution.
@@ -219,10 +245,12 @@ class PluginManager:
         for record in named:
             if record.state == "blocked" and record.blocked_by == _UNREGISTERED:
                 record.state = "found"
+            record.enabled = True  # before it is loaded: its overrides are in effect at once
             self._load_if_found(record)
             if record.state == "loaded":
                 self._enable(record)
             else:
+                record.enabled = False
                 failed.append(record)
         # Two distributions may use one name. The one that works serves.
         for record in failed:
@@ -269,6 +297,8 @@ class PluginManager:
                 _trace_loading(record, loaded.importing_seconds)
             if record.problem:
                 self._report(record)
+            if record.refused:
+                warnings.warn(_about_refused(record), PluginWarning, stacklevel=2)
         return record.state != "found"
 
     def _settle(self, record: PluginRecord, loaded: Loaded) -> bool:
@@ -283,8 +313,8 @@ class PluginManager:
         state, record.error = loaded.state, loaded.error
         if record.error is None:
             try:
-                record.entries, record.conflicts = commit(
-                    loaded.staged, partial=not environment.strict()
+                record.entries, record.conflicts, record.refused = commit(
+                    loaded.staged, partial=not environment.strict(), overrides=record.enabled
                 )
             except NameConflictError as error:
                 state, record.error = "failed", error
@@ -337,7 +367,8 @@ class PluginManager:
         staged = collect(plugin, self._registries, record)
         with self._lock:
             self._require_new(plugin, name)  # another thread may have registered it meanwhile
-            record.entries, record.conflicts = commit(staged, partial=False)
+            record.enabled = True
+            record.entries, record.conflicts, _ = commit(staged, partial=False, overrides=True)
             record.state, record.seconds = "loaded", time.perf_counter() - start
             self._records["", name] = record
         if environment.tracing():
@@ -379,7 +410,7 @@ class PluginManager:
             if record is None:
                 raise PluginError(f"no loaded plugin is, or is named, {plugin!r}")
             withdraw(record.entries)
-            record.entries = []
+            record.entries, record.refused, record.enabled = [], [], False
             # Otherwise an installed pack would be loaded again at the next missing name.
             if record.distribution:
                 record.state, record.blocked_by = "blocked", _UNREGISTERED
@@ -395,8 +426,12 @@ class PluginManager:
     def _enable(self, record: PluginRecord) -> None:
         from chainer.plugins.hooks import EventHooks
 
-        record.enabled = True
         with self._lock:
+            record.enabled = True
+            if record.refused:
+                taken = commit(record.refused, partial=True, overrides=True)
+                record.entries += taken.entries
+                record.refused = []
             events = self._events = self._events or EventHooks()
         events.add(record.plugin)
 
@@ -418,6 +453,14 @@ class _ThreadState(threading.local):
 
     def __init__(self) -> None:
         self.doing: set[str] = set()
+
+
+def _about_refused(record: PluginRecord) -> str:
+    names = ", ".join(record.refused_names())
+    return (
+        f"{record.provenance} is installed and not enabled, so it does not replace {names}. Enable "
+        f"it by chainer.plugins.enable({record.name!r}) or {environment.ENABLE}={record.name}"
+    )
 
 
 def _trace_loading(record: PluginRecord, importing: float) -> None:

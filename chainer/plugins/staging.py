@@ -15,6 +15,7 @@ from chainer.core.registry.registry import (
     Registry,
     check_entry,
 )
+from chainer.plugins.errors import PluginError
 
 
 class Staged(NamedTuple):
@@ -34,11 +35,14 @@ class PackRegistry:
 
     Attributes:
         kind: Kind of the registry, such as ``'functions'``.
+        staged: The registered entries.
+        open: Whether names can be registered: as long as the hook runs.
     """
 
     def __init__(self, registry: Registry, provenance: Provenance) -> None:
         self.kind = registry.kind
         self.staged: list[Staged] = []
+        self.open = True
         self._registry = registry
         self._provenance = provenance
 
@@ -49,9 +53,18 @@ class PackRegistry:
             name: The name.
             target: ``"module:attribute"``, which is imported when the name is first used, or an
                 object.
-            override: Whether to replace an entry of the same name. Without it the first owner keeps
-                the name, and a warning names both.
+            override: Whether to replace an entry of the same name, which happens only if the user
+                enables the plugin. Without it the first owner keeps the name, and a warning names
+                both.
+
+        Raises:
+            PluginError: If the hook has returned already.
         """
+        if not self.open:
+            raise PluginError(
+                f"{self._provenance} cannot register {self._registry.singular} {name!r} any more: "
+                "names are registered while its hook runs"
+            )
         check_entry(self._registry, name, target)
         entry = Entry(name, target, self._provenance, self._registry.requirement)
         # The registry does not know the names that this pack is about to register.
@@ -61,17 +74,30 @@ class PackRegistry:
         self.staged.append(Staged(self._registry, entry, override))
 
 
-def commit(
-    staged: Iterable[Staged], *, partial: bool
-) -> tuple[list[tuple[Registry, Entry]], list[NameConflictError]]:
+class Committed(NamedTuple):
+    """The fate of staged entries.
+
+    Attributes:
+        entries: The registered entries.
+        conflicts: Names that have another owner.
+        refused: Entries that would replace others, of a plugin that the user has not enabled.
+    """
+
+    entries: list[tuple[Registry, Entry]]
+    conflicts: list[NameConflictError]
+    refused: list[Staged]
+
+
+def commit(staged: Iterable[Staged], *, partial: bool, overrides: bool) -> Committed:
     """Adds staged entries to their registries.
 
     Args:
         staged: The entries.
         partial: Whether to continue with the other entries if a name is registered already.
+        overrides: Whether entries may replace others, because the user enabled the plugin.
 
     Returns:
-        tuple: The registered entries, and the conflicts.
+        Committed: The registered entries, and the others.
 
     Raises:
         NameConflictError: At the first conflict if ``partial`` is False. None of the entries is
@@ -79,7 +105,12 @@ def commit(
     """
     done: list[tuple[Registry, Entry]] = []
     conflicts: list[NameConflictError] = []
-    for registry, entry, override in staged:
+    refused: list[Staged] = []
+    for item in staged:
+        registry, entry, override = item
+        if override and not overrides and registry.has(entry.name):
+            refused.append(item)
+            continue
         try:
             registry.add(entry, override=override)
         except NameConflictError as error:
@@ -92,7 +123,7 @@ def commit(
             conflicts.append(error)
         else:
             done.append((registry, entry))
-    return done, conflicts
+    return Committed(done, conflicts, refused)
 
 
 def withdraw(entries: Iterable[tuple[Registry, Entry]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -373,7 +372,6 @@ class Trainer:
     ) -> None:
         if show_message:
             print(f"Exception in main training loop: {error}", file=sys.stderr)
-            traceback.print_exception(error, file=sys.stderr)
             print(
                 "Will finalize trainer extensions and updater before reraising the exception.",
                 file=sys.stderr,

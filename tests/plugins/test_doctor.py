@@ -237,9 +237,15 @@ def test_a_name_replaced_on_purpose(site: Any) -> None:
     site.add("first", entry_points={"first": "first"}, modules={"first": GOOD, "halves": HALVES})
     code = GOOD.replace("'halves:halve'", "'halves:halve', override=True")
     site.add("second", entry_points={"second": "second"}, modules={"second": code})
-    value = doctor(site, "first")
+    value = doctor(site, "first", CHAINER_ENABLE_PLUGINS="second")
     assert value["sound"]
     assert "was replaced by plugin 'second'" in findings(value)["overridden"]["text"]
+    value = doctor(site, "second", CHAINER_ENABLE_PLUGINS="second")
+    assert "replaces the one of plugin 'first'" in findings(value)["overrides"]["text"]
+    # A plugin that is only installed replaces nothing.
+    assert "overridden" not in findings(doctor(site, "first"))
+    refused = findings(doctor(site, "second"))["override_refused"]
+    assert "CHAINER_ENABLE_PLUGINS=second" in refused["advice"]
 
 
 def test_another_copy(site: Any, tmp_path: Path) -> None:

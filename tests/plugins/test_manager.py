@@ -293,7 +293,10 @@ def test_override_is_explicit(manager: Any, tables: Any, site: Any) -> None:
                 registry.register("shared", "math:sin", override={override})
         """
         site.add(name, entry_points={name: name}, modules={name: code})
-    tables["functions"].load_all()
+    with pytest.warns(PluginWarning, match="does not replace function 'shared'. Enable it by"):
+        tables["functions"].load_all()
+    assert tables["functions"].entry("shared").provenance.distribution == "first"
+    manager.load("second")
     assert tables["functions"].entry("shared").provenance.distribution == "second"
     manager.unregister("second")
     assert tables["functions"].entry("shared").provenance.distribution == "first"

@@ -356,7 +356,7 @@ class TestErrors:
             trainer.run()
         assert calls == ["initialize", 1, 2, ("on_error", "boom", True), "finalize"]
         err = capsys.readouterr().err
-        assert err.startswith("Exception in main training loop: boom\nTraceback")
+        assert err.startswith("Exception in main training loop: boom\nWill finalize")
         assert err.endswith(
             "Will finalize trainer extensions and updater before reraising the exception.\n"
         )

@@ -8,6 +8,7 @@ from typing import Any
 from chainer.core.arrays.protocol import Backend
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry
+from chainer.core.registry.requirements import describe_error
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def backend_status(name: str) -> BackendStatus:
         return BackendStatus(entry, backend, None, version, [str(d) for d in backend.devices()])
     except ImportError as error:  # the text of the error already names the plugin
         return BackendStatus(entry, backend, str(error))
-    except (Exception, SystemExit) as error:
-        text = f"{type(error).__name__} in the code of {entry.origin}: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise any error; it must not end the program
+        text = f"error in the code of {entry.origin}: {describe_error(error)}"
         return BackendStatus(entry, backend, text)

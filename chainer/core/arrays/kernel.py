@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, overload
 
 import numpy
@@ -177,7 +178,8 @@ class Operation:
             candidates.append(Candidate(kernel.provider, kernel.priority, reason, kernel))
         reason = "an accelerated kernel serves the call" if chosen else None
         candidates.append(Candidate("reference", -1, reason, None))
-        return Explanation(self.name, cls, tuple(candidates))
+        notes = _replacements(self.name, [kernel.key for kernel in self.kernels_for(cls)])
+        return Explanation(self.name, cls, tuple(candidates), notes)
 
     def kernels_for(self, cls: type) -> list[KernelDeclaration]:
         """Returns the kernels declared for an array class, highest priority first.
@@ -275,6 +277,20 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def _replacements(name: str, kernels: Sequence[str]) -> tuple[str, ...]:
+    """Returns a note for each function, operation or kernel that a plugin replaced."""
+    names = ((registries.functions, name), (registries.operations, name))
+    notes: list[str] = []
+    for registry, key in (*names, *((registries.kernels, kernel) for kernel in kernels)):
+        old = registry.replaced(key)
+        if old is not None:
+            notes.append(
+                f"{registry.singular} {key!r} of {registry.entry(key).origin} replaces the one of "
+                f"{old.origin}"
+            )
+    return tuple(notes)
 
 
 def _warn_of_unknown_providers(policy: KernelPolicy) -> None:

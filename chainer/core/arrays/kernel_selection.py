@@ -47,11 +47,13 @@ class Explanation:
         operation: Name of the operation.
         array_type: Class of the first array of the call.
         candidates: All kernels considered, highest priority first; the reference kernel is last.
+        notes: What enabled plugins have replaced, in one sentence each.
     """
 
     operation: str
     array_type: type
     candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> Candidate:
@@ -67,7 +69,7 @@ class Explanation:
         for candidate in self.candidates:
             mark, text = ("*", "chosen") if candidate.chosen else (" ", candidate.reason)
             lines.append(f"  {mark} {candidate.provider} (priority {candidate.priority}): {text}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"    {note}" for note in self.notes)])
 
 
 def by_preference(

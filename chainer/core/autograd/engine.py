@@ -435,7 +435,12 @@ class BackwardPass:
 
     def _call_on_variables(self, function: FunctionNode, targets: Indexes, gys: Grads) -> Grads:
         if not function._traits.accumulates:
-            return gradients_of_targets(function, targets, function.backward(targets, gys))
+            try:
+                gxs = function.backward(targets, gys)
+            except (AttributeError, IndexError, TypeError, ValueError) as error:
+                _explain_unretained(function, error)
+                raise
+            return gradients_of_targets(function, targets, gxs)
         # The function itself adds to the gradients that have arrived. So remove them from the sums.
         from_array = VariableNode.variable_class._from_array
         previous: list[Variable | None] = []
@@ -497,3 +502,13 @@ def _array_of(function: FunctionNode, gx: Variable) -> Array:
             f"{variable_class}\n{describe(function)}"
         )
     return gx._array
+
+
+def _explain_unretained(function: FunctionNode, error: Exception) -> None:
+    """Adds a note to an error of ``backward()`` if the function retains none of its inputs."""
+    if not function._retained_inputs and not function._retained_outputs:
+        error.add_note(
+            f"{type(function).__name__} retains nothing: to read inputs or outputs in backward(), "
+            "call self.retain_inputs((0,)) or self.retain_outputs((0,)) in forward(), with the "
+            "indexes of those that are needed"
+        )

@@ -77,6 +77,28 @@ class Parameter(Variable):
         self._gradient = UNDEFINED if kind_of(self.dtype) in "fc" else None
 
     @property
+    def requires_grad(self) -> bool:
+        """Whether backward computes the gradient; set it to False to freeze the parameter.
+
+        A frozen parameter has no gradient, and optimizers leave it as it is: no update, and no
+        weight decay. Graphs that exist already are not changed.
+        """
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        value = bool(value)
+        if value == self._requires_grad:
+            return
+        self._requires_grad = value
+        # Later functions get a node of the graph that knows about the change.
+        self._graph_node = None
+        if not value:
+            self.cleargrad()
+        if self.update_rule is not None:
+            self.update_rule.enabled = value
+
+    @property
     def is_initialized(self) -> bool:
         """Whether the parameter has an array."""
         return self._array is not None

@@ -30,11 +30,13 @@ from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_co
 from chainer.core.autograd.variable_moves import VariableMoves
 from chainer.core.autograd.variable_node import GRAD_WAS_SET, VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
+from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
 from chainer.core.lazy import resolve
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
-    from chainer.core.typing import Array, DType, Shape, VariableLike
+    from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
+from chainer.core.typing import Array, DType, Shape, VariableLike
 
 _new = object.__new__
 
@@ -543,3 +545,6 @@ def as_array(obj: Any) -> Any:
         array: ``obj.array`` if it is a variable; otherwise ``obj``.
     """
     return obj.array if isinstance(obj, Variable) else obj
+
+
+add_foreign_attributes(Variable, ATTRIBUTES["Variable"])

@@ -56,8 +56,8 @@ VARIABLES = (
         "CHAINER_ENABLE_PLUGINS",
         "names of entry points or distributions, separated by commas",
         "none",
-        "These plugins are loaded at the first use of any registry, and their hooks for training "
-        "events are called.",
+        "These plugins are loaded at the first use of any registry. What they register with "
+        "`override=True` replaces other names, and their hooks for training events are called.",
     ),
     EnvironmentVariable(
         "CHAINER_IDEEP_BFLOAT16",

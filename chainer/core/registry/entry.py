@@ -6,7 +6,7 @@ import threading
 from typing import Any, NamedTuple
 
 from chainer.core.lazy import resolve
-from chainer.core.registry.requirements import Requirement, describe
+from chainer.core.registry.requirements import Requirement, describe, describe_error
 
 
 class Provenance(NamedTuple):
@@ -36,6 +36,17 @@ _loading_lock = threading.Lock()
 
 class EntryLoadError(ImportError):
     """The object of a registered name could not be imported."""
+
+
+class _SelfReferenceError(EntryLoadError):
+    """Loading the object of an entry needs the object of the same entry."""
+
+
+class _Loading(threading.local):
+    """The entries that a thread is loading, further up in its calls."""
+
+    def __init__(self) -> None:
+        self.entries: set[Entry] = set()
 
 
 class Entry:
@@ -93,17 +104,28 @@ class Entry:
         # No lock around the import: the import system has its own, and a second one could deadlock
         # with a thread that imports the same module directly. Loading twice does no harm.
         if not self._loaded:
+            if self in _loading.entries:
+                raise _SelfReferenceError(
+                    f"{self.name!r} is registered by {self.origin} as {self.text}, which refers to "
+                    "the registered name itself; name the module that defines it"
+                )
+            _loading.entries.add(self)
             try:
                 loaded = resolve(self.target)
                 expected = None if self._requirement is None else self._requirement(loaded)
                 if expected is not None:
                     raise TypeError(f"it must be {expected}, it is {describe(loaded)}")
-            # A module of a plugin may call sys.exit(), which must not end the program.
-            except (Exception, SystemExit) as error:
+            except (KeyboardInterrupt, _SelfReferenceError):
+                raise
+            # A module of a plugin may call sys.exit(), or raise another error that is not an
+            # Exception. That must not end the program.
+            except BaseException as error:
                 raise EntryLoadError(
                     f"{self.name!r} could not be loaded from {self.text}, "
-                    f"registered by {self.origin}: {type(error).__name__}: {error}"
+                    f"registered by {self.origin}: {describe_error(error)}"
                 ) from error
+            finally:
+                _loading.entries.discard(self)
             with _loading_lock:
                 # Several threads may have loaded it. All get the object of the first one.
                 if not self._loaded:
@@ -113,3 +135,6 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"<entry {self.name!r} -> {self.text}, by {self.origin}>"
+
+
+_loading = _Loading()

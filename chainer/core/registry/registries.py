@@ -33,7 +33,11 @@ kernels = Registry(
 """Implementations of operations: ``operation/provider/array type`` ->
 :class:`~chainer.core.arrays.kernel.KernelDeclaration`."""
 
-functions = Registry("functions", requirement=is_callable)
+functions = Registry(
+    "functions",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.functions``."""
 
 variable_methods = Registry("variable_methods", "method of Variable", requirement=is_callable)
@@ -44,6 +48,7 @@ function_hooks = Registry(
     requirement=subclass_of(
         "chainer.core.autograd.function_hook:FunctionHook", "chainer.FunctionHook"
     ),
+    underscores=False,
 )
 """``chainer.function_hooks``."""
 
@@ -52,45 +57,83 @@ distributions = Registry(
     requirement=subclass_of(
         "chainer.distributions.distribution:Distribution", "chainer.Distribution"
     ),
+    underscores=False,
 )
 """``chainer.distributions``."""
 
-links = Registry("links", requirement=subclass_of("chainer.links.link:Link", "chainer.Link"))
+links = Registry(
+    "links", requirement=subclass_of("chainer.links.link:Link", "chainer.Link"), underscores=False
+)
 """``chainer.links``."""
 
 link_hooks = Registry(
-    "link_hooks", requirement=subclass_of("chainer.links.link_hook:LinkHook", "chainer.LinkHook")
+    "link_hooks",
+    requirement=subclass_of("chainer.links.link_hook:LinkHook", "chainer.LinkHook"),
+    underscores=False,
 )
 """``chainer.link_hooks``."""
 
-initializers = Registry("initializers", requirement=is_callable)
+initializers = Registry(
+    "initializers",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.initializers``."""
 
-serializers = Registry("serializers", requirement=is_callable)
+serializers = Registry(
+    "serializers",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.serializers``."""
 
 optimizers = Registry(
     "optimizers",
     requirement=subclass_of("chainer.training.optimizers.optimizer:Optimizer", "chainer.Optimizer"),
+    underscores=False,
 )
 """``chainer.optimizers``."""
 
-optimizer_hooks = Registry("optimizer_hooks", requirement=is_callable)
+optimizer_hooks = Registry(
+    "optimizer_hooks",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.optimizer_hooks``."""
 
-iterators = Registry("iterators", requirement=is_callable)
+iterators = Registry(
+    "iterators",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.iterators``."""
 
-datasets = Registry("datasets", requirement=is_callable)
+datasets = Registry(
+    "datasets",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.datasets``."""
 
-updaters = Registry("updaters", requirement=is_callable)
+updaters = Registry(
+    "updaters",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.training.updaters``."""
 
-extensions = Registry("extensions", requirement=is_callable)
+extensions = Registry(
+    "extensions",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.training.extensions``."""
 
-triggers = Registry("triggers", requirement=is_callable)
+triggers = Registry(
+    "triggers",
+    requirement=is_callable,
+    underscores=False,
+)
 """``chainer.training.triggers``."""
 
 onnx_converters = Registry("onnx_converters", "ONNX converter", requirement=is_callable)

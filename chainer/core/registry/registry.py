@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from chainer.core.foreign_names import name_hint
 from chainer.core.registry.entry import Entry, EntryLoadError, Provenance
 from chainer.core.registry.requirements import Requirement, describe
 
@@ -128,6 +129,8 @@ class Registry:
         requirement: Kind of objects that are accepted, see
             :mod:`chainer.core.registry.requirements`; None for anything. Lazy references are
             checked when they are imported.
+        underscores: Whether names may begin with an underscore. Attributes of modules may not,
+            because tools probe modules for such names, see :func:`chainer.core.lazy.lazy_module`.
 
     Example:
         >>> from chainer.core.registry.registry import Registry
@@ -141,15 +144,23 @@ class Registry:
     """
 
     def __init__(
-        self, kind: str, singular: str | None = None, requirement: Requirement | None = None
+        self,
+        kind: str,
+        singular: str | None = None,
+        requirement: Requirement | None = None,
+        *,
+        underscores: bool = True,
     ) -> None:
         self.kind = kind
         self.requirement = requirement
+        self.underscores = underscores
         self.singular = kind.removesuffix("s").replace("_", " ") if singular is None else singular
         self._entries: dict[str, Entry] = {}
         # Entries that were replaced on purpose, oldest first. When the entry that replaced one is
         # removed, the replaced one is active again.
         self._overridden: dict[str, list[Entry]] = {}
+        # Entries that were registered with override=True.
+        self._replacing: set[Entry] = set()
         # Entries whose names were taken already, by name; see _load_alternative().
         self._rejected: dict[str, list[Entry]] = {}
         self._listeners: list[Callable[[str], object]] = []
@@ -200,12 +211,35 @@ class Registry:
         with self._lock:
             owner = self._entries.get(entry.name)
             if owner is not None:
+                if not override and owner in self._replacing and entry.name not in self._overridden:
+                    # An enabled plugin, which may be loaded first, replaces what comes later, too.
+                    self._overridden[entry.name] = [entry]
+                    return
                 if not override:
                     self._rejected.setdefault(entry.name, []).append(entry)
                     raise NameConflictError(self, owner, entry)
                 self._overridden.setdefault(entry.name, []).append(owner)
+            if override:
+                self._replacing.add(entry)
             self._entries[entry.name] = entry
         self._notify(entry.name)
+
+    def has(self, name: str) -> bool:
+        """Returns whether a name is registered, without loading any plugin.
+
+        Args:
+            name: The name.
+        """
+        return name in self._entries
+
+    def replaced(self, name: str) -> Entry | None:
+        """Returns the entry that the active entry of a name replaced on purpose, or None.
+
+        Args:
+            name: The name.
+        """
+        entries = self._overridden.get(name)
+        return entries[-1] if entries else None
 
     def unregister(self, name: str) -> Entry:
         """Removes the entry of a name. An entry that it had replaced becomes active again.
@@ -233,6 +267,7 @@ class Registry:
         """
         with self._lock:
             overridden = self._overridden.get(entry.name, [])
+            self._replacing.discard(entry)
             if self._entries.get(entry.name) is entry:
                 if overridden:
                     self._entries[entry.name] = overridden.pop()
@@ -261,7 +296,8 @@ class Registry:
             EntryLoadError: If the object cannot be imported; the cause is chained.
         """
         # A registered name needs one lookup. This is a hot path: operations are found here.
-        entry = self._entries.get(name)
+        # Not before plugins that the user enabled are loaded: they may replace the entry.
+        entry = self._entries.get(name) if self._builtin_loaded else None
         entry = self.entry(name) if entry is None else entry
         try:
             return entry.load()
@@ -323,11 +359,9 @@ class Registry:
             name: The name.
         """
         # Without the lock: reading a dictionary is atomic, and entries are replaced as a whole.
-        entry = self._entries.get(name)
-        if entry is None and not self._builtin_loaded:
+        if not self._builtin_loaded:
             self._load_builtin()
-            entry = self._entries.get(name)
-        return entry
+        return self._entries.get(name)
 
     def names(self) -> list[str]:
         """Returns the names registered so far, sorted. After :meth:`load_all` these are all."""
@@ -396,8 +430,13 @@ class Registry:
         import difflib  # its import takes milliseconds and is needed for an error only
 
         message = f"no {self.singular} named {name!r}"
-        suggestion = None if self._provider is None else self._provider.suggest(self, name)
-        similar = difflib.get_close_matches(name, self._snapshot(), n=_MAX_SUGGESTIONS)
+        known = self._snapshot()
+        # A name in other case is the one that was meant: AdamW, not Adam, for Adamw.
+        similar = [other for other in known if other.lower() == name.lower()]
+        suggestion = None if similar else name_hint(self.kind, name)
+        if not similar and suggestion is None and self._provider is not None:
+            suggestion = self._provider.suggest(self, name)
+        similar = similar or difflib.get_close_matches(name, known, n=_MAX_SUGGESTIONS)
         if suggestion is not None:
             message += f"; {suggestion}"
         elif similar:
@@ -425,6 +464,10 @@ def check_entry(registry: Registry, name: object, target: object) -> None:
         raise ValueError(f"name of a {registry.singular} must not be empty")
     if name.split() != [name]:
         raise ValueError(f"name of a {registry.singular} must not contain spaces, got {name!r}")
+    if name.startswith("_") and not registry.underscores:
+        raise ValueError(
+            f"name of a {registry.singular} must not begin with an underscore, got {name!r}"
+        )
     if isinstance(target, str):
         module, _, attribute = target.partition(":")
         parts = [*module.split("."), *attribute.split(".")]

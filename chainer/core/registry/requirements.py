@@ -73,6 +73,23 @@ def _find(reference: str) -> Any:
     return getattr(sys.modules.get(module), attribute, None)
 
 
+def describe_error(error: BaseException) -> str:
+    """Returns the class and the text of an error of a plugin, whose methods may fail themselves.
+
+    Args:
+        error: The error.
+
+    Example:
+        >>> from chainer.core.registry.requirements import describe_error
+        >>> describe_error(KeyError("x"))
+        "KeyError: 'x'"
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception as second:
+        return f"{type(error).__name__}, whose text raises {type(second).__name__}"
+
+
 def describe(target: object) -> str:
     """Describes an object for messages. Its methods are not called, because they may fail."""
     if inspect.isclass(target):

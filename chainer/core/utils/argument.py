@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from chainer.core.arguments import require_attribute as require_attribute
 from chainer.core.arguments import wrong_type as wrong_type
+from chainer.core.foreign_names import explain_call_error
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -70,7 +71,11 @@ def removed_arguments(**texts: str) -> Callable[[Callable[_P, _R]], Callable[_P,
                 for name in kwargs:
                     if name in texts:
                         raise ValueError(texts[name])
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                explain_call_error(error, function, kwargs)
+                raise
 
         return wrapper
 
@@ -114,7 +119,11 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
                 )
                 # If it was also given by position, the call below raises TypeError.
                 kwargs[new] = kwargs.pop(old)
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                explain_call_error(error, function, kwargs)
+                raise
 
         # Tools that read signatures learn that there are more keywords than the names of today.
         signature = _with_old_names(function)

@@ -132,7 +132,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         try:
             losses, self.y = self._kernel.forward(x, t, weight, self.ignore_label, self.cache_score)
         except IndexError as error:
-            raise label_error(error, "t", t, x.shape[1], self.ignore_label) from error
+            raise label_error(error, "t", t, x.shape[1], self.ignore_label, False) from error
         # The scores are retained only where the softmax was not cached.
         self.retain_inputs((1,) if self.cache_score else (0, 1))
         if self.reduce == "no":

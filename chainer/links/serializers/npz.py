@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy
 
 from chainer.core.arguments import require_attribute, wrong_type
+from chainer.core.misuse import warn_once
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.link import Link
 from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.file_format import describe_source
 from chainer.links.serializers.npz_archive import NpzArchive, write_npz
@@ -125,6 +127,8 @@ class NpzDeserializer(serializer_module.Deserializer):
         self._ignores = _make_predicate(ignore_names)
         #: Set by load_npz(), which undoes a load that fails.
         self._journal: LoadJournal | None = None
+        #: Names that were asked for, to find entries that nothing asked for.
+        self._asked: set[str] = set()
         self._source = "the mapping"
         archive: Any = getattr(npz, "zip", None)  # of what numpy.load returns
         if archive is not None:
@@ -159,6 +163,7 @@ class NpzDeserializer(serializer_module.Deserializer):
             TypeError: If the dtype cannot be converted.
         """
         key = self.path + key.lstrip("/")
+        self._asked.add(key)
         if self._ignores(key):
             return value
         if key not in self.npz:
@@ -318,6 +323,8 @@ def load_npz(
     path: str = "",
     strict: bool = True,
     ignore_names: IgnoreNames = None,
+    *,
+    unused: Literal["warn", "error", "ignore"] = "warn",
 ) -> None:
     """Loads an object from the file in NPZ format.
 
@@ -336,16 +343,22 @@ def load_npz(
         strict (bool): If True, an error is raised when an expected value is not found in the given
             NPZ file. Otherwise, the value is ignored and its deserialization skipped.
         ignore_names (str, callable or list of them): See :class:`NpzDeserializer`.
+        unused (str): What to do about entries under ``path`` that the object does not have:
+            ``'warn'`` (if the object is a link), ``'error'`` or ``'ignore'``. They may be the
+            weights of layers that the model lacks.
 
     Raises:
         FileFormatError: (a ValueError) If the file is damaged, truncated or not an NPZ file.
-        KeyError: If a value is missing and ``strict`` is True.
+        KeyError: If a value is missing and ``strict`` is True, or the file has entries that the
+            object does not have and ``unused`` is ``'error'``.
         ValueError: If the shape of a value does not match, or ``ignore_names`` is of another type.
         TypeError: If the dtype of a value cannot be converted.
         OSError: If the file cannot be read.
 
     .. seealso:: :func:`chainer.serializers.save_npz`
     """
+    if unused not in ("warn", "error", "ignore"):
+        raise ValueError(f"unused must be 'warn', 'error' or 'ignore', got {unused!r}")
     path = entry_prefix(path)
     if isinstance(file, bytes):
         file = os.fsdecode(file)
@@ -360,6 +373,35 @@ def load_npz(
         with unchanged_on_error(obj, path) as journal:
             deserializer._journal = journal
             deserializer.load(obj)
+            # Snapshots of trainers also have entries for extensions that a program has left out.
+            if unused == "error" or (unused == "warn" and isinstance(obj, Link)):
+                _report_unused(deserializer, unused == "error")
+
+
+def _report_unused(deserializer: NpzDeserializer, as_error: bool) -> None:
+    """Warns of entries of a file that nothing asked for, or raises KeyError."""
+    names = [
+        name
+        for name in deserializer.npz
+        if name.startswith(deserializer.path)
+        and name not in deserializer._asked
+        and not deserializer._ignores(name)
+    ]
+    if not names:
+        return
+    shown = ", ".join(map(repr, names[:_MAX_SHOWN_NAMES])) + (
+        ", ..." if len(names) > _MAX_SHOWN_NAMES else ""
+    )
+    entries = "1 entry" if len(names) == 1 else f"{len(names)} entries"
+    text = f"{deserializer._source} has {entries} that the object does not have: {shown}"
+    if as_error:
+        raise KeyError(text)
+    warn_once(
+        "unused entries",
+        f"{deserializer._source} {len(names)}",
+        f"{text}; unused='ignore' says nothing, unused='error' refuses them",
+        stacklevel=3,
+    )
 
 
 def _is_seekable(file: Any) -> bool:

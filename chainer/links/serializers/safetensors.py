@@ -20,6 +20,7 @@ from chainer.links.serializers.npz import (
     serialize,
 )
 from chainer.links.serializers.npz_archive import is_none
+from chainer.links.serializers.positions import resolve_positions
 from chainer.links.serializers.rollback import unchanged_on_error
 from chainer.links.serializers.safetensors_archive import read_safetensors, write_safetensors
 
@@ -97,12 +98,14 @@ def load_safetensors(
         strict (bool): If True, an error is raised when a value is not found.
         ignore_names (str, callable or list of them): Names of entries that are skipped.
         names (dict): Name in the object -> name in the file, for files of other frameworks. Entries
-            that it lacks have the same name.
+            that it lacks have the same name. ``[1]/W`` denotes the second layer of a Sequential,
+            whose links have names in another order than their calls.
 
     Raises:
         FileFormatError: (a ValueError) If the file is damaged, truncated or of another format.
         KeyError: If a value is missing and ``strict`` is True.
-        ValueError: If the shape of a value does not match.
+        ValueError: If the shape of a value does not match, or ``names`` counts the links of a
+            Sequential from 0.
         OSError: If the file cannot be read.
 
     .. seealso:: :func:`chainer.serializers.save_safetensors`
@@ -111,9 +114,12 @@ def load_safetensors(
     arrays, metadata = read_safetensors(file)
     for key, value in _others(metadata, describe_source(file)).items():
         arrays[key] = numpy.array(value, dtype=object if value is None else None)
-    for own, theirs in (names or {}).items():
-        if theirs in arrays:
-            arrays[own] = arrays[theirs]
+    # All at once: a name of the file may be a name of another entry of the object.
+    arrays |= {
+        own: arrays[theirs]
+        for own, theirs in resolve_positions(obj, names or {}).items()
+        if theirs in arrays
+    }
     deserializer = NpzDeserializer(arrays, path, strict, ignore_names)
     deserializer._source = describe_source(file)
     with unchanged_on_error(obj, path) as journal:

@@ -1,7 +1,7 @@
 """``chainer info``: versions, backends and plugins, as a bug report needs them.
 
 With ``--json`` prints an object with the keys ``runtime`` (name -> version) and ``plugins`` (as
-``chainer plugins --json``, without loading any).
+``chainer plugins --all --json``). Plugins are loaded: only that shows whether they work.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from chainer import plugins
+from chainer.core.registry import registries
 from chainer.core.runtime_info import runtime_info
 from chainer.plugins.commands._output import print_json
 from chainer.plugins.records import PluginRecord
@@ -23,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints versions, backends and plugins."""
+    for registry in registries.ALL.values():
+        registry.load_all()
     info = runtime_info()
     records = plugins.records()
     if options.json:
@@ -38,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
 def _state(record: PluginRecord) -> str:
     who = f"{record.distribution} {record.version}".strip()
     text = f"{record.state} ({who})" if who else record.state
-    return f"{text}: {_first_line(record.problem)}" if record.problem else text
+    remarks = "; ".join(filter(None, [_first_line(record.problem), *record.remarks()]))
+    return f"{text}: {remarks}" if remarks else text
 
 
 def _first_line(text: str) -> str:

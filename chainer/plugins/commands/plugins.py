@@ -4,8 +4,8 @@ With ``--json`` prints a list of objects with the keys ``name`` (of the entry po
 ``distribution``, ``version``, ``target`` (of the entry point), ``builtin`` (whether it is a part of
 Chainer), ``location`` (metadata folder), ``state`` (loaded, blocked, incompatible or failed),
 ``error`` (what is wrong, or null), ``conflicts`` (names that it did not get), ``seconds`` (of
-loading), ``enabled`` (whether its hooks for training events are called) and ``registered`` (kind ->
-names).
+loading), ``enabled`` (whether the user enabled it), ``registered`` (kind -> names), ``replaced``
+(what it replaces), ``refused`` (what it would replace if it were enabled) and ``event_hooks``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,13 @@ def run(options: argparse.Namespace) -> int:
     elif records:
         _print(records, options.failed)
     else:
-        print("no plugins with problems" if options.failed else "no plugins installed")
+        builtin = sum(record.builtin for record in known)
+        print(
+            "no plugins with problems"
+            if options.failed
+            else f"no plugins of other distributions are installed; --all lists the {builtin} "
+            "built-in ones"
+        )
     return 1 if options.failed and records else 0
 
 
@@ -87,4 +93,4 @@ def _note(record: PluginRecord) -> str:
     if record.problem:
         # A table has one line for each plugin; --failed shows the whole text.
         return record.problem.partition("\n")[0]
-    return record.summary()
+    return "; ".join(filter(None, [record.summary(), *record.remarks()]))

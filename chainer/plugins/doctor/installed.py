@@ -24,6 +24,7 @@ from chainer.core.installation import install_command
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
+from chainer.core.registry.requirements import describe_error
 from chainer.core.version import __version__
 from chainer.plugins import environment
 from chainer.plugins.discovery import GROUP, normalize
@@ -40,6 +41,7 @@ _MACHINERY = (
     os.path.join(_OWN, "plugins") + os.sep,
     os.path.join(_OWN, "core", "registry") + os.sep,
     os.path.join(_OWN, "core", "lazy.py"),
+    os.path.join(_OWN, "core", "imports.py"),
     os.path.dirname(pluggy.__file__) + os.sep,
     os.path.dirname(importlib.__file__) + os.sep,
     "<frozen importlib",
@@ -272,8 +274,10 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         try:
             _examine_copies(record, report)
             _examine_entries(record, report)
-        except (Exception, SystemExit) as error:  # what a plugin registers may fail in any way
-            text = f"its objects cannot be examined: {type(error).__name__}: {error}"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # what a plugin registers may fail in any way
+            text = f"its objects cannot be examined: {describe_error(error)}"
             report.add(Finding("error", "plugin_error", text, "", author_lines(error)))
     return report
 
@@ -289,8 +293,8 @@ def _blocked(record: PluginRecord, asked_for: bool) -> Finding:
     return Finding(level, "blocked", f"blocked by {record.blocked_by}; it was not imported", advice)
 
 
-def _failure(record: PluginRecord, error: Exception) -> Finding:
-    text = f"{type(error).__name__}: {error}"
+def _failure(record: PluginRecord, error: BaseException) -> Finding:
+    text = describe_error(error)
     lines = author_lines(error)
     if isinstance(error, IncompatiblePluginError):
         advice = "the line 'chainer_api = ...' of its pack declares the version it was written for"
@@ -347,8 +351,19 @@ def _examine_entries(record: PluginRecord, report: Report) -> None:
     for conflict in record.conflicts:
         advice = "choose another name, or uninstall one of the two"
         report.add(Finding("error", "name_conflict", str(conflict), advice))
-    if not record.entries and not record.conflicts:
+    if not record.entries and not record.conflicts and not record.refused:
         report.add(_registers_nothing(record))
+    elif record.event_hooks() and not record.enabled:
+        report.add(_listens(record))
+    for item in record.refused:
+        name = f"{item.registry.singular} {item.entry.name!r}"
+        text = f"{name} is registered with override=True; it is used only if the plugin is enabled"
+        report.add(Finding("note", "override_refused", text, _how_to_enable(record)))
+    for registry, entry in record.entries:
+        old = registry.replaced(entry.name)
+        if old is not None and registry.find(entry.name) is entry:
+            text = f"{registry.singular} {entry.name!r} replaces the one of {old.origin}"
+            report.add(Finding("note", "overrides", text))
     for kind in dict.fromkeys(registry.kind for registry, _ in record.entries):
         pairs = [(reg, entry) for reg, entry in record.entries if reg.kind == kind]
         names = ", ".join(public_name(kind, entry.name) for _, entry in pairs)
@@ -367,15 +382,22 @@ def _examine_copies(record: PluginRecord, report: Report) -> None:
         report.add(Finding("note", "hidden_copy", text, "uninstall the one you do not use"))
 
 
+def _how_to_enable(record: PluginRecord) -> str:
+    return f"chainer.plugins.enable({record.name!r}) or {environment.ENABLE}={record.name}"
+
+
+def _listens(record: PluginRecord) -> Finding:
+    start = "" if record.entries or record.refused else "registers no names; "
+    text = f"{start}it listens to {', '.join(record.event_hooks())}"
+    if record.enabled:
+        return Finding("ok", "listens", text)
+    advice = f"its hooks are called if it is enabled: {_how_to_enable(record)}"
+    return Finding("note", "listens", f"{text}, and is not enabled", advice)
+
+
 def _registers_nothing(record: PluginRecord) -> Finding:
-    hooks = [name for name in dir(record.plugin) if name.startswith("chainer_trainer_")]
-    if hooks:
-        text = f"registers no names; it listens to {', '.join(sorted(hooks))}"
-        advice = (
-            f"its hooks are called after chainer.plugins.load({record.name!r}), or if "
-            f"{environment.ENABLE} names it"
-        )
-        return Finding("note", "listens", text, advice)
+    if record.event_hooks():
+        return _listens(record)
     advice = (
         f"define functions such as `def chainer_functions(registry)` in {record.target!r}; "
         "chainer.plugins.hookspecs lists them"
@@ -393,7 +415,7 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         entry.load()
     except ImportError as error:
         cause = error.__cause__ or error
-        text = f"{name} is registered as {entry.text}, which fails: {type(cause).__name__}: {cause}"
+        text = f"{name} is registered as {entry.text}, which fails: {describe_error(cause)}"
         advice = _advice_on_target(record, entry, cause)
         report.add(Finding("error", "target_error", text, advice, author_lines(cause)))
         return

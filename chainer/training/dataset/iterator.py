@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.utils.repr_texts import Plain, call_text, dataset_text, read_or_none
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
 
-class Iterator:
+class Iterator(CheckedKeywords):
     """Base class of all dataset iterators.
 
     Iterator iterates over the dataset, yielding a minibatch at each iteration. Minibatch is a list

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chainer.core.config.configuration import config
@@ -76,6 +77,8 @@ class Snapshot(Extension):
             raise TypeError(
                 f"autoload needs a file name that is a string, got {type(filename).__name__}"
             )
+        if isinstance(filename, str):
+            _check_fields(filename)
         self._target = target
         self.filename = filename
         self.writer = writer
@@ -362,3 +365,13 @@ def _find_latest_snapshot(fmt: str, path: str) -> str | None:
 def _find_stale_snapshots(fmt: str, path: str, n_retains: int) -> Iterator[str]:
     """Iterates over the names of all but the latest files, the oldest first."""
     return iter(old_snapshots(fmt, path, n_retains))
+
+
+def _check_fields(filename: str) -> None:
+    """Raises ValueError for a field that is not of the trainer, which no save could fill in."""
+    for _, field, _, _ in Formatter().parse(filename):
+        if field and field[0] not in ".[" and not field.startswith(("0.", "0[")):
+            raise ValueError(
+                f"filename has the field {{{field}}}, but fields are attributes of the trainer, "
+                f"such as {{.updater.iteration}}, got {filename!r}"
+            )

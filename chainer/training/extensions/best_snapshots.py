@@ -110,8 +110,8 @@ class BestSnapshots(Extension):
         mode: ``'min'`` if smaller values are better, ``'max'`` if larger ones are, or ``'auto'``:
             ``'max'`` for accuracies, scores and the like, going by the last part of the key.
         trigger: When an interval ends; a pair such as ``(1, 'epoch')`` or a trigger.
-        target: Contents of the best snapshots: an object to serialize, such as the model. By
-            default the trainer.
+        target: Object that the best snapshots contain, such as the model. The trainer
+            by default.
         filename: Name of the files; a format string of ``iteration``, which must be in it,
             ``epoch`` and ``value``.
         last: Name of the snapshot of the trainer that is written at the end of each interval,
@@ -202,7 +202,7 @@ class BestSnapshots(Extension):
                     "alone",
                     stacklevel=2,
                 )
-        # The file was written later than the snapshots that it lists.
+        # The file was written later than the snapshot.
         merged = {entry.file: entry for entry in (*self.entries, *on_disk)}
         present = [e for e in merged.values() if os.path.exists(os.path.join(trainer.out, e.file))]
         self._keep_best(trainer.out, present)

@@ -33,7 +33,7 @@ class Dashboard(Extension):
 
     On a terminal it is a panel below the other output, with bars and the course of every value,
     which is drawn anew as the training goes; it needs rich:
-    ``pip install "chainer[rich]"``. Text that is printed meanwhile appears above it.
+    ``pip install "chainer[rich]"``. Other output appears above it.
     However the training ends (also by an error, Ctrl-C or SIGTERM), the panel stays as it was last
     and the terminal is as before. Elsewhere (in a file, a pipe or a notebook) it is one plain line
     for each interval.

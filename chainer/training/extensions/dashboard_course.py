@@ -10,7 +10,7 @@ LONGEST_COURSE = 24
 
 
 class Course:
-    """The values of an observation that are shown: a few of them, however many there were.
+    """The values of an observation that a panel shows: a few, however many there were.
 
     Attributes:
         newest: The newest values, the last one at the end.

@@ -14,6 +14,7 @@ from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import FormulaUpdate, OptimizerUpdate
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.foreign_names import keyword_hint
 from chainer.core.typing import Array, DType
 from chainer.training.optimizers.hyperparameter import (
     Hyperparameter,
@@ -398,9 +399,7 @@ def _bound(
         if name in given:
             raise TypeError(f"{function}() got multiple values for argument {name!r}")
         if name not in declared:
-            raise TypeError(
-                f"{function}() got an unexpected keyword argument {name!r}; its hyperparameters: "
-                f"{', '.join(names)}"
-            )
+            hint = keyword_hint(name, value, names) or f"its hyperparameters: {', '.join(names)}"
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; {hint}")
         given[name] = value
     return given

@@ -29,8 +29,14 @@ def use_mixed_precision(optimizer: GradientMethod, target: Link, dtype: DTypeLik
 
     Raises:
         TypeError: If the dtype has not 16 bits.
+        ImportError: If ``ml_dtypes`` is not installed, which bfloat16 needs.
         RuntimeError: If the optimizer has made updates already.
     """
+    if dtype == "bfloat16":
+        try:
+            import ml_dtypes  # noqa: F401  # registers the name with NumPy
+        except ImportError as error:
+            raise ImportError("dtype='bfloat16' needs ml_dtypes: pip install ml_dtypes") from error
     half = numpy.dtype(dtype)
     if not is_half(half):
         raise TypeError(f"dtype must be float16 or bfloat16, got {half.name}")

@@ -15,6 +15,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import LAYOUTS, access_allowed
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
@@ -54,7 +55,7 @@ __all__ = [
 ]
 
 
-class Optimizer(Watched):
+class Optimizer(Watched, CheckedKeywords):
     """Base class of all numerical optimizers.
 
     :meth:`setup` gives an optimizer its target link, and :meth:`update` updates the parameters of
@@ -383,6 +384,8 @@ class GradientMethod(Optimizer):
             rule = self.create_update_rule()
             if self._use_fp32_update:
                 rule.use_fp32_update()
+            if not param.requires_grad:  # frozen, see Link.freeze()
+                rule.enabled = False
             param.update_rule = rule
         return self
 
@@ -468,7 +471,7 @@ class GradientMethod(Optimizer):
         with a blank method.
         """
         for param in self._target().params(include_uninit=False):
-            if param.grad is None:
+            if param.grad is None and param.requires_grad:
                 array = param.array
                 with param.device:
                     param.grad = backend_of(array).xp.zeros_like(array)
@@ -620,6 +623,8 @@ class GradientMethod(Optimizer):
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
 
+
+add_foreign_attributes(Optimizer, ATTRIBUTES["Optimizer"])
 
 #: Names that moved to chainer.optimizer_hooks in release 4; using them warns.
 _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")

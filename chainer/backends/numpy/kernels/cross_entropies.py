@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array
@@ -27,6 +29,9 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         valid = t != ignore_label
         # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
         labels = xp.where(valid, t, 0)
+        # NumPy would count from the end. A GPU would have to wait for the answer.
+        if xp is numpy and labels.min() < 0:
+            raise IndexError("a label is negative and not the label to ignore")
         losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
         if class_weight is not None:
             losses *= class_weight[labels]

@@ -8,6 +8,7 @@ from chainer.links.serializers import (
     npz as npz,
     npz_archive as npz_archive,
     pickled_none as pickled_none,
+    positions as positions,
     rollback as rollback,
     safetensors as safetensors,
     safetensors_archive as safetensors_archive,
