@@ -56,7 +56,9 @@ def get_digits(seed):
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        sys.exit('this example needs scikit-learn: pip install "chainer[examples]"')
+        sys.exit(
+            f"this example needs scikit-learn: {chainer.utils.install_command('scikit-learn')}"
+        )
     digits = load_digits()
     images = (digits.data / 16).astype(np.float32)
     dataset = chainer.datasets.TupleDataset(images, digits.target.astype(np.int32))

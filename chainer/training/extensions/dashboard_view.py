@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
+from chainer.core.installation import install_command
 from chainer.training.extensions.dashboard_course import LONGEST_COURSE, Course
 from chainer.training.extensions.progress import Progress
 
@@ -18,7 +19,9 @@ try:
     from rich.table import Table
     from rich.text import Text
 except ImportError as error:
-    raise ImportError('Dashboard needs rich on a terminal: pip install "chainer[rich]"') from error
+    raise ImportError(
+        f"Dashboard needs rich on a terminal: {install_command('chainer[rich]')}"
+    ) from error
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=+*#@"

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.installation import install_command
 from chainer.core.reporting.summary import to_float
 from chainer.training.extension import PRIORITY_READER, Extension
 from chainer.training.extensions.accumulator import Accumulator
@@ -97,7 +98,9 @@ class MLflowLogger(_ExperimentLogger):
         try:
             from mlflow.tracking import MlflowClient
         except ImportError as error:
-            raise ImportError('MLflowLogger needs MLflow: pip install "chainer[mlflow]"') from error
+            raise ImportError(
+                f"MLflowLogger needs MLflow: {install_command('chainer[mlflow]')}"
+            ) from error
         # A client instead of MLflow's global run: two trainings in a process stay apart.
         self._client = MlflowClient(tracking_uri=self._tracking_uri)
         self._failed = False
@@ -197,7 +200,9 @@ class WandbLogger(_ExperimentLogger):
         try:
             import wandb
         except ImportError as error:
-            raise ImportError('WandbLogger needs W&B: pip install "chainer[wandb]"') from error
+            raise ImportError(
+                f"WandbLogger needs W&B: {install_command('chainer[wandb]')}"
+            ) from error
         self._failed = False
         self._run_id = self._run_id or uuid.uuid4().hex[:12]
         self._run = wandb.init(

@@ -14,6 +14,7 @@ from chainer.core.arrays.device_resident import device_of
 from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.function import no_backprop_mode
 from chainer.core.config.configuration import using_config
+from chainer.core.installation import install_command
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.extensions.plotting import Figures, save_figure
@@ -28,7 +29,7 @@ _SMOOTHING = 0.9
 
 @dataclass
 class LearningRateRange:
-    """What :func:`find_learning_rate` found.
+    """Result of :func:`find_learning_rate`.
 
     Attributes:
         rates: Learning rates that were tried, ascending.
@@ -61,7 +62,9 @@ class LearningRateRange:
         try:
             figure, axes = Figures().subplots(figsize=(6, 3.5))
         except ImportError as error:
-            raise ImportError('plots need Matplotlib: pip install "chainer[plot]"') from error
+            raise ImportError(
+                f"plots need Matplotlib: {install_command('chainer[plot]')}"
+            ) from error
         axes.plot(self.rates, self.losses)
         axes.axvline(self.suggestion, color="C1", linestyle=":", label=f"{self.suggestion:.2g}")
         axes.set(xscale="log", xlabel="learning rate", ylabel="loss (smoothed)")

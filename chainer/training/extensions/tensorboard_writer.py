@@ -13,6 +13,7 @@ from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.computational_graph import build_computational_graph
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.installation import install_command
 from chainer.core.reporting.summary import to_float
 from chainer.links.link import Link
 from chainer.links.loaded_state import serialize_if_able
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 ImageFunction = Callable[[Any], Mapping[str, Any]]
 
-_INSTALL = 'pip install "chainer[tensorboard]"'
 _BINS = 64
 _FLUSH_SECONDS = 1
 
@@ -243,7 +243,9 @@ def _make_writer(directory: str, iteration: int) -> Any:
     try:
         from tensorboardX import SummaryWriter
     except ImportError as error:
-        raise ImportError(f"TensorBoardWriter needs tensorboardX: {_INSTALL}") from error
+        raise ImportError(
+            f"TensorBoardWriter needs tensorboardX: {install_command('chainer[tensorboard]')}"
+        ) from error
     # Readers take the files in the order of their names, which have no more than seconds of the
     # time.
     suffix = f".{time.time_ns()}"

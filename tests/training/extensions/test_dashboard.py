@@ -13,6 +13,7 @@ import pytest
 import chainer
 from chainer import training
 from chainer.training.extensions import Dashboard
+from chainer.utils import install_command
 from tests.training.observed_training import assert_same_rows, make_trainer, observing
 
 if sys.platform != "win32":
@@ -181,7 +182,7 @@ def test_without_rich(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "chainer.training.extensions.dashboard_view", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     trainer = observing(tmp_path, [1], Dashboard(out=Screenless()))
-    with pytest.raises(ImportError, match=r'pip install "chainer\[rich\]"'):
+    with pytest.raises(ImportError, match=re.escape(install_command("chainer[rich]"))):
         trainer.run(show_loop_exception_msg=False)
     out = io.StringIO()  # no terminal, no need
     observing(tmp_path, [1], Dashboard(trigger=(1, "iteration"), out=out)).run()

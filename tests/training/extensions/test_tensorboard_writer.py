@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 
@@ -13,6 +14,7 @@ import chainer
 from chainer import training
 from chainer.training import extensions
 from chainer.training.extensions import TensorBoardWriter
+from chainer.utils import install_command
 from tests.training.observed_training import assert_same_rows, make_trainer, observing
 
 
@@ -257,7 +259,7 @@ def test_a_new_training_replaces_the_last_one(tmp_path):
 def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     trainer = observing(tmp_path, [1], TensorBoardWriter())
-    with pytest.raises(ImportError, match=r'pip install "chainer\[tensorboard\]"'):
+    with pytest.raises(ImportError, match=re.escape(install_command("chainer[tensorboard]"))):
         trainer.run(show_loop_exception_msg=False)
 
 
