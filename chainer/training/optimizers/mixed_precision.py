@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.installation import install_command
 from chainer.links.hooks.cast_inputs import CastInputs
 from chainer.links.link import Link
 
@@ -36,7 +37,9 @@ def use_mixed_precision(optimizer: GradientMethod, target: Link, dtype: DTypeLik
         try:
             import ml_dtypes  # noqa: F401  # registers the name with NumPy
         except ImportError as error:
-            raise ImportError("dtype='bfloat16' needs ml_dtypes: pip install ml_dtypes") from error
+            raise ImportError(
+                f"dtype='bfloat16' needs ml_dtypes: {install_command('ml_dtypes')}"
+            ) from error
     half = numpy.dtype(dtype)
     if not is_half(half):
         raise TypeError(f"dtype must be float16 or bfloat16, got {half.name}")
