@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import _signal
 import warnings
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -550,6 +551,11 @@ class GradientMethod(Optimizer):
         kwds: dict[str, Any],
     ) -> bool:
         """Computes the loss and the gradients; returns whether the loss is a variable."""
+        if isinstance(lossfun, Variable):
+            raise TypeError(
+                "lossfun must be a function that returns the loss, got a Variable: call "
+                "update(model, x, t), or loss.backward() and then update()"
+            )
         loss = lossfun(*args, **kwds)
         # Anything with backward() is accepted: programs hand in mocks and wrapped variables.
         if not hasattr(loss, "backward"):
@@ -573,15 +579,24 @@ class GradientMethod(Optimizer):
             if not (rule.enabled and rule.updates_in_float32(param)):
                 remove_loss_scale(param)
         self.call_hooks("pre")
-        # As ``self.t += 1`` and all other changes of the update.
-        self.__dict__["t"] = self.t + 1
-        optimizer_changes.renew()
-        if self.is_safe_to_update():
-            update_parameters(params)
-            checks.done(params)
-        self._give_missing_gradients(params)
-        self.call_hooks("post")
-        self.update_loss_scale()
+        # From here on the update is completed, whatever the user types.
+        held = _HeldInterrupt()
+        previous = held.hold()
+        try:
+            # As ``self.t += 1`` and all other changes of the update.
+            self.__dict__["t"] = self.t + 1
+            optimizer_changes.renew()
+            if self.is_safe_to_update():
+                update_parameters(params)
+                checks.done(params)
+            self._give_missing_gradients(params)
+            self.call_hooks("post")
+            self.update_loss_scale()
+        finally:
+            if previous is not None:
+                _signal.signal(_signal.SIGINT, previous)
+        if held.received is not None and previous is not None:
+            previous(*held.received)
 
     def _give_missing_gradients(self, params: list[Parameter]) -> None:
         """Calls :meth:`reallocate_cleared_grads`, unless it has nothing to do."""
@@ -622,6 +637,38 @@ class GradientMethod(Optimizer):
             for param in self.target.params():
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
+
+
+class _HeldInterrupt:
+    """Holds Ctrl-C back while parameters are updated, so that no update is half done.
+
+    Only the handler that Python calls is replaced, not the signal mask: other threads could get the
+    signal. A second Ctrl-C is not held back: a hook may take long.
+
+    Attributes:
+        received: Arguments of the handler, if the signal has come.
+    """
+
+    received: tuple[int, Any] | None = None
+    _previous: Any = None
+
+    def hold(self) -> Callable[[int, Any], Any] | None:
+        """Replaces the handler and returns it; None where there is nothing to hold back."""
+        # The C functions: those of the module signal take as long as a small update.
+        previous: Any = _signal.getsignal(_signal.SIGINT)
+        if not callable(previous):
+            return None  # ignored, or left to the system
+        self._previous = previous
+        try:
+            _signal.signal(_signal.SIGINT, self)
+        except ValueError:  # handlers run in the main thread only, so this one is not interrupted
+            return None
+        return previous
+
+    def __call__(self, number: int, frame: Any) -> None:
+        if self.received is not None:
+            self._previous(number, frame)
+        self.received = number, frame
 
 
 add_foreign_attributes(Optimizer, ATTRIBUTES["Optimizer"])

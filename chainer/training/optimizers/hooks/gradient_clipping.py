@@ -12,6 +12,7 @@ import numpy
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.config.configuration import threads
+from chainer.core.misuse import warn_once
 from chainer.core.typing import Array
 from chainer.training.optimizers.hooks._norms import sum_of_squares
 from chainer.training.optimizers.hooks.grouping import dense_gradients
@@ -28,6 +29,22 @@ def _sum_of_squares(param: Parameter) -> Array:
         if param.loss_scale is not None:
             total /= param.loss_scale**2
         return total
+
+
+def _finite_norm(norm: float, params: list[Parameter]) -> float:
+    """Returns the norm of all gradients; computed anew if only their squares are too large."""
+    if math.isfinite(norm):
+        return norm
+    largest = 0.0
+    arrays: list[Array] = []
+    for param in params:
+        scale = 1.0 if param.loss_scale is None else float(param.loss_scale)
+        array = numpy.abs(backend_of(param.grad).to_xp(param.grad)).astype(numpy.float64) / scale
+        arrays.append(array)
+        largest = max(largest, float(array.max(initial=0)))
+    if not math.isfinite(largest) or largest == 0:
+        return norm  # a gradient itself is not finite
+    return largest * math.sqrt(sum([float(((a / largest) ** 2).sum()) for a in arrays]))
 
 
 class GradientClipping:
@@ -57,6 +74,13 @@ class GradientClipping:
     def __init__(self, threshold: float) -> None:
         if not threshold >= 0:
             raise ValueError(f"threshold must not be negative, got {threshold!r}")
+        if threshold == 0:
+            warn_once(
+                "gradient clipping",
+                "GradientClipping",
+                "threshold of GradientClipping is 0: all gradients become zero",
+                stacklevel=3,
+            )
         self.threshold = threshold
 
     def __call__(self, opt: Optimizer) -> None:
@@ -79,14 +103,15 @@ class GradientClipping:
         grads = dense_gradients(params)
         if grads is not None:
             kernel = gradient_hooks.select(grads[0])
-            norm = math.sqrt(float(kernel.sum_of_squares(grads)))
+            norm = _finite_norm(math.sqrt(float(kernel.sum_of_squares(grads))), params)
             if norm > self.threshold:
                 with numpy.errstate(invalid="ignore"):  # as below
                     kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
             return
         # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
-        squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
-        norm = math.sqrt(squares)
+        with numpy.errstate(over="ignore"):  # _finite_norm() computes it anew
+            squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
+        norm = _finite_norm(math.sqrt(squares), params)
         if norm == 0:
             return
         rate = self.threshold / norm

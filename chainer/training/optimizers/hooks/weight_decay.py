@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.backends.operations.gradient_hooks import gradient_hooks
+from chainer.core.misuse import warn_once
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
 from chainer.training.optimizers.hooks.grouping import Entry
 
@@ -35,6 +36,13 @@ class WeightDecay(GradientHook):
     can_group = True
 
     def __init__(self, rate: float) -> None:
+        if isinstance(rate, (int, float)) and rate < 0:
+            warn_once(
+                "weight decay",
+                "WeightDecay",
+                f"rate of WeightDecay is {rate!r}: with a negative rate the parameters grow",
+                stacklevel=3,
+            )
         self.rate = rate
 
     def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
