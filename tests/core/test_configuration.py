@@ -22,6 +22,7 @@ DEFAULTS = {
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
+    "enable_plugins": (),
     "in_recomputing": False,
     "keep_graph_on_report": False,
     "kernels": (),

@@ -19,7 +19,7 @@ def test_programs(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_to_pages(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+\.md)", page.read_text(encoding="utf-8")):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+\.md)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).is_file(), target
 
 

@@ -100,7 +100,8 @@ class DeclaredRule(UpdateRule):
 
     def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter by the kernel that serves its arrays."""
-        if param.grad is not None:
+        # A parameter without an array has no gradient either, and says so by an error.
+        if param.array is not None and param.grad is not None:
             update_alone(self, param)
 
     def update_core_gpu(self, param: Parameter) -> None:

@@ -182,7 +182,7 @@ def test_damaged_svhn(root, data):
 def test_svhn_without_scipy(root, monkeypatch):
     write(root / "pfnet/chainer/svhn/train_32x32.mat", mat(3))
     monkeypatch.setitem(sys.modules, "scipy.io", None)
-    with pytest.raises(ImportError, match=r"chainer\[datasets\]"):
+    with pytest.raises(ImportError, match=r"pip install .*\[datasets\]"):
         datasets.get_svhn()
 
 
