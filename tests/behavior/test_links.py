@@ -80,6 +80,7 @@ class Recording(chainer.Link):
 
 
 @pytest.mark.parametrize("suffix", ["npz", "hdf5"])
+@pytest.mark.filterwarnings("ignore:.*entries that the object does not have")
 def test_loading_serializes_once(tmp_path, suffix):
     """Loading a file calls serialize() once, with the deserializer."""
     if suffix == "hdf5":

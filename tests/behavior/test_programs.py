@@ -18,6 +18,16 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+#: Lines of release 7.8.1 that differ here on purpose, by program.
+INTENDED = {
+    # load_npz() warns of entries that nobody asked for.
+    "data_iterators": {"load nonstrict | None": "load nonstrict | None | W UserWarning"},
+    # Layer normalization takes any number of leading axes.
+    "links_members": {
+        "ln | ! Exception": "ln | ((2, 3, 4), V:float32(2, 3)[[#, #, #], [#, #, #]], "
+        "float32(3,)[#, #, #])"
+    },
+}
 #: Control sequences with which release 7 moves the cursor in tables.
 CURSOR = re.compile("\x1b\\[J")
 
@@ -62,7 +72,14 @@ def test_output(program, tmp_path):
         if re.search(rf"\b{package}\b|hdf5" if package == "h5py" else package, program.read_text()):
             pytest.importorskip(package)
     expected = lines_of(program.with_suffix(".txt").read_text())
-    assert_same(printed(sys.executable, program, tmp_path), expected)
+    changed = INTENDED.get(program.stem, {})
+    assert set(changed) <= set(expected)
+    found = printed(sys.executable, program, tmp_path)
+    for place, line in enumerate(expected):
+        if line in changed:
+            assert NUMBER.sub("#", found[place]) == changed[line]
+            found[place] = line
+    assert_same(found, expected)
 
 
 @pytest.mark.slow

@@ -39,6 +39,14 @@ def test_every_intended_difference_is_explained():
     assert set(headings) == {group.name for group in (NAN_AND_INFINITIES, *INTENDED)}
 
 
+#: Functions that release 7.8.1 does not have.
+NEWER = {
+    *("adaptive_average_pooling_2d", "dice_loss", "drop_path", "focal_loss", "geglu", "gelu"),
+    *("glu", "hard_swish", "instance_normalization", "label_smoothed_cross_entropy", "mish"),
+    *("quick_gelu", "reglu", "rms_normalization", "sigmoid_focal_loss", "silu", "swiglu"),
+}
+
+
 def test_all_functions_are_called():
     packages = (
         "activation array connection evaluation loss math noise normalization pooling rnn util"
@@ -50,7 +58,7 @@ def test_all_functions_are_called():
         for name in group
         if name.islower()
     }
-    assert own - set(GENERATORS) == set()
+    assert own - set(GENERATORS) == NEWER
 
 
 def test_calls_are_the_same_in_every_process():

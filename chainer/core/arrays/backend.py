@@ -140,7 +140,11 @@ def _device_of_text(text: str) -> Device:
 
 
 def _is_host(name: str) -> bool:
-    return name in registries.backends and get_backend(name).family == HOST_FAMILY
+    """Whether a name is that of a backend on the host that has one device."""
+    if name not in registries.backends:
+        return False
+    backend = get_backend(name)
+    return backend.family == HOST_FAMILY and not backend.multi_device
 
 
 def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:

@@ -41,7 +41,7 @@ class BatchInv(UnaryFunction):
         type_check.expect(in_types.size() == 1)
         a_type = in_types[0]
         type_check.expect(a_type.dtype.kind == "f", a_type.ndim == self.ndim)
-        type_check.expect(a_type.shape[-1] == a_type.shape[-2])
+        type_check.expect(a_type.shape[self.ndim - 2] == a_type.shape[self.ndim - 1])
 
     def forward(self, inputs: Arrays) -> Arrays:
         (a,) = inputs
