@@ -357,7 +357,7 @@ def check_keywords(cls: type, kwargs: Mapping[str, object]) -> None:
 class CheckedKeywords:
     """Base of classes whose constructors tell which keyword argument was meant."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, /, *args: Any, **kwargs: Any) -> Self:
         """Makes an instance, or raises TypeError for an unknown keyword argument."""
         if kwargs:
             check_keywords(cls, kwargs)

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 import chainer
-from tests.comparison.graph_differences import first_difference
+from tests.comparison.graph_differences import first_difference, gives_an_output_twice
 from tests.comparison.graphs import answer, program_of
 from tests.comparison.stored import load_graphs
 
@@ -17,6 +17,8 @@ def stored():
 
 def test_programs(stored):
     for number, theirs in enumerate(stored):
+        if gives_an_output_twice(program_of(number)):
+            continue
         difference = first_difference(theirs, answer(chainer, number))
         assert difference is None, (number, difference, program_of(number))
 

@@ -341,7 +341,7 @@ def misspelled_unit(out):
     trainer(out).extend(extensions.LogReport(), trigger=(1, "epochs"))
 
 
-@case(RuntimeError, r"call super\(\).__init__\(\) before init_scope\(\)")
+@case(RuntimeError, r"Call super\(\).__init__\(\) first in Model.__init__\(\)")
 def forgotten_super(out):
     class Model(chainer.Chain):
         def __init__(self):

@@ -506,6 +506,8 @@ def _array_of(function: FunctionNode, gx: Variable) -> Array:
 
 def _explain_unretained(function: FunctionNode, error: Exception) -> None:
     """Adds a note to an error of ``backward()`` if the function retains none of its inputs."""
+    if getattr(error, "__notes__", None):
+        return  # Rules have told more precisely.
     if not function._retained_inputs and not function._retained_outputs:
         error.add_note(
             f"{type(function).__name__} retains nothing: to read inputs or outputs in backward(), "

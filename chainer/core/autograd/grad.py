@@ -20,6 +20,7 @@ from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import using_config
 from chainer.core.misuse import MisuseWarning
 
 if TYPE_CHECKING:
@@ -82,11 +83,16 @@ def grad(
 
     targets = {x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
-    # As in earlier releases, the last gradient counts if a variable is given several times.
     starts: dict[VariableNode, Variable] = {}
     any_dtype = False
     for i, y in enumerate(outputs):
-        gy = starts[y.node] = _seed(y, given[i], i, loss_scale)
+        gy: Any = _seed(y, given[i], i, loss_scale)
+        if y.node in starts:
+            # A variable that is given several times gets the sum. Release 7 forgets all but the
+            # last, and the gradients of ``x + y``, which are one variable, are given like this.
+            with using_config("enable_backprop", enable_double_backprop):
+                gy = starts[y.node] + gy
+        starts[y.node] = gy
         any_dtype = any_dtype or gy._array.dtype != y._array.dtype
     roots = list(starts)
     initial = _initial_of_inputs(inputs, grad_inputs)

@@ -42,10 +42,11 @@ def positional_encoding(x: VariableLike, offset: int = 0, base: float = 10000.0)
     xp = get_array_module(x)
     length, size = x.shape[-2:]
     pairs = (size + 1) // 2
-    frequencies = base ** (-2.0 / max(size, 1) * xp.arange(pairs, dtype=numpy.float64))
-    angles = (offset + xp.arange(length, dtype=numpy.float64))[:, None] * frequencies
-    waves = xp.empty((length, 2 * pairs), numpy.float64)
-    waves[:, ::2] = xp.sin(angles)
-    waves[:, 1::2] = xp.cos(angles)
-    encoding = xp.broadcast_to(waves[:, :size].astype(x.dtype), x.shape)
+    with x.device:
+        frequencies = base ** (-2.0 / max(size, 1) * xp.arange(pairs, dtype=numpy.float64))
+        angles = (offset + xp.arange(length, dtype=numpy.float64))[:, None] * frequencies
+        waves = xp.empty((length, 2 * pairs), numpy.float64)
+        waves[:, ::2] = xp.sin(angles)
+        waves[:, 1::2] = xp.cos(angles)
+        encoding = xp.broadcast_to(waves[:, :size].astype(x.dtype), x.shape)
     return x + encoding

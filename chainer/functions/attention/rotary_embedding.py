@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from chainer.backends.compute_dtypes import to_compute_dtype
-from chainer.core.arrays.backend import get_array_module
+from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
@@ -111,9 +111,10 @@ def rotary_embedding(
         )
     xp = get_array_module(array)
     dtype = numpy.dtype(numpy.float64 if array.dtype.itemsize == 8 else numpy.float32)
-    # Angles of long texts need more digits than float32 has.
-    frequencies = base ** (-2.0 / max(size, 1) * xp.arange(size // 2, dtype=numpy.float64))
-    steps = xp.arange(length) if positions is None else positions
-    angles = steps.astype(numpy.float64)[:, None] * frequencies
-    cos, sin = xp.cos(angles).astype(dtype), xp.sin(angles).astype(dtype)
+    with get_device_from_array(array):
+        # Angles of long texts need more digits than float32 has.
+        frequencies = base ** (-2.0 / max(size, 1) * xp.arange(size // 2, dtype=numpy.float64))
+        steps = xp.arange(length) if positions is None else positions
+        angles = steps.astype(numpy.float64)[:, None] * frequencies
+        cos, sin = xp.cos(angles).astype(dtype), xp.sin(angles).astype(dtype)
     return RotaryEmbedding(cos, sin, interleaved).apply((x,))[0]

@@ -87,7 +87,9 @@ def focal_loss(
                 f"class_weight must have the shape {(n_classes,)}, got {class_weight.shape}"
             )
         shape = (-1,) + (1,) * (t.ndim - 1)
-        weights = weights * class_weight.astype(x.dtype, copy=False).reshape(shape)
+        with x.device:
+            factors = class_weight.astype(x.dtype, copy=False).reshape(shape)
+        weights = weights * factors
     log_p = log_softmax(x, axis=1)
     losses = -sum_axes(log_p * _focus(exp(log_p), gamma) * weights, axis=1)
     return losses if reduce == "no" else mean_of_valid(losses, t, ignore_label)
@@ -157,7 +159,9 @@ def _focus(p: Variable, gamma: float) -> Variable | float:
         return square(1.0 - p)
     # Rounding may give p > 1, and powers below 1 have no gradient at 0.
     tiny = 1e-6 if p.dtype.itemsize < 8 else 1e-12
-    return maximum(1.0 - p, (p.array * 0 + tiny).astype(p.dtype)) ** gamma
+    with p.device:
+        smallest = (p.array * 0 + tiny).astype(p.dtype)
+    return maximum(1.0 - p, smallest) ** gamma
 
 
 def _expect_binary(in_types: type_check.TypeInfoTuple) -> None:

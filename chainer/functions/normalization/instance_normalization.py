@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.backend import get_array_module
+from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.normalization.group_normalization import GroupNormalization
@@ -43,7 +43,8 @@ def instance_normalization(
     channels = array.shape[1:2]
     if gamma is None or beta is None:
         xp = get_array_module(array)
-        gamma = xp.ones(channels, array.dtype) if gamma is None else gamma
-        beta = xp.zeros(channels, array.dtype) if beta is None else beta
+        with get_device_from_array(array):
+            gamma = xp.ones(channels, array.dtype) if gamma is None else gamma
+            beta = xp.zeros(channels, array.dtype) if beta is None else beta
     # An input without channels is refused by the type check.
     return GroupNormalization(max([1, *channels]), eps).apply((x, gamma, beta))[0]

@@ -45,8 +45,9 @@ def adaptive_average_pooling_2d(x: VariableLike, output_size: int | tuple[int, i
     rows, columns = pair
     if height % rows == 0 and width % columns == 0:
         return average_pooling_2d(x, (height // rows, width // columns))
-    down = _averages(height, rows, x)
-    across = _averages(width, columns, x)
+    with x.device:
+        down = _averages(height, rows, x)
+        across = _averages(width, columns, x)
     # The means down and across are independent: two products with matrices of weights.
     return matmul(down, matmul(x, across, transb=True))
 

@@ -639,6 +639,7 @@ POOLING = [
 MODERN = [
     case("gelu", F.gelu, X),
     case("gelu tanh", lambda x: F.gelu(x, approximate=True), X),
+    case("quick_gelu", F.quick_gelu, X),
     case("silu", F.silu, X),
     case("hard_swish", F.hard_swish, 3 * X),
     case("mish", F.mish, X),

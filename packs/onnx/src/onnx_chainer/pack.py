@@ -27,8 +27,8 @@ CONVERTERS = {
     "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance Hinge HuberLoss "
     "MeanAbsoluteError MeanSquaredError SigmoidCrossEntropy SoftmaxCrossEntropy SquaredError "
     "Triplet",
-    "modern": "GELU HardSwish IsLabel Mish OneHotLabels RotaryEmbedding ScaledDotProductAttention "
-    "SiLU TanhGELU",
+    "modern": "GELU HardSwish IsLabel Mish OneHotLabels QuickGELU RotaryEmbedding "
+    "ScaledDotProductAttention SiLU TanhGELU",
     "noise": "DropPath Dropout Gaussian",
     "normalization": "BatchNormalization FixedBatchNormalization "
     "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization NormalizeL2",

@@ -12,20 +12,24 @@ if TYPE_CHECKING:
 
 
 class PseudoConnect(FunctionNode):
-    """Passes its inputs on, except the first, a delegate variable."""
+    """Passes its inputs on, except the last, a delegate variable.
+
+    Backward goes to the inputs in their order. The delegate variable was sent before the others
+    were made, so the receiver returns its gradient after theirs.
+    """
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(inputs[1:])
+        return tuple(inputs[:-1])
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         # Delegate variables, which are empty, get a gradient, so that backward goes on to what they
         # came from, also if it started from one without gradient.
         return tuple(
             chainer.Variable(self.xp.zeros(node.shape, node.dtype))
-            if gy is None and (index == 0 or 0 in node.shape)
+            if gy is None and (index == len(grad_outputs) or 0 in node.shape)
             else gy
             for index, (node, gy) in enumerate(
-                zip(self.input_nodes, (None, *grad_outputs), strict=True)
+                zip(self.input_nodes, (*grad_outputs, None), strict=True)
             )
         )
 
@@ -76,4 +80,4 @@ def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> ConnectedV
     """
     if delegate_variable is None:
         return ConnectedVariables(actual_variables)
-    return ConnectedVariables(PseudoConnect().apply((delegate_variable, *actual_variables)))
+    return ConnectedVariables(PseudoConnect().apply((*actual_variables, delegate_variable)))

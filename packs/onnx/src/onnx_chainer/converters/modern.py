@@ -37,6 +37,12 @@ def SiLU(g: Nodes, x: str) -> str:
 
 
 @rule()
+def QuickGELU(g: Nodes, x: str) -> str:
+    """The input times the sigmoid of 1.702 times the input."""
+    return g("Mul", x, g("Sigmoid", g("Mul", x, g.const(1.702))))
+
+
+@rule()
 def HardSwish(g: Nodes, x: str) -> str:
     """The input times a piecewise linear sigmoid."""
     if g.opset >= 14:
