@@ -20,7 +20,7 @@ PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 #: Lines of release 7.8.1 that differ here on purpose, by program.
 INTENDED = {
-    # load_npz() warns of entries that nobody asked for.
+    # load_npz() warns of entries that the link does not have.
     "data_iterators": {"load nonstrict | None": "load nonstrict | None | W UserWarning"},
     # Layer normalization takes any number of leading axes.
     "links_members": {

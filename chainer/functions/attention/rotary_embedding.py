@@ -6,7 +6,7 @@ import numpy
 
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.rules import LinearMap
@@ -100,7 +100,7 @@ def rotary_embedding(
                [-0.301,  1.382],
                [-1.325,  0.493]], dtype=float32)
     """
-    array = x.array if isinstance(x, Variable) else x
+    array = as_variable(x).array
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}")
     length, size = array.shape[-2:] if array.ndim >= 2 else (0, 0)

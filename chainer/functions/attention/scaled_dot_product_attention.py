@@ -6,7 +6,7 @@ import numpy
 
 from chainer.backends.operations.attentions import AttentionOptions
 from chainer.backends.operations.attentions import scaled_dot_product_attention as operation
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
@@ -172,6 +172,7 @@ def scaled_dot_product_attention(
     """
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
+    q, k, v = (as_variable(array) for array in (q, k, v))
     factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
     scores = (*q.shape[:-1], *k.shape[-2:-1])
     inputs = (q, k, v)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.functions.normalization.group_normalization import GroupNormalization
 
@@ -39,7 +39,7 @@ def instance_normalization(
         array([[[-1.,  1.],
                 [-1.,  1.]]], dtype=float32)
     """
-    array = x.array if isinstance(x, Variable) else x
+    array = as_variable(x).array
     channels = array.shape[1:2]
     if gamma is None or beta is None:
         xp = get_array_module(array)

@@ -116,7 +116,7 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, make, module):
     monkeypatch.setitem(sys.modules, f"{module}.tracking", None)
     trainer = make_trainer(tmp_path)
     trainer.extend(make())
-    with pytest.raises(ImportError, match=rf"chainer\[{module}\]"):
+    with pytest.raises(ImportError, match=rf"pip install .*\[{module}\]"):
         trainer.run(show_loop_exception_msg=False)
 
 
