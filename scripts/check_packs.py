@@ -49,9 +49,6 @@ PUBLIC = (
     "chainer.training.updater",
 )
 
-#: Packs that become parts of ``chainer``; their code is checked there.
-MERGED = ("extensions", "modern-functions")
-
 #: Greatest cyclomatic complexity of a function.
 MOST_COMPLEX = 20
 
@@ -96,8 +93,6 @@ def main() -> int:
     findings: list[str] = []
     for path in sorted(ROOT.glob("packs/*/src/**/*.py")):
         source, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
-        if name.parts[1] in MERGED:
-            continue
         for line, imported in private_imports(source):
             findings.append(f"{name}:{line}: {imported} is private (docs/plugin-api.md)")
         for function, count in complex_functions(source):

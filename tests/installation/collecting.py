@@ -42,7 +42,7 @@ def pages() -> list[Path]:
     found += sorted((ROOT / "docs").glob("**/*.md"))
     found += sorted((ROOT / "packs").glob("*/README.md"))
     found += sorted((ROOT / "examples").glob("**/*.md"))
-    return [path for path in found if not _is_merged(path)]
+    return found
 
 
 def source_files() -> list[Path]:
@@ -50,7 +50,7 @@ def source_files() -> list[Path]:
     found = [*(ROOT / "chainer").glob("**/*.py"), *(ROOT / "examples").glob("**/*.py")]
     found += (ROOT / "packs").glob("*/src/**/*.py")
     found += (ROOT / "packs").glob("*/examples/**/*.py")
-    return sorted(path for path in found if not _is_merged(path))
+    return sorted(found)
 
 
 def commands_of(text: str, source: str) -> Iterator[Command]:
@@ -110,14 +110,6 @@ def literal_commands() -> list[str]:
             if "pip install" in node.value and id(node) not in docstrings:
                 found.append(f"{_name(path)}:{node.lineno}: {node.value.strip()}")
     return found
-
-
-def _is_merged(path: Path) -> bool:
-    """Returns whether a file is of a pack that becomes a part of chainer before the release."""
-    return path.relative_to(ROOT).parts[:2] in {
-        ("packs", "extensions"),
-        ("packs", "modern-functions"),
-    }
 
 
 def _name(path: Path) -> str:
