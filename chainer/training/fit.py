@@ -183,7 +183,7 @@ log = trainer.get_extension("LogReport").log
 
 
 def _program(values: Mapping[str, object]) -> str:
-    """Returns the program that a call stands for: the source of the function that runs."""
+    """Returns the program that a call runs: the source of the function that runs."""
     lines = inspect.getsource(_make_trainer).splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("    if device"))
     body = textwrap.dedent("\n".join(lines[first:-1]))
