@@ -1,8 +1,8 @@
 """Pictures for pages of the reference, drawn from the code itself while the site is built.
 
 A module draws one kind of thing. Its function ``draw(name, value)`` returns a figure, or None where
-it has nothing to show for a name. Nothing is listed by name where a call tells as much: a function
-of one array has a curve, whoever registered it.
+it has nothing to show for a name. Nothing is listed by name where a call tells as much: each
+registered function of one array has a curve.
 """
 
 from __future__ import annotations
