@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onnx_chainer.converter_registry import converter, register_converter
     from onnx_chainer.exporting import export
     from onnx_chainer.importing.load import load
+    from onnx_chainer.importing.operators import register_operator
     from onnx_chainer.tensors import convert_parameter
     from onnx_chainer.testcases import export_testcase
 
@@ -29,6 +30,7 @@ __all__ = [
     "export_testcase",
     "load",
     "register_converter",
+    "register_operator",
 ]
 
 _PLACES = {
@@ -38,6 +40,7 @@ _PLACES = {
     "export_testcase": "onnx_chainer.testcases",
     "load": "onnx_chainer.importing.load",
     "register_converter": "onnx_chainer.converter_registry",
+    "register_operator": "onnx_chainer.importing.operators",
 }
 
 # Programs of earlier releases use these submodules after `import onnx_chainer` alone.

@@ -22,6 +22,7 @@ class UnsupportedOperatorError(ValueError):
     def __init__(self, names: list[str]) -> None:
         super().__init__(
             f"the model has operators that cannot be loaded: {', '.join(names)}; "
-            "load(..., operators={name: function}) takes functions for them"
+            "load(..., operators={name: function}) takes functions for them, and packages register "
+            "functions in the hook chainer_onnx_operators"
         )
         self.names = names

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from onnx_chainer.importing.attributes import Attributes, attributes_of
 from onnx_chainer.importing.bodies import function_body, has_body
@@ -24,6 +24,19 @@ Scope: TypeAlias = MutableMapping[str, Value]
 Operator: TypeAlias = Callable[..., Any]
 """A function of the attributes and the inputs of a node. It returns the output or a tuple of them.
 With the attribute ``takes_scope`` it gets the scope after the attributes."""
+
+
+class OperatorLookup(Protocol):
+    """Finds the functions of operators."""
+
+    def find(self, name: str) -> Operator | None:
+        """Returns the function of an operator, or None if there is none.
+
+        Args:
+            name: The name with its domain, which ONNX's own operators do not have.
+        """
+        ...
+
 
 #: Nodes of a model with the bodies of all calls of functions. Calls of calls could make a small
 #: file fill the memory.
@@ -127,11 +140,11 @@ class Compiler:
 
     Args:
         proto (onnx.ModelProto): The model.
-        operators: Operator -> function. Names of other domains than ONNX's own begin with the
-            domain and a dot.
+        operators: Finds the functions of operators by name. Names of other domains than ONNX's own
+            begin with the domain and a dot.
     """
 
-    def __init__(self, proto: Any, operators: dict[str, Operator]) -> None:
+    def __init__(self, proto: Any, operators: OperatorLookup) -> None:
         self._operators = operators
         self._opsets = {o.domain: o.version for o in proto.opset_import}
         self._functions = {
@@ -203,8 +216,9 @@ class Compiler:
         if key in self._functions:
             return self._call(self._functions[key], node)
         name = f"{domain}.{node.op_type}" if domain else node.op_type
-        if name in self._operators:
-            return self._operators[name]
+        known = self._operators.find(name)
+        if known is not None:
+            return known
         if has_body(node.op_type, domain, attributes.opset):
             return function_body(node, domain, attributes.opset, self)
         reference = reference_operator(node, domain, attributes.opset)

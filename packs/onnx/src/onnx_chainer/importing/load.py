@@ -14,7 +14,7 @@ import chainer
 from chainer import Parameter, Variable
 from onnx_chainer.importing.errors import ONNXFormatError, UnsupportedOperatorError
 from onnx_chainer.importing.graph import Compiler, Graph, Operator
-from onnx_chainer.importing.operators import constant_inputs, operators_with
+from onnx_chainer.importing.operators import Lookup, constant_inputs
 from onnx_chainer.importing.safety import check_external_data, check_sizes
 from onnx_chainer.importing.values import Value, is_float, whole
 from onnx_chainer.optional import require
@@ -54,7 +54,7 @@ class ONNXModel(chainer.Chain):
     ) -> None:
         super().__init__()
         graph = proto.graph
-        compiler = Compiler(proto, operators_with(operators))
+        compiler = Compiler(proto, Lookup(operators))
         self._graph: Graph = compiler.compile(graph, initializers=False)
         if compiler.unknown:
             raise UnsupportedOperatorError(compiler.unknown)
