@@ -13,6 +13,14 @@ from onnx_chainer.versions import MAXIMUM_OPSET_VERSION, MINIMUM_OPSET_VERSION
 if TYPE_CHECKING:
     from onnx_chainer.converter_registry import converter, register_converter
     from onnx_chainer.exporting import export
+    from onnx_chainer.importing.errors import (
+        LimitError,
+        ONNXFormatError,
+        ONNXModelError,
+        OperatorError,
+        UnsupportedAttributeError,
+        UnsupportedOperatorError,
+    )
     from onnx_chainer.importing.load import load
     from onnx_chainer.importing.operators import register_operator
     from onnx_chainer.tensors import convert_parameter
@@ -23,6 +31,12 @@ __version__ = "8.0.0"
 __all__ = [
     "MAXIMUM_OPSET_VERSION",
     "MINIMUM_OPSET_VERSION",
+    "LimitError",
+    "ONNXFormatError",
+    "ONNXModelError",
+    "OperatorError",
+    "UnsupportedAttributeError",
+    "UnsupportedOperatorError",
     "__version__",
     "convert_parameter",
     "converter",
@@ -34,6 +48,12 @@ __all__ = [
 ]
 
 _PLACES = {
+    "LimitError": "onnx_chainer.importing.errors",
+    "ONNXFormatError": "onnx_chainer.importing.errors",
+    "ONNXModelError": "onnx_chainer.importing.errors",
+    "OperatorError": "onnx_chainer.importing.errors",
+    "UnsupportedAttributeError": "onnx_chainer.importing.errors",
+    "UnsupportedOperatorError": "onnx_chainer.importing.errors",
     "convert_parameter": "onnx_chainer.tensors",
     "converter": "onnx_chainer.converter_registry",
     "export": "onnx_chainer.exporting",

@@ -64,7 +64,11 @@ def reference_operator(node: Any, domain: str, opset: int) -> Callable[..., Any]
     @constants()
     def compute(attributes: Attributes, *values: Value) -> tuple[Value, ...]:
         feeds = {x: host_array(v) for x, v in zip(inputs, values) if x}
-        results = iter(evaluator.run(None, feeds))
+        try:
+            results = iter(evaluator.run(None, feeds))
+        except RuntimeError as error:
+            # The reference implementation has this class for inputs that it cannot compute.
+            raise ValueError(str(error)) from error
         found = [next(results) if y else None for y in outputs]
         first = next((v for v in values if v is not None and array_of(v).dtype.kind != "O"), None)
         return tuple([_like(first, y) for y in found])
