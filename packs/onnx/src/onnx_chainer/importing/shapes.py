@@ -78,7 +78,10 @@ def _split(attributes: Attributes, x: Tensor, sizes: Tensor | None = None) -> tu
         n = array_of(x).shape[axis]
         count = attributes.get("num_outputs", attributes.outputs)
         part = -(-n // count)
-        lengths = [max(min(part, n - i * part), 0) for i in range(count)]
+        # The number may be larger than the number of outputs, those at the end being left out.
+        lengths = [max(min(part, n - i * part), 0) for i in range(min(count, attributes.outputs))]
+        if sum(lengths) < n:
+            lengths.append(n - sum(lengths))
     if len(lengths) == 1:
         return (x,)
     places = numpy.cumsum(lengths)[:-1].tolist()
