@@ -146,8 +146,9 @@ def chainer_onnx_converters(registry: PackRegistry) -> None:
 def chainer_onnx_operators(registry: PackRegistry) -> None:
     """Registers functions that compute operators of ONNX, by the names of the operators.
 
-    Names of other domains than ONNX's own begin with the domain and a dot: ``"com.example.Swish2"``.
-    The distribution ``onnx-chainer`` asks for them when it loads a model that has the operator.
+    Names of other domains than ONNX's own begin with the domain and a dot, such as
+    ``"com.example.Swish2"``. The distribution ``onnx-chainer`` asks for them when it loads a model
+    that has the operator.
     """
 
 

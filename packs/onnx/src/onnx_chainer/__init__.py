@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from onnx_chainer.importing.load import load
     from onnx_chainer.importing.operators import register_operator
+    from onnx_chainer.quantization.exporting import export_quantized
     from onnx_chainer.tensors import convert_parameter
     from onnx_chainer.testcases import export_testcase
 
@@ -41,6 +42,7 @@ __all__ = [
     "convert_parameter",
     "converter",
     "export",
+    "export_quantized",
     "export_testcase",
     "load",
     "register_converter",
@@ -57,6 +59,7 @@ _PLACES = {
     "convert_parameter": "onnx_chainer.tensors",
     "converter": "onnx_chainer.converter_registry",
     "export": "onnx_chainer.exporting",
+    "export_quantized": "onnx_chainer.quantization.exporting",
     "export_testcase": "onnx_chainer.testcases",
     "load": "onnx_chainer.importing.load",
     "register_converter": "onnx_chainer.converter_registry",

@@ -54,12 +54,7 @@ def reference_operator(node: Any, domain: str, opset: int) -> Callable[..., Any]
         [onnx.helper.make_value_info(x, empty) for x in inputs if x],
         [onnx.helper.make_value_info(y, empty) for y in outputs if y],
     )
-    opsets = [onnx.helper.make_opsetid(domain, opset)]
-    if domain:
-        opsets.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
-    from onnx.reference import ReferenceEvaluator
-
-    evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets))
+    evaluator = _evaluator(graph, domain, opset)
 
     @constants()
     def compute(attributes: Attributes, *values: Value) -> tuple[Value, ...]:
@@ -74,6 +69,27 @@ def reference_operator(node: Any, domain: str, opset: int) -> Callable[..., Any]
         return tuple([_like(first, y) for y in found])
 
     return compute
+
+
+def _evaluator(graph: Any, domain: str, opset: int) -> Any:
+    """Returns the reference implementation of a graph of one node.
+
+    It lacks old versions of some operators, such as QuantizeLinear before operator set 19. The next
+    version computes the same: later ones of these operators only add types and attributes.
+    """
+    from onnx.reference import ReferenceEvaluator
+
+    onnx = require("onnx")
+    newest = onnx.defs.onnx_opset_version()
+    for version in range(opset, max(opset, newest) + 1):
+        opsets = [onnx.helper.make_opsetid(domain, version)]
+        if domain:
+            opsets.append(onnx.helper.make_opsetid("", newest))
+        try:
+            return ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets))
+        except RuntimeError:
+            if version >= newest:
+                raise
 
 
 def _like(first: Value, result: Any) -> Value:
