@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import chainer
+import chainer.functions as F
+import chainer.links as L
 from chainer import MisuseWarning
 from chainer.training import optimizers as O
 from chainer.training.optimizers import hooks as H
