@@ -6,9 +6,12 @@ import itertools
 import os
 import random
 import textwrap
+import threading
 
 import pytest
 
+from chainer.plugins.loading import Turns
+from chainer.plugins.records import PluginRecord
 from tests.plugins.conftest import Site
 from tests.robustness.first_use import NAMES
 
@@ -138,10 +141,76 @@ def test_packs_that_need_each_other(site: Site) -> None:
     )
 
 
+def test_a_thread_that_has_not_woken_up_yet() -> None:
+    """It waited for a pack that is loaded now; it still loads the pack that it began before."""
+    lock = threading.Lock()
+    turns = Turns(lock)
+    first, second = (PluginRecord(name, "d", "1", name) for name in ("first", "second"))
+    loading, loaded = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with lock:
+            turns.begin(first)
+            loading.set()
+            turns.wait(second)
+        loaded.wait(10)
+        with lock:
+            turns.end(first)
+
+    with lock:
+        turns.begin(second)
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert loading.wait(10)
+    with lock:  # the other thread waits, or is about to
+        turns.end(second)
+        assert turns._last_in_line(first) == thread.ident
+        threading.Timer(0.05, loaded.set).start()
+        assert turns.wait(first)
+        assert turns._last_in_line(first) is None
+    thread.join()
+
+
+def test_an_import_that_another_thread_holds_up(site: Site) -> None:
+    """A pack is not called broken because a deadlock of imports ended in its import."""
+    site.add(
+        "chainer-late",
+        entry_points={"late": "late"},
+        modules={
+            "late": """
+            import helper
+            def chainer_functions(registry):
+                registry.register("late", "math:sin")
+            """,
+            "helper": """
+            import threading, time
+            time.sleep(0.3)
+            import program
+            """,
+            "program": """
+            import threading, time
+            thread = threading.Thread(target=lambda: __import__("helper"))
+            thread.start()
+            time.sleep(0.1)
+            import chainer.functions as F
+            found = hasattr(F, "late")
+            """,
+        },
+    )
+    assert site.value(
+        """
+        import json, math, chainer
+        import program
+        program.thread.join()
+        import chainer.functions as F
+        print(json.dumps([F.late is math.sin, [r.problem for r in chainer.plugins.records()]]))
+        """
+    )[0]
+
+
 def test_overriding_while_others_look() -> None:
     """An attribute of a module is that of the last entry, whatever the order of the threads is."""
     import sys
-    import threading
 
     import chainer
     import chainer.functions as F
