@@ -107,6 +107,16 @@ class Adam(DeclaredOptimizer):
     Raises:
         ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
             of float32 for float16 parameters.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.Adam(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
@@ -169,6 +179,16 @@ class AdamW(Adam):
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
         weight_decay_rate (float): Weight decay rate.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdamW(alpha=0.1, weight_decay_rate=0.01).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.6760248 , 0.67602473]], dtype=float32)
     """
 
     amsgrad: bool = hyperparameter(default=False, init=False)
@@ -186,6 +206,16 @@ class AMSGrad(AdamW):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSGrad(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     weight_decay_rate: float = hyperparameter(default=0, init=False)
@@ -203,6 +233,16 @@ class AdaBound(Adam):
         gamma (float): Convergence speed of the bound functions.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaBound(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     adabound: bool = hyperparameter(default=True, init=False)
@@ -225,6 +265,16 @@ class AMSBound(AdaBound):
     """AMSBound optimizer: :class:`AdaBound` with ``amsgrad=True``.
 
     It takes the arguments of :class:`AdaBound`.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSBound(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     amsgrad: bool = hyperparameter(default=True, init=False)
