@@ -92,6 +92,18 @@ class Trainer:
         out (str): Output directory.
         reporter (Reporter): Reporter object to report observed values.
         stop_reason (str): Why :meth:`stop` was called; None if it was not.
+
+    Example:
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "epoch"))
+        >>> trainer.extend(training.extensions.LogReport())
+        >>> trainer.run()
+        >>> trainer.updater.iteration
+        6
     """
 
     def __init__(

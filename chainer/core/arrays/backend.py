@@ -83,6 +83,10 @@ def get_device(device_spec: DeviceLike) -> Device:
         RuntimeError: If the backend is not available; the message says what is missing. Also if a
             string without ``'@'`` has no meaning: in release 7 such a string names a ChainerX
             device.
+
+    Example:
+        >>> chainer.get_device("@numpy").xp.__name__
+        'numpy'
     """
     if isinstance(device_spec, Device):
         return device_spec
@@ -154,6 +158,13 @@ def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
 
     Args:
         device_spec: Anything :func:`get_device` accepts.
+
+    Example:
+        >>> with chainer.using_device("@numpy"):
+        ...     layer = L.Linear(2, 1)
+        ...
+        >>> layer.device
+        <CpuDevice (numpy)>
     """
     return get_device(device_spec).create_context()
 
@@ -167,6 +178,10 @@ def get_array_module(*args: object) -> ModuleType:
     Returns:
         module: ``numpy``, unless an argument is an array outside host memory; then the ``xp`` of
         its backend (``cupy``, ...).
+
+    Example:
+        >>> chainer.backend.get_array_module(np.ones(2), chainer.Variable(np.ones(2))).__name__
+        'numpy'
     """
     for arg in args:
         array = _array_of(arg)
@@ -237,6 +252,12 @@ def copyto(dst: Array, src: ArrayLike) -> None:
         TypeError: If ``dst`` is not an array or ``src`` has no values, or if the data type of
             ``src`` cannot be cast to the data type of ``dst`` by the rule ``'same_kind'``.
         ValueError: If the shapes do not fit.
+
+    Example:
+        >>> target = np.zeros(2)
+        >>> chainer.backend.copyto(target, np.ones(2))
+        >>> target
+        array([1., 1.])
     """
     target, source = backend_of(dst), find_backend(src.__class__)
     if source is None:

@@ -88,6 +88,11 @@ def get_cifar10(
     downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
     (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
     images.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_cifar10()
     """
 
     def parse(path: str) -> Arrays:
@@ -121,6 +126,11 @@ def get_cifar100(
     Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
     downloaded: ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official
     ``cifar-100-python.tar.gz``.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_cifar100()
     """
 
     def parse(path: str) -> Arrays:

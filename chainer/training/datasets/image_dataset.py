@@ -117,6 +117,13 @@ class ImageDataset(DatasetMixin):
     Raises:
         ImportError: If Pillow is not installed.
         OSError: If the list cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> dataset = chainer.datasets.ImageDataset(["red.png"])
+        >>> dataset[0].shape, dataset[0].max()
+        ((3, 3, 4), 255.0)
     """
 
     def __init__(
@@ -187,6 +194,14 @@ class LabeledImageDataset(LabeledPairs):
         ImportError: If Pillow is not installed.
         ValueError: If a line of the file is not a pair of a path and an integer.
         OSError: If the list cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> dataset = chainer.datasets.LabeledImageDataset([("red.png", 3)])
+        >>> image, label = dataset[0]
+        >>> image.shape, int(label)
+        ((3, 3, 4), 3)
     """
 
     def __init__(

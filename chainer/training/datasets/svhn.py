@@ -66,6 +66,11 @@ def get_svhn(
         ValueError: If a file is damaged.
         OSError: If a file can neither be found nor downloaded.
         ImportError: If SciPy, or pooch for the download, is needed and not installed.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_svhn()
     """
     dtype = get_dtype(dtype)
 

@@ -84,6 +84,17 @@ class ZippedImageDataset(DatasetMixin):
         ImportError: If Pillow is not installed.
         zipfile.BadZipFile: If the file is not a zip file.
         OSError: If the file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> dataset = chainer.datasets.ZippedImageDataset("images.zip")
+        >>> len(dataset), dataset[0].shape
+        (1, (3, 3, 4))
     """
 
     def __init__(self, zipfilename: FilePath, dtype: DTypeLike = None) -> None:
@@ -134,6 +145,17 @@ class MultiZippedImageDataset(DatasetMixin):
         TypeError: If ``zipfilenames`` is a single name.
         zipfile.BadZipFile: If a file is not a zip file.
         OSError: If a file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> dataset = chainer.datasets.MultiZippedImageDataset(["images.zip", "images.zip"])
+        >>> len(dataset)
+        2
     """
 
     def __init__(self, zipfilenames: Sequence[FilePath], dtype: DTypeLike = None) -> None:
@@ -174,6 +196,20 @@ class LabeledZippedImageDataset(LabeledPairs):
         ValueError: If a line of the list is not a pair of a name and an integer.
         zipfile.BadZipFile: If the file is not a zip file.
         OSError: If a file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> with open("labels.txt", "w") as file:
+        ...     print("red.png 3", file=file)
+        ...
+        >>> dataset = chainer.datasets.LabeledZippedImageDataset("images.zip", "labels.txt")
+        >>> dataset[0][0].shape, int(dataset[0][1])
+        ((3, 3, 4), 3)
     """
 
     def __init__(

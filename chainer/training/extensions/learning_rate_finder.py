@@ -112,6 +112,16 @@ def find_learning_rate(
     Raises:
         RuntimeError: If the optimizer is not set up, or fewer than three losses were finite.
         ValueError: If the range or the number of steps is not usable.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> data = [(np.full(2, i % 2, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> found = extensions.find_learning_rate(optimizer, iterator, steps=20)
+        >>> len(found.rates) <= 20
+        True
     """
     model = optimizer.target
     if model is None:
