@@ -200,6 +200,10 @@ def get_device_from_array(*arrays: object) -> Device:
 
     Args:
         arrays: Arrays, :class:`~chainer.Variable` objects, or other values, which are ignored.
+
+    Example:
+        >>> chainer.backend.get_device_from_array(np.ones(2))
+        <CpuDevice (numpy)>
     """
     for arg in arrays:
         array = _array_of(arg)

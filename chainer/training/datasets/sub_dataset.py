@@ -304,6 +304,11 @@ def get_cross_validation_datasets_random(
 
     Returns:
         list of tuples: List of dataset splits.
+
+    Example:
+        >>> folds = chainer.datasets.get_cross_validation_datasets_random(range(10), 5, seed=0)
+        >>> [(len(train), len(test)) for train, test in folds]
+        [(8, 2), (8, 2), (8, 2), (8, 2), (8, 2)]
     """
     return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
 

@@ -354,6 +354,13 @@ class Mixup:
     Args:
         alpha: Parameter of the beta distribution of the share.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> images, labels = np.ones((2, 3, 4, 4), np.float32), np.array([0, 1])
+        >>> mixup = chainer.datasets.transforms.Mixup(0.2, random_state=0)
+        >>> x, t1, t2, share = mixup(images, labels)
+        >>> x.shape, t2.shape
+        ((2, 3, 4, 4), (2,))
     """
 
     def __init__(self, alpha: float = 0.2, random_state: Random = None) -> None:

@@ -55,6 +55,11 @@ class Snapshot(Extension):
         filename: See above.
         n_retains (int): See above.
         writer: See above.
+
+    Example:
+        >>> extension = training.extensions.snapshot(n_retains=2)
+        >>> isinstance(extension, training.extensions.Snapshot)
+        True
     """
 
     trigger = (1, "epoch")

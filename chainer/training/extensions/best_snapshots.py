@@ -35,6 +35,12 @@ class SnapshotEntry:
         value: Mean of the metric over the interval that ended with the snapshot.
         iteration: Number of iterations when it was taken.
         epoch: Number of epochs when it was taken.
+
+    Example:
+        >>> from chainer.training.extensions import SnapshotEntry
+        >>> entry = SnapshotEntry("best_iter_100", value=0.25, iteration=100, epoch=2)
+        >>> entry.file
+        'best_iter_100'
     """
 
     file: str

@@ -34,6 +34,12 @@ class LearningRateRange:
     Attributes:
         rates: Learning rates that were tried, ascending.
         losses: Losses at these rates, smoothed.
+
+    Example:
+        >>> from chainer.training.extensions import LearningRateRange
+        >>> found = LearningRateRange(rates=[0.001, 0.01, 0.1], losses=[0.9, 0.5, 0.8])
+        >>> found.rates
+        [0.001, 0.01, 0.1]
     """
 
     rates: list[float]
