@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import _aliases
 from chainer.compat import imported_names as _imported_names
@@ -42,6 +42,7 @@ from chainer.core.config.configuration import (
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
 from chainer.core.config.dtype import get_dtype, mixed16
+from chainer.core import foreign_names as _foreign_names
 from chainer.core.lazy import lazy_module
 from chainer.core.version import __version__
 from chainer.core.warnings import MisuseWarning
@@ -167,7 +168,18 @@ _PRIVATE_MODULES = dict.fromkeys(
     _import_module,
 )
 
-__getattr__, __dir__ = lazy_module(globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES)
+_lazy_attribute, __dir__ = lazy_module(
+    globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES
+)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _lazy_attribute(name)
+    except AttributeError as error:
+        if hint := _foreign_names.name_hint("chainer", name):
+            raise AttributeError(f"{error}; {hint}", name=name) from None
+        raise
 
 
 def _start() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.registry import registries
+from chainer.core.utils.argument import explained_keywords
 
 if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
@@ -118,6 +119,7 @@ class VariableOperators:
         """
         return _method("transpose")(self, *axes)
 
+    @explained_keywords
     def mean(
         self,
         axis: Axis = None,
@@ -143,6 +145,7 @@ class VariableOperators:
         _refuse_numpy_arguments("mean", dtype, out)
         return registries.functions.get("average")(self, axis, weights, keepdims)
 
+    @explained_keywords
     def sum(
         self, axis: Axis = None, *, keepdims: bool = False, dtype: None = None, out: None = None
     ) -> Variable:

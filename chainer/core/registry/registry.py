@@ -439,8 +439,9 @@ class Registry:
 
         message = f"no {self.singular} named {name!r}"
         known = self._snapshot()
-        # A name in other case is the one that was meant: AdamW, not Adam, for Adamw.
-        similar = [other for other in known if other.lower() == name.lower()]
+        # A name in other spelling is the one that was meant: AdamW, not Adam, for Adamw.
+        spelled = name.replace("_", "").lower()
+        similar = [other for other in known if other.replace("_", "").lower() == spelled]
         suggestion = None if similar else name_hint(self.kind, name)
         if not similar and suggestion is None:
             suggestion = self.suggestion(name)

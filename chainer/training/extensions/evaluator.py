@@ -232,7 +232,7 @@ class _EvaluationBar(ProgressBar):
                     f"{type(iterator).__name__} does not have"
                 )
         self._iterator: Any = iterator
-        self._notebook_bar = notebook_bar()
+        self._notebook_bar = notebook_bar(leave=False)
 
     def update(self) -> None:
         if self._notebook_bar is None:

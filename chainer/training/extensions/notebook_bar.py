@@ -16,10 +16,12 @@ class NotebookBar:
 
     Args:
         tqdm: The class ``tqdm.auto.tqdm``.
+        leave: Whether the bar stays when it is closed.
     """
 
-    def __init__(self, tqdm: Any) -> None:
+    def __init__(self, tqdm: Any, leave: bool) -> None:
         self._tqdm = tqdm
+        self._leave = leave
         self._bar: Any = None
 
     def show(self, share: float | None, text: str) -> None:
@@ -34,20 +36,24 @@ class NotebookBar:
             # for a training that was resumed.
             bar = "{desc}" if share is None else "{percentage:3.0f}%|{bar}| {desc}"
             total = None if share is None else 1.0
-            self._bar = self._tqdm(total=total, bar_format=bar, file=sys.stdout)
+            self._bar = self._tqdm(total=total, bar_format=bar, leave=self._leave, file=sys.stdout)
         self._bar.n = share or 0.0
         # Without a colon, which tqdm puts behind descriptions. It draws the bar.
         self._bar.set_description_str(text)
 
     def close(self) -> None:
-        """Leaves the bar as it is; the next output is below it."""
+        """Ends the bar; the next output is below it, or in its place."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
-def notebook_bar() -> NotebookBar | None:
-    """Returns a bar if the program runs in a notebook that has tqdm (the extra ``notebook``)."""
+def notebook_bar(*, leave: bool = True) -> NotebookBar | None:
+    """Returns a bar if the program runs in a notebook that has tqdm (the extra ``notebook``).
+
+    Args:
+        leave: Whether the bar stays when it is closed.
+    """
     if not in_notebook():
         return None
     try:
@@ -57,7 +63,7 @@ def notebook_bar() -> NotebookBar | None:
             from tqdm.auto import tqdm
     except ImportError:
         return None
-    return NotebookBar(tqdm)
+    return NotebookBar(tqdm, leave)
 
 
 def in_notebook() -> bool:
