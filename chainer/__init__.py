@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import _aliases
 from chainer.compat import imported_names as _imported_names
+from chainer.core import foreign_names as _foreign_names
 
 # Client libraries of release 7 read chainer._backend.Device.
 from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
@@ -42,7 +43,6 @@ from chainer.core.config.configuration import (
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
 from chainer.core.config.dtype import get_dtype, mixed16
-from chainer.core import foreign_names as _foreign_names
 from chainer.core.lazy import lazy_module
 from chainer.core.version import __version__
 from chainer.core.warnings import MisuseWarning
