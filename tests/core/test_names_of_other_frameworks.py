@@ -319,7 +319,7 @@ m.load_state_dict({}) -> load
 m.register_buffer('a',3) -> add_persistent
 m.register_parameter('a',3) -> init_scope
 m.summary() -> chainer.summary
-m.fit() -> Trainer
+m.fit() -> chainer.fit
 m.compile() -> chainer.capture
 m.cpu() -> to_cpu()
 m.half() -> mixed16

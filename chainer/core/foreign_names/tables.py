@@ -341,7 +341,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "cuda": "to_gpu(), or to_device('@cupy:0')",
         "eval": "chainer.using_config('train', False): the model has no mode",
         "evaluate": "chainer.training.extensions.Evaluator",
-        "fit": "chainer.training.Trainer",
+        "fit": "chainer.fit(model, train)",
         "float": "chainer.config.dtype = numpy.float32 before the model is made",
         "half": "chainer.config.dtype = chainer.mixed16 before the model is made",
         "load_state_dict": "chainer.serializers.load_npz(file, model)",
