@@ -33,7 +33,7 @@ INTERNAL_NAMES = re.compile(
     r"|concat_examples_func|fix_avg_\w+|make_deprecation_message|make_decorator"
     r"|skip_not_in_test_target|QuietTestRunner|is_available|check_available|is_return_code_zero"
     r"|is_graphviz_available|size_num_grads|mulexp|andexp|muladdexp|map_|succ_sublists|Writer"
-    r"|get_function_check_context|LightMode|grad|AsLayout"
+    r"|get_function_check_context|LightMode|AsLayout"
 )
 
 
