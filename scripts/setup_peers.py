@@ -1,15 +1,16 @@
-"""Makes the environments of the benchmarks' peers: Chainer 7.8.1 and 4.3.1, PyTorch, and JAX.
+"""Makes the environments of peers: Chainer 7.8.1 and 4.3.1, PyTorch, JAX, transformers.
 
 Usage::
 
-    python scripts/setup_peers.py [--folder .peers] [--only chainer7 chainer4 torch jax] [--force]
+    python scripts/setup_peers.py [--folder .peers] [--only chainer7 torch ...] [--force]
 
 An environment that is there and has what it needs is left alone. A Python 3.7 is looked for in the
 environment variable CHAINER_BENCH_PYTHON37 (path of an interpreter), as ``python3.7`` on PATH and
 among pyenv's versions. Where there is none, this is said, the exit status is still 0, and the
 benchmarks print "peer not available" for that column. PyTorch, and JAX with optax, get an
 environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may hold
-another requirement than ``torch`` (words are passed to pip as they are).
+another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch with
+transformers and peft, for ``make test-models``) is made only if ``--only`` names it.
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -55,10 +56,18 @@ PROOFS = {
     "chainer4": "import chainer; assert chainer.__version__ == '4.3.1'",
     "torch": "import torch, numpy",
     "jax": "import jax, optax, numpy",
+    "models": "import torch, transformers, peft, numpy",
 }
 
 #: Packages that the current interpreter may have already, by environment.
-SHARED = {"torch": ("torch",), "jax": ("jax", "optax")}
+SHARED = {
+    "torch": ("torch",),
+    "jax": ("jax", "optax"),
+    "models": ("torch", "transformers", "peft"),
+}
+
+#: Environments that are made only if they are asked for: no benchmark of the usual run needs them.
+ON_REQUEST = {"models"}
 
 
 def main() -> int:
@@ -67,7 +76,11 @@ def main() -> int:
         "--folder", type=Path, default=ROOT / ".peers", help="where the environments go"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=list(PROOFS), default=list(PROOFS), help="these peers alone"
+        "--only",
+        nargs="+",
+        choices=list(PROOFS),
+        default=[name for name in PROOFS if name not in ON_REQUEST],
+        help="these peers alone",
     )
     parser.add_argument("--force", action="store_true", help="make them anew")
     options = parser.parse_args()
@@ -91,7 +104,7 @@ def set_up(name: str, environment: Path, force: bool = False) -> bool:
             return True
         venv.create(environment, clear=True, with_pip=True)
         requirements = [*SHARED[name], "numpy"]
-        if name == "torch":
+        if "torch" in requirements:
             requirements[:1] = shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch"))
     else:
         python = find_python37()
