@@ -39,23 +39,21 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if xp is numpy and labels.min() < 0:
             raise IndexError("a label is negative and not the label to ignore")
         if stepwise:
-            shifted = self._log_softmax(x)
-            losses = -self._pick(shifted, labels)
+            log_score = self._log_softmax(x)
+            losses = -self._pick(log_score, labels)
+            score = xp.exp(log_score) if keep_score else None
         else:
             # Shifted by the maximum, no exponential overflows.
             shifted = x - x.max(axis=1, keepdims=True)
             exponentials = xp.exp(shifted)
             sums = exponentials.sum(axis=1, keepdims=True)
             losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
+            if keep_score:
+                exponentials /= sums
+            score = exponentials if keep_score else None
         if class_weight is not None:
             losses *= class_weight[labels]
         losses *= valid
-        score = None
-        if keep_score and stepwise:
-            score = xp.exp(shifted)
-        elif keep_score:
-            exponentials /= sums
-            score = exponentials
         return losses.astype(dtype, copy=False), score
 
     def backward(
