@@ -49,8 +49,9 @@ class Contrastive(MarginLoss, ComposedFunction):
         difference = x0 - x1
         distance = xp.sqrt((difference * difference).sum(axis=1))
         gap = xp.maximum(self.margin - distance, 0)
-        # At distance zero the direction is undefined; the gradient there is zero.
-        factor = xp.where(y == 1, 1, -gap / xp.maximum(distance, 1e-8))
+        # At distance zero the direction is undefined; the gradient there is zero. Any divisor
+        # will do, because the difference is zero; a small one would be zero in float16.
+        factor = xp.where(y == 1, 1, -gap / xp.where(distance == 0, 1, distance))
         factor = factor * (gy * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else gy)
         gx0 = (difference * factor[:, None]).astype(x0.dtype, copy=False)
         return tuple([None if i == 2 else -gx0 if i else gx0 for i in target_input_indexes])

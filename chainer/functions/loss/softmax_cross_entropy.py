@@ -170,7 +170,11 @@ class SoftmaxCrossEntropy(KernelFunction):
             )
 
     def _scale(self, gy: Array) -> Any:
-        return gy if self.reduce == "no" else gy * self._coefficient
+        if self.reduce == "no":
+            return gy
+        coefficient = self._coefficient
+        # NumPy 1 multiplied an array without axes by a number in float64.
+        return gy * (numpy.float64(coefficient) if isinstance(coefficient, float) else coefficient)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         # The indexes are in ascending order. If the scores are not first, there are only labels.

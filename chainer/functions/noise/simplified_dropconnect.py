@@ -10,6 +10,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction, expect_bias, expect_weighted
@@ -106,6 +107,8 @@ class SimplifiedDropconnect(ComposedFunction):
         factors = self.mask.astype(W.dtype) * W.dtype.type(1.0 / (1 - self.ratio))
         weights = W * factors if factors.ndim == 3 else broadcast_to(W * factors, (n, o, size))
         y = reshape(matmul(weights, reshape(x, (n, size, 1))), (n, o))
+        # The result and the bias have the dtype of x, whatever the weights have.
+        y = cast(y, x.dtype)
         return (y if b is None else y + b,)
 
 
