@@ -9,19 +9,16 @@ from typing import NamedTuple, TypeAlias
 import numpy
 
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
-from chainer.core.typing import Array, DTypeLike, HostArray
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 #: Values of a scaling, named as in the files ``config.json`` of published models.
 RotaryScaling: TypeAlias = Mapping[str, object]
 
 
 class _Rotation(NamedTuple):
-    """Frequencies of the pairs, and the factor of both tables.
+    """Frequencies of the pairs, and the factor of both tables."""
 
-    The frequencies are made on the host: they are few numbers.
-    """
-
-    frequencies: HostArray
+    frequencies: Array
     factor: float = 1.0
 
 
@@ -96,34 +93,34 @@ def rotary_tables(
         raise ValueError(f"size must be even, got {size}")
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}")
-    rotation = _rotation(size, float(base), scaling, positions)
     xp = get_array_module(positions)
-    device = get_device_from_array(positions)
-    with device:
+    with get_device_from_array(positions):
+        rotation = _rotation(xp, size, float(base), scaling, positions)
         # Angles of long texts need more digits than float32 has.
-        frequencies = device.send(rotation.frequencies)
-        angles = positions.astype(numpy.float64)[..., None] * frequencies
+        angles = positions.astype(numpy.float64)[..., None] * rotation.frequencies
         cos, sin = xp.cos(angles), xp.sin(angles)
         if rotation.factor != 1.0:
             cos, sin = cos * rotation.factor, sin * rotation.factor
         return cos.astype(dtype), sin.astype(dtype)
 
 
-def _rotation(size: int, base: float, scaling: RotaryScaling | None, positions: Array) -> _Rotation:
+def _rotation(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling | None, positions: Array
+) -> _Rotation:
     """Returns the frequencies of a scaling."""
     if scaling is None:
-        return _Rotation(_frequencies(size, base))
+        return _Rotation(_frequencies(xp, size, base))
     # Older files say "type".
     kind = scaling.get("rope_type", scaling.get("type", "default"))
     if not isinstance(kind, str) or kind not in _SCALINGS:
         raise ValueError(
             f"rope_type of scaling must be one of {', '.join(map(repr, _SCALINGS))}, got {kind!r}"
         )
-    return _SCALINGS[kind](size, base, scaling, positions)
+    return _SCALINGS[kind](xp, size, base, scaling, positions)
 
 
-def _frequencies(size: int, base: float) -> HostArray:
-    return base ** (-2.0 / max(size, 1) * numpy.arange(size // 2, dtype=numpy.float64))
+def _frequencies(xp: ArrayModule, size: int, base: float) -> Array:
+    return base ** (-2.0 / max(size, 1) * xp.arange(size // 2, dtype=numpy.float64))
 
 
 def _number(scaling: RotaryScaling, name: str, default: float | None = None) -> float:
@@ -138,24 +135,32 @@ def _number(scaling: RotaryScaling, name: str, default: float | None = None) -> 
     )
 
 
-def _default(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _Rotation:
-    return _Rotation(_frequencies(size, base))
+def _default(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling, positions: Array
+) -> _Rotation:
+    return _Rotation(_frequencies(xp, size, base))
 
 
-def _linear(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _Rotation:
-    return _Rotation(_frequencies(size, base) / _number(scaling, "factor"))
+def _linear(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling, positions: Array
+) -> _Rotation:
+    return _Rotation(_frequencies(xp, size, base) / _number(scaling, "factor"))
 
 
-def _dynamic(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _Rotation:
+def _dynamic(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling, positions: Array
+) -> _Rotation:
     factor = _number(scaling, "factor")
     original = _number(scaling, "original_max_position_embeddings")
     length = float(positions.max()) + 1 if positions.size else 0.0
     if length > original and size > 2:
         base *= (factor * length / original - (factor - 1)) ** (size / (size - 2))
-    return _Rotation(_frequencies(size, base))
+    return _Rotation(_frequencies(xp, size, base))
 
 
-def _llama3(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _Rotation:
+def _llama3(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling, positions: Array
+) -> _Rotation:
     factor = _number(scaling, "factor")
     low, high = _number(scaling, "low_freq_factor"), _number(scaling, "high_freq_factor")
     original = _number(scaling, "original_max_position_embeddings")
@@ -163,14 +168,16 @@ def _llama3(size: int, base: float, scaling: RotaryScaling, positions: Array) ->
         raise ValueError(
             f"low_freq_factor of scaling must be below high_freq_factor, got {low} and {high}"
         )
-    frequencies = _frequencies(size, base)
+    frequencies = _frequencies(xp, size, base)
     # Turns within the original length: at most low is a long wave, at least high a short one.
     turns = original * frequencies / (2 * math.pi)
-    kept = numpy.clip((turns - low) / (high - low), 0.0, 1.0)
+    kept = xp.clip((turns - low) / (high - low), 0.0, 1.0)
     return _Rotation(frequencies * (kept + (1 - kept) / factor))
 
 
-def _yarn(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _Rotation:
+def _yarn(
+    xp: ArrayModule, size: int, base: float, scaling: RotaryScaling, positions: Array
+) -> _Rotation:
     factor = _number(scaling, "factor")
     original = _number(scaling, "original_max_position_embeddings")
 
@@ -186,8 +193,8 @@ def _yarn(size: int, base: float, scaling: RotaryScaling, positions: Array) -> _
     first, last = max(first, 0), min(last, size - 1)
     # A ramp of no length is a step; published models divide by this number.
     width = last - first if last != first else 1e-3
-    stretched = numpy.clip((numpy.arange(size // 2) - first) / width, 0.0, 1.0)
-    frequencies = _frequencies(size, base) * (1 - stretched + stretched / factor)
+    stretched = xp.clip((xp.arange(size // 2) - first) / width, 0.0, 1.0)
+    frequencies = _frequencies(xp, size, base) * (1 - stretched + stretched / factor)
     return _Rotation(frequencies, _yarn_factor(scaling, factor))
 
 
@@ -205,7 +212,7 @@ def _yarn_factor(scaling: RotaryScaling, factor: float) -> float:
     return sharpness(1.0)
 
 
-_Scaling: TypeAlias = Callable[[int, float, RotaryScaling, Array], _Rotation]
+_Scaling: TypeAlias = Callable[[ArrayModule, int, float, RotaryScaling, Array], _Rotation]
 
 _SCALINGS: dict[str, _Scaling] = {
     "default": _default,
