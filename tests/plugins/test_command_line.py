@@ -129,6 +129,7 @@ def test_backends(site: Any) -> None:
         "version": None,
         "devices": [],
         "kernels": {},
+        "limitations": {},
         "origin": "plugin 'absent' of absent-pack 1.0",
     }
     assert found["numpy"]["available"]

@@ -4,7 +4,8 @@ With ``--json`` prints a list of objects with the keys ``name``, ``array_types``
 ``family`` (backends of one family may be mixed) and ``is_accelerator`` (both null if the module of
 the backend cannot be imported), ``available``, ``reason`` (why it is not available, or null),
 ``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels for these
-arrays) and ``origin`` (the plugin that registered it).
+arrays), ``limitations`` (capability that the arrays lack -> the reason, see
+``chainer.backend.CAPABILITIES``) and ``origin`` (the plugin that registered it).
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def _describe(name: str) -> dict[str, Any]:
             "version": status.version,
             "devices": status.devices,
             "kernels": dict(sorted(kernels.items())),
+            "limitations": dict(backend.limitations),
             "origin": status.entry.origin,
         }
     except Exception as error:  # attributes of a plugin may be properties that fail
@@ -86,6 +88,7 @@ def _broken(entry: Entry, reason: str) -> dict[str, Any]:
         "version": None,
         "devices": [],
         "kernels": {},
+        "limitations": {},
         "origin": entry.origin,
     }
 
@@ -98,5 +101,10 @@ def _row(entry: dict[str, Any]) -> list[str]:
         entry["version"] or "",
         "yes" if entry["available"] else "no",
         " ".join(entry["devices"]),
-        kernels or "reference" if entry["available"] else entry["reason"],
+        _abilities(entry, kernels) if entry["available"] else entry["reason"],
     ]
+
+
+def _abilities(entry: dict[str, Any], kernels: str) -> str:
+    missing = ", ".join(entry["limitations"])
+    return f"{kernels or 'reference'}; no {missing}" if missing else kernels or "reference"
