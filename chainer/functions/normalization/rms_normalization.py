@@ -7,6 +7,7 @@ from chainer.backends.operations.rms_normalizations import rms_normalization as 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction
@@ -62,6 +63,7 @@ class RMSNormalization(ComposedFunction):
         return (cast(x * (square + self.eps) ** -0.5 * (gamma + self.offset), dtype),)
 
 
+@explained_keywords
 def rms_normalization(
     x: VariableLike, gamma: VariableLike, eps: float = 1e-6, offset: float = 0.0
 ) -> Variable:
