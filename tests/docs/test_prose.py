@@ -61,6 +61,8 @@ COVERED = (
 
 #: What is banned -> what to write instead.
 BANNED = {
+    # Spellings of programs for other frameworks, which lead to ours.
+    "chainer/core/foreign_names/tables.py": frozenset({"layer_normalisation"}),
     r"somebody|nobody|whoever|whom": "the user, a plugin, no code, another package, ...",
     r"rooms?|houses?": "package",
     r"homes?(?! director)": "canonical module, device, directory",
