@@ -86,7 +86,7 @@ BANNED = {
 
 #: Path -> words that are right there.
 EXCEPTIONS: dict[str, frozenset[str]] = {
-    # A spelling that users try.
+    # Spellings of programs for other frameworks, which lead to ours.
     "chainer/core/foreign_names/tables.py": frozenset({"layer_normalisation"}),
     # The variable $HOME, and the name of the dataset: Street View House Numbers.
     "chainer/training/dataset/download.py": frozenset({"home"}),

@@ -92,6 +92,11 @@ class Adam(DeclaredOptimizer):
     both), see: `Adaptive Gradient Methods with Dynamic Bound of Learning Rate
     <https://openreview.net/forum?id=Bkg3g2R9FX>`_.
 
+    Other frameworks add ``eps`` to the root of the second moment after its bias correction, and
+    multiply the weight decay by ``alpha``. With ``pytorch_style`` this one does so, too, so that
+    their settings give the same steps. By default ``eps`` is added before, and counts more in the
+    first steps: about 32 times as much in the very first one, with ``beta2 = 0.999``.
+
     Args:
         alpha (float): Coefficient of learning rate.
         beta1 (float): Exponential decay rate of the first order moment.
@@ -103,9 +108,12 @@ class Adam(DeclaredOptimizer):
         adabound (bool): Whether to use the AdaBound variant of Adam.
         final_lr (float): Final (SGD) learning rate in AdaBound.
         gamma (float): Convergence speed of the bound functions in AdaBound.
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
+            decay is multiplied by ``alpha``, as in PyTorch.
 
     Raises:
         ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
+<<<<<<< HEAD
             of float32 for float16 parameters.
 
     Example:
@@ -117,6 +125,10 @@ class Adam(DeclaredOptimizer):
         ...
         >>> model.W.array
         array([[0.7024567 , 0.70245665]], dtype=float32)
+=======
+            of float32 for float16 parameters, or if ``pytorch_style`` is combined with
+            ``adabound``.
+>>>>>>> main
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
@@ -129,6 +141,7 @@ class Adam(DeclaredOptimizer):
     adabound: bool = hyperparameter(default=False)
     final_lr: float = hyperparameter(default=0.1)
     gamma: float = hyperparameter(default=0.001)
+    pytorch_style: bool = hyperparameter(default=False)
 
     operation = adam_update
     states = ("m", "v", "vhat")
@@ -140,7 +153,23 @@ class Adam(DeclaredOptimizer):
         h = hyperparam
         bounds = rule.bounds if h.adabound else None
         rate = _bias_corrected(h, rule.t)
+        if h.pytorch_style:
+            return cls._pytorch_scalars(h, rule.t)
         return AdamScalars(rate, h.beta1, h.beta2, h.eps, h.eta, h.weight_decay_rate, bounds)
+
+    @classmethod
+    def _pytorch_scalars(cls, hyperparam: Hyperparameter, t: int) -> AdamScalars:
+        """Returns the numbers that place ``eps`` and the weight decay as PyTorch does."""
+        h = hyperparam
+        if h.adabound:
+            raise ValueError("pytorch_style must be False if adabound is True: PyTorch has none")
+        if t == 0:
+            _check_started(t, "learning rate")
+        # The step m / c1 / (sqrt(v / c2) + eps) is sqrt(c2) / c1 * m / (sqrt(v) + sqrt(c2) * eps).
+        root = math.sqrt(1.0 - h.beta2**t)
+        step = root / (1.0 - h.beta1**t)
+        eta = h.eta * h.alpha  # multiplies the weight decay, too
+        return AdamScalars(step, h.beta1, h.beta2, h.eps * root, eta, h.weight_decay_rate, None)
 
     @classmethod
     def shares_scalars(cls, hyperparam: Hyperparameter) -> bool:
@@ -179,6 +208,7 @@ class AdamW(Adam):
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
         weight_decay_rate (float): Weight decay rate.
+<<<<<<< HEAD
 
     Example:
         >>> model = L.Linear(2, 1, initialW=1)
@@ -189,6 +219,10 @@ class AdamW(Adam):
         ...
         >>> model.W.array
         array([[0.6760248 , 0.67602473]], dtype=float32)
+=======
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
+            decay is multiplied by ``alpha``, as in PyTorch.
+>>>>>>> main
     """
 
     amsgrad: bool = hyperparameter(default=False, init=False)
@@ -206,6 +240,7 @@ class AMSGrad(AdamW):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
+<<<<<<< HEAD
 
     Example:
         >>> model = L.Linear(2, 1, initialW=1)
@@ -216,6 +251,9 @@ class AMSGrad(AdamW):
         ...
         >>> model.W.array
         array([[0.7024567 , 0.70245665]], dtype=float32)
+=======
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, as in PyTorch.
+>>>>>>> main
     """
 
     weight_decay_rate: float = hyperparameter(default=0, init=False)
