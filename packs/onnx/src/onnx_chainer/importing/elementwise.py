@@ -189,10 +189,7 @@ def _where(attributes: Attributes, condition: Tensor, x: Tensor, y: Tensor) -> T
 
 
 def _gelu(attributes: Attributes, x: Tensor) -> Any:
-    if attributes.get("approximate", "none") == "tanh":
-        inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
-        return 0.5 * x * (1 + F.tanh(inner))
-    return 0.5 * x * (1 + F.erf(x * 0.7071067811865476))
+    return F.gelu(x, attributes.get("approximate", "none") == "tanh")
 
 
 def _hard_sigmoid(attributes: Attributes, x: Array) -> Tensor:
