@@ -54,7 +54,8 @@ def test_powers_by_numbers(exponent, dtype):
     kind = {"float16": "float16", "float32": "float", "float64": "double"}[dtype]
     model = onnx_chainer.load(
         parser.parse_model(
-            f"{HEAD} g ({kind}[n] x) => ({kind}[n] y) <float c = {{{exponent}}}> {{ y = Pow (x, c) }}"
+            f"{HEAD} g ({kind}[n] x) => ({kind}[n] y) <float c = {{{exponent}}}> "
+            "{ y = Pow (x, c) }"
         )
     )
     # The exponent is a number of the graph, and not trained.
