@@ -113,8 +113,8 @@ class Adam(DeclaredOptimizer):
 
     Raises:
         ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
-<<<<<<< HEAD
-            of float32 for float16 parameters.
+            of float32 for float16 parameters, or if ``pytorch_style`` is combined with
+            ``adabound``.
 
     Example:
         >>> model = L.Linear(2, 1, initialW=1)
@@ -125,10 +125,6 @@ class Adam(DeclaredOptimizer):
         ...
         >>> model.W.array
         array([[0.7024567 , 0.70245665]], dtype=float32)
-=======
-            of float32 for float16 parameters, or if ``pytorch_style`` is combined with
-            ``adabound``.
->>>>>>> main
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
@@ -208,7 +204,8 @@ class AdamW(Adam):
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
         weight_decay_rate (float): Weight decay rate.
-<<<<<<< HEAD
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
+            decay is multiplied by ``alpha``, as in PyTorch.
 
     Example:
         >>> model = L.Linear(2, 1, initialW=1)
@@ -219,10 +216,6 @@ class AdamW(Adam):
         ...
         >>> model.W.array
         array([[0.6760248 , 0.67602473]], dtype=float32)
-=======
-        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
-            decay is multiplied by ``alpha``, as in PyTorch.
->>>>>>> main
     """
 
     amsgrad: bool = hyperparameter(default=False, init=False)
@@ -240,7 +233,7 @@ class AMSGrad(AdamW):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
-<<<<<<< HEAD
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, as in PyTorch.
 
     Example:
         >>> model = L.Linear(2, 1, initialW=1)
@@ -251,9 +244,6 @@ class AMSGrad(AdamW):
         ...
         >>> model.W.array
         array([[0.7024567 , 0.70245665]], dtype=float32)
-=======
-        pytorch_style (bool): Whether ``eps`` is added after the bias correction, as in PyTorch.
->>>>>>> main
     """
 
     weight_decay_rate: float = hyperparameter(default=0, init=False)
