@@ -149,7 +149,10 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
 
 def _complete_class(item: griffe.Object | griffe.Alias) -> None:
     """Gives a class the signature that its declaration makes, such as the one of an optimizer."""
-    value = getattr(importlib.import_module(item.module.path), item.name, None)
+    try:
+        value = getattr(importlib.import_module(item.module.path), item.name, None)
+    except ImportError:  # a module that needs a package of an extra
+        return
     if value is None or "__signature__" not in vars(value) or "__init__" in item.members:
         return
     parameters = griffe.Parameters(griffe.Parameter("self"))
