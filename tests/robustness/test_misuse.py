@@ -951,6 +951,21 @@ def matrix():
         return np.matrix(X)
 
 
+for name, phrase, call in [
+    ("link", "optimizer must be an optimizer", lambda: extensions.find_learning_rate(X, X)),
+    (
+        "batch",
+        "iterator must be an iterator of batches",
+        lambda: extensions.find_learning_rate(optimizers.SGD(), X),
+    ),
+    ("model", "model must be a link", lambda: extensions.recompute_statistics(X, [X])),
+    (
+        "batches",
+        "batches must be an iterable of batches",
+        lambda: extensions.recompute_statistics(L.BatchNormalization(3), 5),
+    ),
+]:
+    row(f"wrong_{name}_of_extension", TypeError, phrase, lambda out, call=call: call())
 row(
     *("matrix_in_variable", TypeError, r"numpy.matrix is not supported.*numpy.asarray\(x\)"),
     lambda out: chainer.Variable(matrix()),
