@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
@@ -69,6 +70,7 @@ class Contrastive(MarginLoss, ComposedFunction):
         return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)
 
 
+@explained_keywords
 def contrastive(
     x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = "mean"
 ) -> Variable:

@@ -8,6 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
@@ -115,6 +116,7 @@ def _as_matrix(x: Array) -> Any:
     return x if x.ndim == 2 else x.reshape(len(x), prod(x.shape[1:]))
 
 
+@explained_keywords
 def simplified_dropconnect(
     x: VariableLike,
     W: VariableLike,
