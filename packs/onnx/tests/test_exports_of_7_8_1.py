@@ -91,6 +91,7 @@ def test_list_of_differences_is_exact(name):
     assert not same(name)
 
 
+@pytest.mark.filterwarnings("ignore:opset_version:UserWarning")
 @pytest.mark.parametrize("opset", [7, 8, 9, 10, 11])
 @pytest.mark.parametrize("name", ["select_item", "softmax_cross_entropy", "relu", "concat"])
 def test_old_operator_sets_run(name, opset):
