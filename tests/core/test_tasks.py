@@ -64,7 +64,7 @@ def test_interleaved_blocks():
     before = chainer.config.train
 
     async def first():
-        with chainer.using_config("train", "first"):
+        with chainer.using_config("train", 1):
             await pause()
             await pause()
             found = [chainer.config.train]
@@ -73,14 +73,14 @@ def test_interleaved_blocks():
 
     async def second():
         await pause()
-        with chainer.using_config("train", "second"):
+        with chainer.using_config("train", 2):
             await pause()
             await pause()
             await pause()
             found = [chainer.config.train]
         return [*found, chainer.config.train]
 
-    assert run(first, second) == [["first", before], ["second", before]]
+    assert run(first, second) == [[1, before], [2, before]]
     assert chainer.config.train is before
     assert "state" in vars(threads)  # reads are fast again
 

@@ -470,10 +470,20 @@ class ConfigContext(contextlib.ContextDecorator):
         #: For each entry: the state of the thread or task, and the value that was set there.
         self._entered: list[tuple[ThreadState, Any]] = []
 
+        #: Warns when this object dies, unless it was used.
+        self._unused = weakref.ref(self, partial(_warn_of_unused, name, value))
+
+    def __call__(self, func: Any) -> Any:
+        """Returns a function that runs in this context."""
+        # It counts as used even if the function is never called.
+        self._unused = None
+        return super().__call__(func)
+
     def _depth(self) -> int:
         return len(self._entered)
 
     def __enter__(self) -> None:
+        self._unused = None
         state = _states_of(self._config).enter()
         # Before the change, so that it is undone if Ctrl-C interrupts it.
         self._entered.append((state, state.values.get(self._name, ABSENT)))
@@ -497,6 +507,19 @@ class ConfigContext(contextlib.ContextDecorator):
             # The process follows the value that is in force from now on.
             entry.apply(getattr(self._config, self._name))
         self._entered.pop()
+
+
+def _warn_of_unused(name: str, value: object, _: object) -> None:
+    """Warns that a context died without a ``with`` statement, so that nothing was set."""
+    # Not __del__(), which would run for each context: Python drops what Ctrl-C raises there.
+    # At the end of the process it does not matter any more.
+    if not sys.is_finalizing():
+        warn_once(
+            "context without with",
+            name,
+            f"the context that sets config.{name} to {value!r} was not entered, so it had no "
+            f"effect: write it in a with statement, or assign to chainer.config.{name}",
+        )
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:
