@@ -76,6 +76,7 @@ _LAZY: dict[str, str] = {
     "UpdateRule": "chainer.training.optimizers.optimizer",
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
+    "fit": "chainer.training.fit",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",
     "get_cpu_array_types": "chainer.core.arrays.array_types",

@@ -176,7 +176,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "cpu": "to_cpu()",
         "cuda": "to_gpu(), or to_device('@cupy:0')",
         "eval": "chainer.using_config('train', False): the model has no mode",
-        "fit": "chainer.training.Trainer",
+        "fit": "chainer.fit(model, train)",
         "half": "chainer.config.dtype = chainer.mixed16 before the model is made",
         "load_state_dict": "chainer.serializers.load_npz(file, model)",
         "load_weights": "chainer.serializers.load_npz(file, model)",

@@ -26,7 +26,8 @@ class PrintReport(Extension):
     entry lacks are left blank.
 
     Args:
-        entries (list of str): List of keys of observations to print.
+        entries (list of str): List of keys of observations to print. None for all keys of the
+            first row: epoch and iteration, then the reported values by name, then the time.
         log_report (str or LogReport): Log report to accumulate the observations. This is either the
             name of a LogReport extension registered to the trainer, or a LogReport instance to use
             internally.
@@ -38,7 +39,7 @@ class PrintReport(Extension):
 
     def __init__(
         self,
-        entries: Iterable[str],
+        entries: Iterable[str] | None,
         log_report: str | LogReport = "LogReport",
         out: TextIO = STANDARD_OUTPUT,
     ) -> None:
@@ -51,15 +52,21 @@ class PrintReport(Extension):
             raise TypeError(
                 f"entries must be a list of names, got {entries!r}: write [{entries!r}]"
             )
-        self._entries = list(entries)
         self._log_report = log_report
         self._out = Output(out)
-        self._widths = [max(_MIN_WIDTH, len(entry)) for entry in self._entries]
         self._log_len = 0
-        cells = [f"{x:<{width}}" for x, width in zip(self._entries, self._widths, strict=True)]
-        # None as soon as it is printed.
-        self._header: str | None = "  ".join(cells) + "\n"
-        self._keys = ReportedKeys("PrintReport", self._entries)
+        # None before the columns are known, and as soon as it is printed.
+        self._header: str | None = None
+        self._entries: list[str] | None = None
+        if entries is not None:
+            self._set_entries(list(entries))
+
+    def _set_entries(self, entries: list[str]) -> None:
+        self._entries = entries
+        self._widths = [max(_MIN_WIDTH, len(entry)) for entry in entries]
+        cells = [f"{x:<{width}}" for x, width in zip(entries, self._widths, strict=True)]
+        self._header = "  ".join(cells) + "\n"
+        self._keys = ReportedKeys("PrintReport", entries)
 
     def initialize(self, trainer: Trainer) -> None:
         """Checks that the log report exists.
@@ -79,16 +86,18 @@ class PrintReport(Extension):
         Args:
             trainer (Trainer): Trainer object that calls this operator.
         """
-        if self._header is not None:
-            self._erase()
-            self._out.write(self._header)
-            self._header = None
         if isinstance(self._log_report, str):
             log_report = trainer.get_extension(self._log_report)
         else:
             log_report = self._log_report
             log_report(trainer)
         log = log_report.log
+        if self._entries is None and log:
+            self._set_entries(_columns_of(log[0]))
+        if self._header is not None:
+            self._erase()
+            self._out.write(self._header)
+            self._header = None
         new = log[self._log_len :]
         for result in new:
             self._erase()
@@ -103,7 +112,7 @@ class PrintReport(Extension):
         Args:
             observation: The entry.
         """
-        columns = zip(self._entries, self._widths, strict=True)
+        columns = zip(self._entries or (), self._widths, strict=True)
         cells = [_cell(observation.get(entry), width) for entry, width in columns]
         self._out.write("".join([f"{cell}  " for cell in cells]) + "\n")
 
@@ -132,6 +141,11 @@ class PrintReport(Extension):
         """
         if isinstance(self._log_report, LogReport):
             self._log_report.serialize(serializer["_log_report"])
+
+
+def _columns_of(entry: Mapping[str, Any]) -> list[str]:
+    first, last = ("epoch", "iteration"), ("elapsed_time",)
+    return [*first, *sorted(entry.keys() - {*first, *last}), *last]
 
 
 def _cell(value: object, width: int) -> str:
