@@ -1,15 +1,17 @@
-"""Makes the environments of the benchmarks' peers: Chainer 7.8.1 and 4.3.1, PyTorch, and JAX.
+"""Makes the environments of the benchmarks' peers.
+
+They are Chainer 7.8.1 and 4.3.1, PyTorch and JAX, and for ``benchmarks traps`` MLX and tinygrad.
 
 Usage::
 
-    python scripts/setup_peers.py [--folder .peers] [--only chainer7 chainer4 torch jax] [--force]
+    python scripts/setup_peers.py [--folder .peers] [--only chainer7 torch ...] [--force]
 
 An environment that is there and has what it needs is left alone. A Python 3.7 is looked for in the
 environment variable CHAINER_BENCH_PYTHON37 (path of an interpreter), as ``python3.7`` on PATH and
 among pyenv's versions. Where there is none, this is said, the exit status is still 0, and the
-benchmarks print "peer not available" for that column. PyTorch, and JAX with optax, get an
-environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may hold
-another requirement than ``torch`` (words are passed to pip as they are).
+benchmarks print "peer not available" for that column. PyTorch, JAX with optax, MLX and tinygrad get
+an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
+hold another requirement than ``torch`` (words are passed to pip as they are).
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -55,10 +57,17 @@ PROOFS = {
     "chainer4": "import chainer; assert chainer.__version__ == '4.3.1'",
     "torch": "import torch, numpy",
     "jax": "import jax, optax, numpy",
+    "mlx": "import mlx.core, mlx.nn, numpy",
+    "tinygrad": "import tinygrad, numpy",
 }
 
 #: Packages that the current interpreter may have already, by environment.
-SHARED = {"torch": ("torch",), "jax": ("jax", "optax")}
+SHARED = {
+    "torch": ("torch",),
+    "jax": ("jax", "optax"),
+    "mlx": ("mlx",),
+    "tinygrad": ("tinygrad",),
+}
 
 
 def main() -> int:
@@ -93,6 +102,8 @@ def set_up(name: str, environment: Path, force: bool = False) -> bool:
         requirements = [*SHARED[name], "numpy"]
         if name == "torch":
             requirements[:1] = shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch"))
+        elif name == "mlx":
+            requirements[0] = "mlx[cpu]"  # outside of macOS, mlx alone has no backend
     else:
         python = find_python37()
         if python is None:

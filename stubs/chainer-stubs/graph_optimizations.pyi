@@ -7,7 +7,7 @@ from chainer.training.capturing import (
     comparison as comparison,
     guards as guards,
     machine as machine,
-    nested_arguments as nested_arguments,
+    recorders as recorders,
     snapshot as snapshot,
     state as state,
     static_graph as static_graph,
