@@ -13,6 +13,7 @@ from chainer.training.capturing import (
     static_graph as static_graph,
     static_graph_utilities as static_graph_utilities,
     static_record as static_record,
+    step_file as step_file,
     step_record as step_record,
     structure as structure,
     substitution as substitution,

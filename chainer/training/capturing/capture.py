@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
-from chainer.core.typing import VariableLike
+from chainer.core.typing import FilePath, VariableLike
 from chainer.training.capturing.circumstances import (
     configuration,
     current_reporter,
@@ -24,6 +24,7 @@ from chainer.training.capturing.machine import Call, Machine
 from chainer.training.capturing.recorders import common_backend, recorder_of
 from chainer.training.capturing.snapshot import Snapshot
 from chainer.training.capturing.state import Key, StateTree
+from chainer.training.capturing.step_file import save_step
 from chainer.training.capturing.step_record import (
     ReplacedArrayError,
     StepRecord,
@@ -147,6 +148,43 @@ class CapturedStep:
         if machine.last_change is not None:
             lines.append(f"  last recorded anew because {machine.last_change}")
         return "\n".join(lines)
+
+    def save(self, path: FilePath, player: bool = False) -> None:
+        """Writes a file that repeats the step without its code; see :func:`chainer.load_step`.
+
+        It holds the programs that would run now, for all shapes of arguments that were recorded in
+        the present configuration. NumPy alone has such programs.
+
+        Args:
+            path: The file, an npz archive. It is replaced when the new one is complete.
+            player (bool): Whether ``chainer_step_player.py`` is copied beside it, which runs the
+                file where NumPy is installed and Chainer is not:
+                ``python chainer_step_player.py step.npz batch.npz --steps 100``.
+
+        Raises:
+            CaptureError: If nothing is recorded yet, or the file cannot hold the step: the message
+                says why.
+        """
+        machine, name = self._machine, _name_of(self.function)
+        with machine.lock:
+            reason = machine.reason
+            found: dict[Structure, StepRecord] = {}
+            has_none = current_reporter() is None
+            # Of two programs for the same arguments, the one for the present reporter is saved.
+            keys = sorted(machine.entries, key=lambda key: cast(Any, key)[2] is not has_none)
+            for key in keys:
+                structure, settings, _ = cast("tuple[Any, ...]", key)
+                for record in machine.entries[key].records if settings == configuration() else ():
+                    if record.is_verified and record.guards.hold():
+                        found.setdefault(structure, record)
+            if not found:
+                reason = reason or "there is no program that would run now; call the step 3 times"
+                raise CaptureError(f"{name} cannot be saved: {reason}")
+            try:
+                tree = tree_of(self.function, self.targets)
+                save_step(path, tree, list(self.targets), list(found.items()), player)
+            except NotRecordableError as error:
+                raise CaptureError(f"{name} cannot be saved: {error}") from error
 
 
 class _StepCall(Call[StepRecord]):
