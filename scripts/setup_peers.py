@@ -1,6 +1,7 @@
-"""Makes the environments of the benchmarks' peers.
+"""Makes the environments of peers.
 
-They are Chainer 7.8.1 and 4.3.1, PyTorch and JAX, and for ``benchmarks traps`` MLX and tinygrad.
+They are Chainer 7.8.1 and 4.3.1, PyTorch, JAX and transformers, and for ``benchmarks traps`` MLX and
+tinygrad.
 
 Usage::
 
@@ -11,7 +12,9 @@ environment variable CHAINER_BENCH_PYTHON37 (path of an interpreter), as ``pytho
 among pyenv's versions. Where there is none, this is said, the exit status is still 0, and the
 benchmarks print "peer not available" for that column. PyTorch, JAX with optax, MLX and tinygrad get
 an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
-hold another requirement than ``torch`` (words are passed to pip as they are).
+hold another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch
+with transformers and peft, for ``make test-models``), ``mlx`` and ``tinygrad`` are made only if
+``--only`` names them.
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -57,6 +60,7 @@ PROOFS = {
     "chainer4": "import chainer; assert chainer.__version__ == '4.3.1'",
     "torch": "import torch, numpy",
     "jax": "import jax, optax, numpy",
+    "models": "import torch, transformers, peft, numpy",
     "mlx": "import mlx.core, mlx.nn, numpy",
     "tinygrad": "import tinygrad, numpy",
 }
@@ -65,9 +69,13 @@ PROOFS = {
 SHARED = {
     "torch": ("torch",),
     "jax": ("jax", "optax"),
+    "models": ("torch", "transformers", "peft"),
     "mlx": ("mlx",),
     "tinygrad": ("tinygrad",),
 }
+
+#: Environments that are made only if they are asked for: no benchmark of the usual run needs them.
+ON_REQUEST = {"models", "mlx", "tinygrad"}
 
 
 def main() -> int:
@@ -76,7 +84,11 @@ def main() -> int:
         "--folder", type=Path, default=ROOT / ".peers", help="where the environments go"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=list(PROOFS), default=list(PROOFS), help="these peers alone"
+        "--only",
+        nargs="+",
+        choices=list(PROOFS),
+        default=[name for name in PROOFS if name not in ON_REQUEST],
+        help="these peers alone",
     )
     parser.add_argument("--force", action="store_true", help="make them anew")
     options = parser.parse_args()
@@ -100,7 +112,7 @@ def set_up(name: str, environment: Path, force: bool = False) -> bool:
             return True
         venv.create(environment, clear=True, with_pip=True)
         requirements = [*SHARED[name], "numpy"]
-        if name == "torch":
+        if "torch" in requirements:
             requirements[:1] = shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch"))
         elif name == "mlx":
             requirements[0] = "mlx[cpu]"  # outside of macOS, mlx alone has no backend

@@ -264,6 +264,8 @@ class OpSpec:
         constant_outputs: Indexes of floating-point outputs that have no gradient, such as running
             statistics. An adapter may return plain arrays for them.
         train: Value of ``chainer.config.train`` during the calls.
+        requires: Names of capabilities that the function needs besides the dtype and its own name
+            (:data:`chainer.backend.CAPABILITIES`).
     """
 
     name: str
@@ -278,6 +280,7 @@ class OpSpec:
     output_dtype: str | None = None
     constant_outputs: tuple[int, ...] = ()
     train: bool = True
+    requires: tuple[str, ...] = ()
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -285,6 +288,19 @@ class OpSpec:
         if self.covers is not None:
             return self.covers
         return (self.name,) if self.call is None else ()
+
+    def requirements(self, dtype: str | None = None) -> tuple[str, ...]:
+        """Returns the names of the capabilities that the row needs.
+
+        Args:
+            dtype: Name of the dtype under test; None for none, as for refusals of bad inputs.
+        """
+        names = [f"F.{name}" for name in dict.fromkeys((self.name, *self.functions))]
+        if dtype is not None:
+            # Without a formula, results are compared with the results of the function in float64.
+            of_reference = ("float64",) if self.reference is None else ()
+            names = [dtype, *of_reference, *names, *(f"{name}:{dtype}" for name in names)]
+        return (*self.requires, *names)
 
     def tolerance(self, dtype: str) -> Tolerance:
         """Returns the tolerances for a dtype.

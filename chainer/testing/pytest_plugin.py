@@ -20,6 +20,8 @@ _MARKERS = (
     "chainerx: the test needs ChainerX, which this Chainer does not have "
     "(chainer.testing.attr.chainerx)",
     "theano: the test needs PyTensor",
+    "chainer_requires(*names): the test of the conformance suite needs these capabilities "
+    "(chainer.backend.CAPABILITIES)",
 )
 
 
@@ -43,13 +45,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         metavar="MODULE:ATTRIBUTE",
         help="rows of the operation-spec table to test (default: those of Chainer's own functions)",
-    )
-    group.addoption(
-        "--chainer-xfail",
-        default=None,
-        metavar="FILE",
-        help="file of expected failures, one 'test id pattern  # reason' a line; a listed test "
-        "that passes is an error",
     )
     group.addoption(
         "--chainer-quick",

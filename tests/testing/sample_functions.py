@@ -74,6 +74,25 @@ class WrongBackwardOnVariables(Multiply):
         return Multiply.backward_arrays(self, target_input_indexes, grad_outputs)
 
 
+class Inexact(Multiply):
+    """As exact as float32."""
+
+    def forward(self, inputs):
+        self.retain_inputs((0, 1))
+        return (inputs[0] * inputs[1] * (1 + 1e-6),)
+
+
+class Unsteady(Multiply):
+    """Each call has other bits, within the tolerance."""
+
+    calls = 0
+
+    def forward(self, inputs):
+        self.retain_inputs((0, 1))
+        Unsteady.calls += 1
+        return (inputs[0] * inputs[1] * (1 + Unsteady.calls % 7 * 1e-12),)
+
+
 class IgnoresTargets(Multiply):
     def backward(self, target_input_indexes, grad_outputs):
         return Multiply.backward(self, target_input_indexes, grad_outputs)
@@ -121,6 +140,8 @@ NODES = {
     "cuts_the_graph": CutsTheGraph,
     "contiguous_only": ContiguousOnly,
     "accepts_anything": AcceptsAnything,
+    "inexact": Inexact,
+    "unsteady": Unsteady,
 }
 
 EXPECTED = {
@@ -134,6 +155,8 @@ EXPECTED = {
     "cuts_the_graph": {"test_double_backward"},
     "contiguous_only": {"test_forward"},
     "accepts_anything": {"test_refuses"},
+    "inexact": {"test_forward"},
+    "unsteady": {"test_forward"},
 }
 
 

@@ -11,14 +11,22 @@ class AttentionOptions(NamedTuple):
     """Options of scaled dot-product attention.
 
     Attributes:
-        causal: Whether query ``i`` attends to keys ``0`` to ``i`` only.
+        causal: Whether a query attends to no key after its own position.
         scale: Factor of the scores.
         ratio: Dropout ratio. Weights that dropout keeps are multiplied by ``1 / (1 - ratio)``.
+        offset: Position of the first query among the keys; negative if it is before the first key.
+            With ``causal``, query ``i`` attends to keys ``0`` to ``i + offset`` only.
+        window: Number of keys around a query: it attends to keys at a distance below ``window``
+            only. None if there is no limit.
+        softcap: Scores become ``softcap * tanh(score / softcap)`` before the mask; None if not.
     """
 
     causal: bool
     scale: float
     ratio: float
+    offset: int = 0
+    window: int | None = None
+    softcap: float | None = None
 
 
 class ScaledDotProductAttention(Operation):
@@ -26,11 +34,13 @@ class ScaledDotProductAttention(Operation):
 
     ``select(q, k, v, mask, keep, options=)``. All arrays have the same leading axes ``...``: ``q``
     is of shape ``(..., M, D)``, ``k`` of shape ``(..., N, D)``, ``v`` of shape ``(..., N, E)``, of
-    one floating-point dtype. ``mask`` is None or broadcasts to ``(..., M, N)``. A mask of dtype
-    bool is True where a query may attend to a key. A mask of the dtype of ``q`` is added to the
-    scores, where minus infinity excludes a key. ``keep`` is None or an array of bool of shape
-    ``(..., M, N)``: the weights that dropout keeps. ``options`` is of :class:`AttentionOptions`.
-    The output of a query that may attend to no key is zero.
+    one floating-point dtype. The last of the leading axes, the heads, may be shorter in ``k`` and
+    ``v`` by a factor ``G``: head ``h`` of the queries uses head ``h // G`` of the keys. ``mask`` is
+    None or broadcasts to ``(..., M, N)``. A mask of dtype bool is True where a query may attend to
+    a key. A mask of the dtype of ``q`` is added to the scores, where minus infinity excludes a key.
+    ``keep`` is None or an array of bool of shape ``(..., M, N)``: the weights that dropout keeps.
+    ``options`` is of :class:`AttentionOptions`. The output of a query that may attend to no key is
+    zero.
 
     Methods:
         ``forward(q, k, v, mask, keep, options, save) -> (y, residual)``: ``y`` of shape ``(..., M,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
+from chainer.core.arrays.capabilities import CAPABILITIES
 from chainer.core.arrays.device import Device, available_device
 from chainer.core.arrays.lookup import (
     HOST_FAMILY,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from chainer.backends.intel64 import Intel64Device
 
 __all__ = [
+    "CAPABILITIES",
     "HOST_FAMILY",
     "Backend",
     "ChainerxDevice",

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol, overload
 import numpy
 
 from chainer.core.arguments import require_attribute
+from chainer.core.arrays.capabilities import describe
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -179,6 +180,13 @@ class Operation:
         reason = "an accelerated kernel serves the call" if chosen else None
         candidates.append(Candidate("reference", -1, reason, None))
         notes = _replacements(self.name, [kernel.key for kernel in self.kernels_for(cls)])
+        serving = next((c.kernel for c in candidates if c.chosen), None)
+        notes += tuple(
+            f"backend {backend.name!r}: {line}" for line in describe(backend.limitations)
+        )
+        if serving is not None:
+            lines = describe(serving.limitations)
+            notes += tuple(f"kernel of {serving.provider!r}: {line}" for line in lines)
         return Explanation(self.name, cls, tuple(candidates), notes)
 
     def kernels_for(self, cls: type) -> list[KernelDeclaration]:
@@ -299,7 +307,10 @@ def _warn_of_unknown_providers(policy: KernelPolicy) -> None:
     for name in policy.kernels:
         if name not in providers:
             meant = similar(name, providers)
-            hint = f"did you mean {meant!r}? " if meant else ""
+            hint = registries.kernels.suggestion(name) or (
+                f"did you mean {meant!r}?" if meant else ""
+            )
+            hint += "; " if hint else ""
             warn_once(
                 "kernel provider",
                 name,

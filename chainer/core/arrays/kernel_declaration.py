@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from chainer.core.arrays.capabilities import Limitations, check
 from chainer.core.arrays.protocol import Backend
 from chainer.core.registry import registries
 from chainer.core.typing import Array, DType, Shape
@@ -94,6 +95,9 @@ class KernelDeclaration:
         unavailable: Function that returns None if the provider works on this machine, and otherwise
             what is missing. May be a lazy reference.
         unconditional: Whether the kernel is enabled regardless of the configuration.
+        limitations: What its results lack: name of a capability, such as ``'deterministic'`` or
+            ``'precise_float64'`` (:data:`chainer.backend.CAPABILITIES`) -> the reason. ``supports``
+            refuses calls that the kernel cannot serve at all.
     """
 
     operation: str
@@ -104,6 +108,8 @@ class KernelDeclaration:
     priority: int = 0
     unavailable: Callable[[], str | None] | str = _available
     unconditional: bool = False
+    # A mapping has no hash; declarations with equal other fields may share one.
+    limitations: Limitations = field(default_factory=dict[str, str], hash=False)
 
     def __post_init__(self) -> None:
         # A misspelled type would match no array, and the kernel would be left out in silence.
@@ -115,6 +121,7 @@ class KernelDeclaration:
                 "array_type of a kernel must be a class or a name such as 'numpy:ndarray', "
                 f"got {array_type!r}"
             )
+        check(f"the kernel {self.key!r}", self.limitations)
 
     @property
     def key(self) -> str:

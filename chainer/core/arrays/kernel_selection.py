@@ -47,7 +47,8 @@ class Explanation:
         operation: Name of the operation.
         array_type: Class of the first array of the call.
         candidates: All kernels considered, highest priority first; the reference kernel is last.
-        notes: What enabled plugins have replaced, in one sentence each.
+        notes: What enabled plugins have replaced, and what the backend and the chosen kernel
+            cannot do; a line each.
     """
 
     operation: str

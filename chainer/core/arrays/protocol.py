@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
+from chainer.core.arrays.capabilities import Limitations
 from chainer.core.arrays.conversions import ArrayConversions
 from chainer.core.arrays.device import Device
 from chainer.core.typing import Array, ArrayLike, DTypeLike
@@ -45,6 +46,8 @@ class Backend(ArrayConversions):
             Default: the value of ``is_accelerator``.
         converts_inputs: Whether NumPy arrays are converted by :meth:`from_host` when a function
             gets them together with arrays of the backend. For backends of the family ``'host'``.
+        limitations: What the arrays cannot do: name of a capability
+            (:mod:`chainer.core.arrays.capabilities`) -> the reason. May be a property.
     """
 
     name: ClassVar[str]
@@ -53,6 +56,7 @@ class Backend(ArrayConversions):
     is_accelerator: ClassVar[bool] = False
     multi_device: ClassVar[bool] = False
     converts_inputs: ClassVar[bool] = False
+    limitations: ClassVar[Limitations] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

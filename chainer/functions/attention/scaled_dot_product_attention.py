@@ -11,6 +11,8 @@ from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.softmax import softmax
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.repeat import repeat
 from chainer.functions.array.where import where
 from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction
@@ -20,7 +22,7 @@ class ScaledDotProductAttention(ComposedFunction):
     """Scaled dot-product attention.
 
     Args:
-        options (AttentionOptions): Causal or not, scale, and dropout ratio.
+        options (AttentionOptions): What the queries may attend to, scale, and dropout ratio.
         keep (array): True for weights that dropout keeps; drawn at random if None and the ratio is
             not 0.
 
@@ -46,12 +48,16 @@ class ScaledDotProductAttention(ComposedFunction):
             k.ndim == q.ndim,
             v.ndim == q.ndim,
         )
-        type_check.expect(
-            k.shape[:-2] == q.shape[:-2],
-            v.shape[:-2] == q.shape[:-2],
-            k.shape[-1] == q.shape[-1],
-            v.shape[-2] == k.shape[-2],
-        )
+        if type_check.eval(q.ndim) >= 4 and type_check.eval(k.shape[-3]):
+            # Several heads of the queries may share one of the keys.
+            type_check.expect(
+                k.shape[:-3] == q.shape[:-3],
+                q.shape[-3] % k.shape[-3] == 0,
+                v.shape[:-2] == k.shape[:-2],
+            )
+        else:
+            type_check.expect(k.shape[:-2] == q.shape[:-2], v.shape[:-2] == q.shape[:-2])
+        type_check.expect(k.shape[-1] == q.shape[-1], v.shape[-2] == k.shape[-2])
         if type_check.eval(in_types.size()) == 4 and type_check.eval(in_types[3].dtype.kind) != "b":
             type_check.expect(in_types[3].dtype == q.dtype)
 
@@ -85,13 +91,20 @@ class ScaledDotProductAttention(ComposedFunction):
     def compose(self, *inputs: Variable) -> Variables:
         """Computes the output with differentiable functions."""
         q, k, v, *rest = inputs
-        xp, dtype = self.xp, q.dtype
-        causal, scale, ratio = self.options
-        scores = matmul(q, k, transb=True) * scale
+        xp, dtype, options = self.xp, q.dtype, self.options
+        if q.shape[:-2] != k.shape[:-2]:
+            group = q.shape[-3] // k.shape[-3]
+            k, v = (repeat(array, group, array.ndim - 3) for array in (k, v))
+        scores = matmul(q, k, transb=True) * options.scale
+        if options.softcap is not None:
+            scores = tanh(scores / options.softcap) * options.softcap
         shape = scores.shape
         visible = xp.ones(shape, bool)
-        if causal:
-            visible &= xp.tri(*shape[-2:], dtype=bool)
+        distance = xp.arange(shape[-2])[:, None] + options.offset - xp.arange(shape[-1])
+        if options.causal:
+            visible &= distance >= 0
+        if options.window is not None:
+            visible &= abs(distance) < options.window
         for mask in rest:
             if mask.dtype.kind == "b":
                 visible &= mask.array
@@ -106,7 +119,8 @@ class ScaledDotProductAttention(ComposedFunction):
         if shape[-1]:
             weights = softmax(weights, axis=-1) * visible.astype(dtype)
         if self.keep is not None:
-            weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - ratio)))
+            kept = self.keep.astype(dtype) * dtype.type(1 / (1 - options.ratio))
+            weights = weights * kept
         return (matmul(weights, v),)
 
 
@@ -120,6 +134,9 @@ def scaled_dot_product_attention(
     dropout: float = 0.0,
     scale: float | None = None,
     dropout_mask: Array | None = None,
+    offset: int | None = None,
+    window: int | None = None,
+    softcap: float | None = None,
 ) -> Variable:
     """Scaled dot-product attention.
 
@@ -130,20 +147,32 @@ def scaled_dot_product_attention(
     most 64 MiB (of float32) of them are kept; if there are more, backward computes them again. Only
     dropout needs memory for each score: one byte.
 
+    Queries and keys have positions: query ``i`` is at position ``i + offset`` of the keys. With a
+    cache of keys, the queries are the last ones, which is the default. Only ``causal`` and
+    ``window`` depend on positions.
+
     Args:
-        q (Variable or array): Queries, shape ``(..., M, D)``, floating point. The leading axes,
-            such as batch and heads, are the same for all three.
-        k (Variable or array): Keys, shape ``(..., N, D)``.
-        v (Variable or array): Values, shape ``(..., N, E)``.
-        mask (Variable or array): Broadcasts to ``(..., M, N)``. Of bool: True where the query may
-            attend to the key. Of the dtype of ``q``: added to the scores; minus infinity excludes
-            a key, and a Variable that requires a gradient gets one.
-        causal (bool): If True, query ``i`` attends to keys ``0`` to ``i`` only.
+        q (Variable or array): Queries, shape ``(..., H, M, D)`` or ``(..., M, D)``, floating point.
+            The leading axes, such as batch and heads, are the same for all three.
+        k (Variable or array): Keys, shape ``(..., H, N, D)``. With four axes or more it may have
+            fewer heads, ``H / G`` for a whole number ``G``: head ``h`` of the queries then uses
+            head ``h // G`` of the keys (grouped-query attention).
+        v (Variable or array): Values, shape ``(..., H, N, E)``, with the heads of ``k``.
+        mask (Variable or array): Broadcasts to ``(..., H, M, N)``. Of bool: True where the query
+            may attend to the key. Of the dtype of ``q``: added to the scores; minus infinity
+            excludes a key, and a Variable that requires a gradient gets one.
+        causal (bool): If True, a query attends to no key after its own position.
         dropout (float): Ratio of the weights set to zero, in training mode
             (``chainer.config.train``) only; the others are multiplied by ``1 / (1 - dropout)``.
         scale (float): Factor of the scores; ``1 / sqrt(D)`` by default.
-        dropout_mask (array): True for weights that dropout keeps, bool of shape ``(..., M, N)``;
-            drawn at random by default.
+        dropout_mask (array): True for weights that dropout keeps, bool of shape ``(..., H, M,
+            N)``; drawn at random by default.
+        offset (int): Position of the first query among the keys. By default ``N - M``: the last
+            query is at the position of the last key. It is 0 if there are more queries than keys.
+        window (int): If given, a query attends only to keys at a distance below ``window``: with
+            ``causal`` these are its own position and the ``window - 1`` before it.
+        softcap (float): If given, scores become ``softcap * tanh(score / softcap)`` before the mask
+            is applied.
 
     Returns:
         Variable: Weighted means, shape ``(..., M, E)``. Zero for a query that may attend to no
@@ -151,11 +180,15 @@ def scaled_dot_product_attention(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``mask`` cannot be broadcast, ``dropout_mask`` has another shape, or
-            ``dropout`` is out of range.
+        ValueError: If ``mask`` cannot be broadcast, ``dropout_mask`` has another shape,
+            ``dropout`` is out of range, or ``window`` or ``softcap`` is not positive.
+        TypeError: If ``offset`` or ``window`` is not an integer.
 
     See: `Attention Is All You Need <https://arxiv.org/abs/1706.03762>`_; for the blocks,
-    `FlashAttention <https://arxiv.org/abs/2205.14135>`_
+    `FlashAttention <https://arxiv.org/abs/2205.14135>`_; for shared keys, `GQA
+    <https://arxiv.org/abs/2305.13245>`_; for the window, `Mistral 7B
+    <https://arxiv.org/abs/2310.06825>`_; for the cap, `Gemma 2
+    <https://arxiv.org/abs/2408.00118>`_
 
     Example:
         >>> q = np.array([[1, 0], [0, 1]], np.float32)
@@ -169,6 +202,8 @@ def scaled_dot_product_attention(
         >>> F.scaled_dot_product_attention(q, q, v, scale=0.0, causal=True).array
         array([[1.],
                [2.]], dtype=float32)
+        >>> F.scaled_dot_product_attention(q[1:], q, v, scale=0.0, causal=True).array  # the last
+        array([[2.]], dtype=float32)
     """
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
@@ -188,8 +223,30 @@ def scaled_dot_product_attention(
             f"dropout_mask must be of bool and of shape {scores}, "
             f"got {dropout_mask.dtype} and {dropout_mask.shape}"
         )
-    options = AttentionOptions(causal, factor, dropout)
+    offset = _offset(offset, q, k)
+    _check_limits(window, softcap)
+    options = AttentionOptions(causal, factor, dropout, offset, window, softcap)
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
+
+
+def _offset(offset: int | None, q: Variable, k: Variable) -> int:
+    """Returns the position of the first query; of a cache of keys, the queries are the last."""
+    if offset is None:
+        # Inputs of too few axes are refused by the type check.
+        return max(k.shape[-2] - q.shape[-2], 0) if min(q.ndim, k.ndim) >= 2 else 0
+    if isinstance(offset, bool) or not isinstance(offset, (int, numpy.integer)):
+        raise TypeError(f"offset must be an integer, got {offset!r}")
+    return int(offset)
+
+
+def _check_limits(window: int | None, softcap: float | None) -> None:
+    if window is not None:
+        if isinstance(window, bool) or not isinstance(window, (int, numpy.integer)):
+            raise TypeError(f"window must be an integer or None, got {window!r}")
+        if window < 1:
+            raise ValueError(f"window must be positive, got {window}")
+    if softcap is not None and not softcap > 0:
+        raise ValueError(f"softcap must be positive, got {softcap}")
 
 
 def _check_mask(shape: tuple[int, ...], scores: tuple[int, ...]) -> None:

@@ -4,7 +4,8 @@ With ``--json`` prints a list of objects with the keys ``name``, ``array_types``
 ``family`` (backends of one family may be mixed) and ``is_accelerator`` (both null if the module of
 the backend cannot be imported), ``available``, ``reason`` (why it is not available, or null),
 ``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels for these
-arrays) and ``origin`` (the plugin that registered it).
+arrays), ``limitations`` (capability that the arrays lack -> the reason, see
+``chainer.backend.CAPABILITIES``) and ``origin`` (the plugin that registered it).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
-from chainer.core.registry.registry import Entry
-from chainer.plugins.commands._output import did_you_mean, print_json, print_table
+from chainer.core.registry.registry import Entry, UnknownNameError
+from chainer.plugins.commands._output import print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 
 HELP = "list array backends, their devices and kernels, and why one is unavailable"
@@ -37,8 +38,10 @@ def run(options: argparse.Namespace) -> int:
         # As in device specifiers, which write a backend with "@".
         name = options.name.removeprefix("@")
         if name not in names:
-            hint = did_you_mean(name, names)
-            print(f"chainer backends: no backend named {name!r}{hint}", file=sys.stderr)
+            try:
+                registries.backends.entry(name)
+            except UnknownNameError as error:
+                print(f"chainer backends: {error}", file=sys.stderr)
             # Status 2, as argparse has for wrong arguments; 1 means that problems were found.
             return 2
         names = [name]
@@ -68,6 +71,7 @@ def _describe(name: str) -> dict[str, Any]:
             "version": status.version,
             "devices": status.devices,
             "kernels": dict(sorted(kernels.items())),
+            "limitations": dict(backend.limitations),
             "origin": status.entry.origin,
         }
     except Exception as error:  # attributes of a plugin may be properties that fail
@@ -86,6 +90,7 @@ def _broken(entry: Entry, reason: str) -> dict[str, Any]:
         "version": None,
         "devices": [],
         "kernels": {},
+        "limitations": {},
         "origin": entry.origin,
     }
 
@@ -98,5 +103,10 @@ def _row(entry: dict[str, Any]) -> list[str]:
         entry["version"] or "",
         "yes" if entry["available"] else "no",
         " ".join(entry["devices"]),
-        kernels or "reference" if entry["available"] else entry["reason"],
+        _abilities(entry, kernels) if entry["available"] else entry["reason"],
     ]
+
+
+def _abilities(entry: dict[str, Any], kernels: str) -> str:
+    missing = ", ".join(entry["limitations"])
+    return f"{kernels or 'reference'}; no {missing}" if missing else kernels or "reference"

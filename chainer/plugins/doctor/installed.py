@@ -16,7 +16,9 @@ from typing import Any, Literal
 import pluggy
 
 import chainer
+from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.backend_status import backend_status
+from chainer.core.arrays.capabilities import Limitations, describe
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
@@ -430,6 +432,13 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
             failed = " in the code of " in reason
             cause = "backend_error" if failed else "backend_unavailable"
             report.add(Finding("error" if failed else "note", cause, text))
+        else:
+            _add_limitations(f"backend {entry.name!r}", get_backend(entry.name).limitations, report)
+
+
+def _add_limitations(owner: str, limitations: Limitations, report: Report) -> None:
+    for line in describe(limitations):
+        report.add(Finding("note", "limitation", f"{owner} declares: {line}"))
 
 
 def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) -> str:
@@ -465,6 +474,8 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
         for reason in filter(None, reasons):
             text = f"kernels of provider {provider!r} are not available: {reason}"
             report.add(Finding("note", "kernels_unavailable", text))
+        for kernel in own:
+            _add_limitations(f"kernel {kernel.key!r}", kernel.limitations, report)
         known = registries.operations.names()
         for operation in dict.fromkeys(kernel.operation for kernel in own):
             if operation not in known:

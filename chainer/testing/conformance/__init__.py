@@ -10,10 +10,6 @@ runs it on the backend ``NAME`` (or on one device of it, ``NAME:INDEX``). Option
     Prefers the kernels of this provider, and fails if it has none for the array type.
 ``--chainer-specs=MODULE:ATTRIBUTE``
     Runs these rows instead of the table of Chainer's own functions.
-``--chainer-xfail=FILE``
-    Expected failures, one a line: a test id as pytest prints it after the file name, ``*`` for any
-    text, then ``#`` and the reason. A listed test that passes is an error, and so is a line that
-    fits no test.
 ``--chainer-quick``
     Tests the operations in float32 only: a third of the time.
 ``--chainer-report=FILE``
@@ -25,6 +21,11 @@ Two parts: ``test_contract_*.py`` test what Chainer expects of a backend
 ``-k contract`` selects the first. Both run from any directory, and in several processes
 (pytest-xdist). The summary at the end counts what passes by group, and names the kernels under test
 that no call reached: they need rows of your own, whose samples they support.
+
+A backend declares what its arrays cannot do in ``Backend.limitations``, a kernel in
+``KernelDeclaration.limitations`` (:data:`chainer.backend.CAPABILITIES`). Tests that need it must
+end in an error. There are no lists of tests to skip: an undeclared failure is a failure, and so is
+a declared one that passes.
 
 The suite compares with formulas in float64 NumPy (:mod:`chainer.testing.op_spec`), never
 with another accelerated backend.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chainer.core.arrays.device import Device
-from chainer.core.config.configuration import using_config
-from chainer.testing.conformance import expected_failures, options, results
+from chainer.core.config.configuration import threads, using_config
+from chainer.testing.conformance import options, refusals, results, served
 from chainer.testing.conformance.contract import values
 from chainer.testing.op_spec import OpSpec
 
@@ -49,27 +49,26 @@ def _layouts(spec: OpSpec) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuses a provider without kernels, and marks the expected failures."""
+    """Refuses a provider without kernels, and marks the refusals that are declared."""
     options.check_provider(config)
     ours = [item for item in items if item.path.parent == _HERE]
     for item in ours:
         item.user_properties.append(results.MARK)
-    path: str | None = config.getoption("--chainer-xfail")
-    if path is None:
-        return
-    # Only a complete collection can tell that a line is stale.
-    collected = {item.name.partition("[")[0] for item in ours}
-    complete = {"test_forward", "test_refuses"} <= collected and not options.quick(config)
-    try:
-        failures = expected_failures.read(path)
-    except (OSError, ValueError) as error:
-        raise pytest.UsageError(f"--chainer-xfail: {error}") from error
-    for failure in failures:
-        fitting = [item for item in ours if failure.fits(item.name)]
-        for item in fitting:
-            item.add_marker(pytest.mark.xfail(reason=failure.reason, strict=True))
-        if not fitting and complete:
-            raise pytest.UsageError(f"{failure.place}: no test fits {failure.pattern!r}")
+    if ours:
+        backend = options.device(config).backend
+        refusals.check_names(backend, options.specs(config))
+        refusals.expect(ours, backend)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    """Names the kernels that served the calls of a test that failed."""
+    report = yield
+    if report.failed and item.path.parent == _HERE:
+        chosen = ", ".join(kernel.key for kernel in served.kernels())
+        if chosen:
+            report.sections.append(("kernels that served a call", chosen))
+    return report
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +105,16 @@ def _provider(pytestconfig: pytest.Config):
     provider: str | None = pytestconfig.getoption("--chainer-provider")
     if provider is None:
         yield
-    elif provider in ("cudnn", "ideep"):
-        with using_config(f"use_{provider}", "always"):
-            yield
-    else:
-        with using_config("kernels", (provider,)):
-            yield
+        return
+    # Providers that existed in earlier releases have a configuration entry of their own.
+    switch = threads.state.policy.switch_of(provider)
+    name, value = ("kernels", (provider,)) if switch is None else (switch, "always")
+    with using_config(name, value):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _served():
+    """Notes which kernels serve the calls of the test."""
+    with served.observed():
+        yield

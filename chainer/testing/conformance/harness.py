@@ -18,8 +18,9 @@ from chainer.core.config.configuration import using_config
 from chainer.core.registry import registries
 from chainer.core.typing import Array, ArrayTree, DTypeLike, VariableLike
 from chainer.testing.array import to_host
+from chainer.testing.conformance import served
 from chainer.testing.gradient_check import StartOfBackward
-from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample, Tolerance
 
 #: Steps of the finite differences of first and second order, for float64 formulas.
 _STEP, _STEP_OF_SECOND_ORDER = 1e-5, 3e-4
@@ -90,6 +91,22 @@ class Case:
             if is_float(array) and i not in sample.skip_grad
         ]
         self._random = np.random.default_rng(0)
+
+    # -- what is declared -------------------------------------------------------------------------
+
+    @property
+    def limitations(self) -> dict[str, str]:
+        """What the backend, and the kernels that served the calls of the test, declare."""
+        found = dict(self.device.backend.limitations)
+        for kernel in served.kernels():
+            found.update(kernel.limitations)
+        return found
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """The tolerances of the row; those of float32 where float64 is declared less precise."""
+        less = self.dtype == "float64" and "precise_float64" in self.limitations
+        return self.spec.tolerance("float32" if less else self.dtype.name)
 
     # -- inputs -----------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from chainer.core.version import __version__
 if TYPE_CHECKING:
     import pytest
 
-OUTCOMES = ("passed", "failed", "expected failures", "skipped")
+OUTCOMES = ("passed", "failed", "refused as declared", "skipped")
 
 _CHECKS = {
     "test_forward": "forward",
@@ -55,7 +55,7 @@ class Tally:
     Attributes:
         groups: Group -> outcome -> number of tests.
         failed: Ids of tests that failed, or passed against expectation.
-        expected: Test id -> reason of tests that failed as expected.
+        expected: Test id -> reason of tests that were refused as declared.
         count: Number of tests.
     """
 
@@ -79,7 +79,7 @@ class Tally:
             if test in self.failed:  # and its teardown failed, too
                 return
             self.failed.append(test)
-        if outcome == "expected failures":
+        if outcome == "refused as declared":
             self.expected[test] = report.wasxfail
         self.count += 1
         for group in groups_of(report.nodeid):
@@ -95,7 +95,7 @@ class Tally:
 def _outcome(report: pytest.TestReport) -> str | None:
     if report.when == "call":
         if report.skipped and hasattr(report, "wasxfail"):
-            return "expected failures"
+            return "refused as declared"
         return str(report.outcome)
     if report.failed:
         return "failed"
@@ -183,7 +183,7 @@ class Report:
             "total": self.tally.total(),
             "groups": dict(sorted(self.tally.groups.items())),
             "failed": sorted(self.tally.failed),
-            "expected_failures": dict(sorted(self.tally.expected.items())),
+            "refused": dict(sorted(self.tally.expected.items())),
             "kernels": {"declared": self.kernels, "never_chosen": self.unused},
         }
 

@@ -23,6 +23,7 @@ from chainer.testing.conformance.contract import (
     devices_of_results,
     values,
 )
+from chainer.testing.conformance.refusals import requires
 
 
 class _Double(FunctionNode):
@@ -196,6 +197,7 @@ def test_data_is_copied_between_host_and_device(device, array):
     assert_equal(host, values() + 5)
 
 
+@requires("pickle")
 def test_variables_are_pickled_and_copied(backend, device, array):
     x = Variable(array, name="x")
     for clone in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):

@@ -32,6 +32,7 @@ SPECS = (
         reference=_as_strided,
         call=_of_own_memory,
         covers=("as_strided",),
+        requires=("strides",),
         samples=lambda draw: [
             Sample(draw((4,)), shape=(3, 2), strides=(1, 1), storage_offset=0),
             Sample(draw((2, 3)), shape=(3, 2), strides=(1, 3)),

@@ -9,14 +9,36 @@ from chainer.core.utils import type_check
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 
 
-def attention(q, k, v, mask=None, causal=False, scale=None, dropout=0.0, dropout_mask=None):
-    """Attention as the paper writes it, with all scores at once; zero where nothing is seen."""
+def attention(
+    q,
+    k,
+    v,
+    mask=None,
+    causal=False,
+    scale=None,
+    dropout=0.0,
+    dropout_mask=None,
+    offset=None,
+    window=None,
+    softcap=None,
+):
+    """Attention as the papers write it, with all scores at once; zero where nothing is seen."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
+    if q.ndim > 3:
+        heads = np.arange(q.shape[-3]) * k.shape[-3] // max(q.shape[-3], 1)
+        k, v = k[..., heads, :, :], v[..., heads, :, :]
     scores = np.einsum("...id,...jd->...ij", q, k) * scale
+    if softcap is not None:
+        scores = softcap * np.tanh(scores / softcap)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
-    if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    m, n = scores.shape[-2:]
+    offset = max(n - m, 0) if offset is None else offset
+    for i in range(m):
+        for j in range(n):
+            too_far = window is not None and abs(i + offset - j) >= window
+            if too_far or (causal and j > i + offset):
+                scores[..., i, j] = -np.inf
     largest = scores.max(axis=-1, keepdims=True, initial=-1e30)
     weights = np.exp(scores - largest)
     weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
@@ -29,6 +51,10 @@ def _attention_samples(draw):
     def qkv(*leading, m=3, n=5, d=4, e=2):
         return draw((*leading, m, d)), draw((*leading, n, d)), draw((*leading, n, e))
 
+    def grouped(q_heads, k_heads, m=3, n=5):
+        keys = (2, k_heads, n)
+        return draw((2, q_heads, m, 4)), draw((*keys, 4)), draw((*keys, 2))
+
     padding = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], bool)[:, None, None, :]
     nothing = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], bool)
     allowed = np.tri(3, 5, 1, dtype=bool)
@@ -39,6 +65,17 @@ def _attention_samples(draw):
         Sample(*qkv(2, 1, 2), label="five axes"),
         Sample(*qkv(2, 2, n=3), causal=True, label="causal"),
         Sample(*qkv(2, n=5), causal=True, label="causal, more keys"),
+        Sample(*qkv(2, n=5), causal=True, offset=0, label="causal, the first queries"),
+        Sample(*qkv(2, n=5), causal=True, offset=-1, label="causal, before the first key"),
+        Sample(*qkv(2, m=1), causal=True, label="causal, one query"),
+        Sample(*qkv(2), causal=True, window=2, label="causal window"),
+        Sample(*qkv(2, m=6, n=6), window=2, label="window"),
+        Sample(*qkv(2), window=2, offset=5, label="a window beyond the keys"),
+        Sample(*qkv(2), softcap=0.5, label="capped scores"),
+        Sample(*grouped(4, 2), label="shared keys"),
+        Sample(*grouped(4, 2), causal=True, window=3, softcap=2.0, label="shared keys, limits"),
+        Sample(*grouped(4, 1, m=1), padding, causal=True, label="shared keys, one query"),
+        Sample(*grouped(4, 2), draw((4, 1, 5)), label="shared keys, bias of each head"),
         Sample(*qkv(2, m=5, n=3), causal=True, label="causal, more queries"),
         Sample(*qkv(2), scale=20.0, label="scores that need care"),
         Sample(*qkv(2, 2), padding, label="padding"),
@@ -91,6 +128,16 @@ def _attention_errors(draw):
         ErrorInput(
             *good, f(3, 5).astype("d"), error=type_check.InvalidType, match=r"in_types\[3\]\.dtype"
         ),
+        ErrorInput(
+            f(2, 3, 3, 4),
+            *[f(2, 2, 5, 4)] * 2,
+            error=type_check.InvalidType,
+            match=r"shape\[-3\] % in_types\[1\]",
+        ),
+        ErrorInput(*good, window=0, error=ValueError, match="window must be positive, got 0"),
+        ErrorInput(*good, window=1.5, error=TypeError, match="window must be an integer"),
+        ErrorInput(*good, softcap=0.0, error=ValueError, match="softcap must be positive, got 0"),
+        ErrorInput(*good, offset=1.5, error=TypeError, match="offset must be an integer, got 1.5"),
         ErrorInput(*good, dropout=1.0, error=ValueError, match=r"dropout must be .* got 1.0"),
         ErrorInput(
             *good,

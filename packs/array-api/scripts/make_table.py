@@ -20,8 +20,6 @@ BEGIN, END = "<!-- table: scripts/make_table.py -->\n", "<!-- end of table -->\n
 def run(name: str, report: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["--pyargs", "chainer.testing.conformance", f"--chainer-backend={name}"]
-    if name == "array_api_strict":
-        command.append(f"--chainer-xfail={PACK / 'tests' / 'strict-xfail.txt'}")
     subprocess.run([*command, f"--chainer-report={report}"], cwd=PACK, check=False)
 
 

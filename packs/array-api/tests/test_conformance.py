@@ -21,8 +21,6 @@ def run_suite(name: str, *options: str) -> None:
         "chainer.testing.conformance",
         f"--chainer-backend={name}",
     ]
-    if name.startswith("array_api_strict"):
-        command.append(f"--chainer-xfail={HERE / 'strict-xfail.txt'}")
     # A session of its own: not a worker of ours, and not with our configuration.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     environment["PYTHONPATH"] = str(HERE)  # of no_fallback.py

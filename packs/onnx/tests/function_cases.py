@@ -686,6 +686,11 @@ MODERN = [
         *_params((2, 2, 5, 4), (2, 2, 5, 4), (2, 2, 5, 6)),
     ),
     case(
+        "attention shared keys",
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, causal=True, window=3, softcap=2.0),
+        *_params((2, 4, 3, 4), (2, 2, 5, 4), (2, 2, 5, 6)),
+    ),
+    case(
         "attention mask",
         F.scaled_dot_product_attention,
         *_params((1, 3, 4), (1, 5, 4), (1, 5, 6)),

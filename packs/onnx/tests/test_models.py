@@ -103,6 +103,15 @@ def test_causal_attention_of_any_length():
     compare(Apply(attend), (images(1, 9, 8),), proto)
 
 
+def test_attention_to_a_window_of_cached_keys_of_any_length():
+    def attend(q, k):
+        return F.scaled_dot_product_attention(q, k, k, causal=True, window=3)
+
+    shapes = [("b", 2, "t", 8), ("b", 1, "s", 8)]
+    proto = check(attend, images(2, 2, 5, 8), images(2, 1, 9, 8), input_shapes=shapes)
+    compare(Apply(attend), (images(1, 2, 4, 8), images(1, 1, 11, 8)), proto)
+
+
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize(
     "name",

@@ -58,7 +58,21 @@ def _numerical_gradients(arrays, gy, **kwargs):
 @pytest.mark.parametrize("saved", [1 << 24, 0], ids=["saved", "computed again"])
 @pytest.mark.parametrize("block", [1 << 17, 64], ids=["big blocks", "small blocks"])
 @pytest.mark.parametrize(
-    "case", ["plain", "causal", "mask", "bias", "dropout", "large", "large causal"]
+    "case",
+    [
+        "plain",
+        "causal",
+        "mask",
+        "bias",
+        "dropout",
+        "large",
+        "large causal",
+        "window",
+        "causal window",
+        "cap",
+        "shared causal mask",
+        "cached causal",
+    ],
 )
 def test_blocks(case, block, saved, monkeypatch):
     monkeypatch.setattr(kernel, "_SAVED_ELEMENTS", saved)
@@ -72,7 +86,15 @@ def test_blocks(case, block, saved, monkeypatch):
         kwargs["causal"] = True
     if "large" in case:
         kwargs["scale"] = 30.0
-    if case == "mask":
+    if "window" in case:
+        kwargs["window"] = 5
+    if case == "cap":
+        kwargs["softcap"] = 0.7
+    if "shared" in case:
+        arrays[1:] = k, v = k[:, :1], v[:, :1]
+    if "cached" in case:
+        arrays[0], gy = q[:, :, 20:], gy[:, :, 20:]
+    if "mask" in case:
         kwargs["mask"] = random.uniform(size=(2, 1, 33, 33)) < 0.7
     if case == "bias":
         arrays.append(_arrays((3, 33, 33))[0])
@@ -129,6 +151,26 @@ def test_causal_blocks_skip_the_future():
     q, k, v = _arrays((256, 4), (256, 4), (256, 4))
     node = F.scaled_dot_product_attention(q, k, v, causal=True).creator
     assert _kept_bytes(node) < 0.7 * 256 * 256 * 4
+
+
+def test_one_query_of_a_cache_reads_only_its_window():
+    q, k, v = _arrays((2, 4, 1, 4), (2, 2, 9, 4), (2, 2, 9, 4))
+    k[:, :, :6] = v[:, :, :6] = np.nan  # a NaN that is read spreads
+    with chainer.no_backprop_mode():
+        y = F.scaled_dot_product_attention(q, k, v, causal=True, window=3)
+    expected = formula(q, k[:, :, 6:], v[:, :, 6:], causal=True)
+    np.testing.assert_allclose(y.array, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_queries_of_a_cache_give_what_all_queries_gave():
+    q, k, v = _arrays((2, 4, 20, 4), (2, 2, 20, 4), (2, 2, 20, 4))
+    for options in ({}, {"window": 4}, {"softcap": 0.5}):
+        whole = F.scaled_dot_product_attention(q, k, v, causal=True, **options).array
+        for start, stop in ((0, 7), (7, 8), (8, 20)):
+            part = F.scaled_dot_product_attention(
+                q[:, :, start:stop], k[:, :, :stop], v[:, :, :stop], causal=True, **options
+            )
+            np.testing.assert_allclose(part.array, whole[:, :, start:stop], rtol=1e-5, atol=1e-6)
 
 
 def test_huge_scores():

@@ -1,6 +1,8 @@
 """Reference kernel of attention.
 
 It processes one block of queries after the other, so that the scores of a block stay in the cache.
+Arrays have five axes: batch, heads of the keys, queries' heads for each of them, positions, sizes.
+The third axis has the length 1 in keys and values, which are thus never repeated in memory.
 """
 
 from __future__ import annotations
@@ -30,27 +32,32 @@ _SAFE_SCORE = 40.0
 
 
 class _Block(NamedTuple):
-    """Some queries of some of the matrices, and how many keys they can attend to."""
+    """Some queries of some of the matrices, and the keys that they can attend to."""
 
     batch: slice
     heads: slice
     queries: slice
-    n_keys: int
+    seen: slice
 
     @property
-    def where(self) -> tuple[slice, slice, slice]:
+    def where(self) -> tuple[slice, slice, slice, slice]:
         """Index of the queries."""
-        return self.batch, self.heads, self.queries
+        return self.batch, self.heads, slice(None), self.queries
 
     @property
-    def keys(self) -> tuple[slice, slice, slice]:
+    def keys(self) -> tuple[slice, slice, slice, slice]:
         """Index of the keys and values."""
-        return self.batch, self.heads, slice(0, self.n_keys)
+        return self.batch, self.heads, slice(None), self.seen
 
     @property
-    def scores(self) -> tuple[slice, slice, slice, slice]:
+    def scores(self) -> tuple[slice, slice, slice, slice, slice]:
         """Index of the scores."""
-        return *self.where, slice(0, self.n_keys)
+        return *self.where, self.seen
+
+    @property
+    def n_keys(self) -> int:
+        """Number of the keys."""
+        return self.seen.stop - self.seen.start
 
 
 @dataclass
@@ -71,18 +78,24 @@ class _Saved:
     inverse_sum: Array
 
 
-def _four_axes(array: Array) -> Array:
-    """Views an array ``(..., M, N)`` as a batch of stacks of matrices."""
+def _five_axes(array: Array, heads: int) -> Array:
+    """Views an array ``(..., H, M, N)`` as ``(batch, heads, H / heads, M, N)``."""
+    array = array[(None,) * (4 - array.ndim)] if array.ndim < 4 else array
     if array.ndim > 4:
-        return array.reshape((-1, *array.shape[-3:]))
-    return array[(None,) * (4 - array.ndim)] if array.ndim < 4 else array
+        array = array.reshape((-1, *array.shape[-3:]))
+    batch, all_heads, rows, columns = array.shape
+    group = all_heads // heads if heads else 1
+    return array.reshape((batch, heads, group, rows, columns))
 
 
-def _original_axes(array: Array, ndim: int, leading: tuple[int, ...]) -> Array:
-    """Undoes :func:`_four_axes`."""
-    if ndim > 4:
-        return array.reshape((*leading, *array.shape[-2:]))
-    return array[(0,) * (4 - ndim)] if ndim < 4 else array
+def _mask_axes(mask: Array, heads: int) -> Array:
+    """Views a mask, whose axes may have the length 1, like :func:`_five_axes`."""
+    all_heads = mask.shape[-3] if mask.ndim > 2 else 1
+    return _five_axes(mask, 1 if all_heads == 1 else heads)
+
+
+def _heads(array: Array) -> int:
+    return array.shape[-3] if array.ndim > 2 else 1
 
 
 class AttentionKernel(ReferenceKernel):
@@ -100,23 +113,27 @@ class AttentionKernel(ReferenceKernel):
     ) -> tuple[Array, list[_Saved] | None]:
         """Computes the output; see the operation."""
         xp = self.xp
-        dtype, ndim, leading = q.dtype, q.ndim, q.shape[:-2]
+        dtype, leading, heads = q.dtype, q.shape[:-1], _heads(k)
         mask = self._full_mask(mask, q, k)
-        q, k, v = (_four_axes(widened(array)) for array in (q, k, v))
-        keep = None if keep is None else _four_axes(keep)
+        q, k, v = (_five_axes(widened(array), heads) for array in (q, k, v))
+        keep = None if keep is None else _five_axes(keep, heads)
+        one_query = not save and keep is None and q.shape[3] == 1 and q.shape[2] > 1
+        if one_query:
+            q, k, v, mask, options = self._heads_as_queries(q, k, v, mask, options)
         # The order of axes in memory is that of q. If q is a transposed view, transposing y back
         # copies nothing.
         same = v.shape[-1] == q.shape[-1]
         y = xp.empty_like(q) if same else xp.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
         blocks: list[_Saved] | None = [] if save else None
         save_weights = y.size // max(y.shape[-1], 1) * k.shape[-2] <= _SAVED_ELEMENTS
-        safe = mask is None and self._is_safe(q, k, options.scale)
-        for block in self._blocks(q.shape, k.shape[-2], options.causal):
+        safe = mask is None and self._is_safe(q, k, options)
+        may_see_nothing = mask is not None or _may_see_nothing(options, q.shape[-2], k.shape[-2])
+        for block in self._blocks(q.shape, k.shape[-2], options):
             keys, values = k[block.keys], v[block.keys]
             weights, shift = self._weights(q, keys, mask, block, options, None, safe)
             total = xp.matmul(weights, xp.ones(block.n_keys, weights.dtype))
             inverse = 1 / xp.where(total > 0, total, 1)
-            if mask is not None:
+            if may_see_nothing:
                 inverse *= total > 0
             kept = weights if keep is None else weights * keep[block.scores]
             output = xp.matmul(kept, values)
@@ -125,7 +142,21 @@ class AttentionKernel(ReferenceKernel):
             if blocks is not None:
                 blocks.append(_Saved(block, weights if save_weights else None, shift, inverse))
         y = y.astype(dtype, copy=False)
-        return _original_axes(y, ndim, leading), blocks
+        return y.reshape((*leading, y.shape[-1])), blocks
+
+    def _heads_as_queries(
+        self, q: Array, k: Array, v: Array, mask: Array | None, options: AttentionOptions
+    ) -> tuple[Array, Array, Array, Array | None, AttentionOptions]:
+        """Makes queries of the heads that share keys, if each has one query: when text is decoded.
+
+        One product of a few rows reads the keys once; as many products of one row read them as
+        often.
+        """
+        seen = _seen_keys(options, 0, 1, k.shape[-2])
+        if mask is not None:
+            mask = mask[..., seen].swapaxes(2, 3)
+        options = options._replace(causal=False, window=None, offset=0)
+        return q.swapaxes(2, 3), k[..., seen, :], v[..., seen, :], mask, options
 
     def backward(
         self,
@@ -140,11 +171,11 @@ class AttentionKernel(ReferenceKernel):
         """Computes the gradients; see the operation."""
         xp = self.xp
         q, k, v, mask = inputs
-        dtype, ndim, leading = q.dtype, q.ndim, q.shape[:-2]
+        dtype, heads, shapes = q.dtype, _heads(k), (q.shape, k.shape, v.shape)
         full_mask = self._full_mask(mask, q, k)
-        small_mask = _four_axes(mask) if mask is not None and mask_gradient else None
-        q, k, v, y, gy = (_four_axes(widened(array)) for array in (q, k, v, y, gy))
-        keep = None if keep is None else _four_axes(keep)
+        small_mask = _mask_axes(mask, heads) if mask is not None and mask_gradient else None
+        q, k, v, y, gy = (_five_axes(widened(array), heads) for array in (q, k, v, y, gy))
+        keep = None if keep is None else _five_axes(keep, heads)
         gq, gk, gv = xp.empty_like(q), xp.zeros_like(k), xp.zeros_like(v)
         gmask = None if small_mask is None else xp.zeros(small_mask.shape, q.dtype)
         for block, weights, shift, inverse in (
@@ -157,12 +188,12 @@ class AttentionKernel(ReferenceKernel):
             gy_block = gy[block.where]
             # The gradient of a softmax subtracts the mean of the weights' gradients. That mean is
             # also the dot product of the output and its gradient, which needs no scores.
-            mean = xp.einsum("bhid,bhid->bhi", gy_block, y[block.where])
+            mean = xp.einsum("bhgid,bhgid->bhgi", gy_block, y[block.where])
             mean *= inverse
             factor = inverse if keep is None else inverse / (1 - options.ratio)
             scaled = gy_block * factor[..., None]
             kept = weights if keep is None else weights * keep[block.scores]
-            gv[block.keys] += xp.matmul(kept.swapaxes(-1, -2), scaled)
+            gv[block.keys] += _sum_of_group(xp.matmul(kept.swapaxes(-1, -2), scaled))
             g = xp.matmul(scaled, values.swapaxes(-1, -2))
             if keep is not None:
                 g *= keep[block.scores]
@@ -170,12 +201,18 @@ class AttentionKernel(ReferenceKernel):
             g *= weights
             if gmask is not None:
                 _add_broadcast(gmask, g, block)
+            if options.softcap is not None:
+                # The scores are computed again: the weights do not tell them exactly.
+                ratio = self._scores(q, keys, block, options.scale / options.softcap)
+                g *= 1 - xp.tanh(ratio) ** 2
             rows = xp.matmul(g, keys)
             rows *= options.scale
             gq[block.where] = rows
-            gk[block.keys] += xp.matmul(g.swapaxes(-1, -2), q[block.where] * options.scale)
+            products = xp.matmul(g.swapaxes(-1, -2), q[block.where] * options.scale)
+            gk[block.keys] += _sum_of_group(products)
         gq, gk, gv = (
-            _original_axes(g.astype(dtype, copy=False), ndim, leading) for g in (gq, gk, gv)
+            g.astype(dtype, copy=False).reshape(shape)
+            for g, shape in zip((gq, gk, gv), shapes, strict=True)
         )
         if mask is not None and gmask is not None:
             gmask = gmask.astype(dtype, copy=False).reshape(mask.shape)
@@ -186,28 +223,39 @@ class AttentionKernel(ReferenceKernel):
             return None
         if mask.dtype.kind == "f":
             mask = widened(mask)
-        return _four_axes(self.xp.broadcast_to(mask, (*q.shape[:-1], k.shape[-2])))
+        heads = _heads(k)
+        # Views only: merging the leading axes of a mask that is broadcast would copy it.
+        if q.ndim <= 4:
+            batch = q.shape[0] if q.ndim == 4 else 1
+            shape = (batch, heads, _heads(q) // max(heads, 1), q.shape[-2], k.shape[-2])
+            return self.xp.broadcast_to(_mask_axes(mask, heads), shape)
+        return _five_axes(self.xp.broadcast_to(mask, (*q.shape[:-1], k.shape[-2])), heads)
 
-    def _is_safe(self, q: Array, k: Array, scale: float) -> bool:
+    def _is_safe(self, q: Array, k: Array, options: AttentionOptions) -> bool:
         """Tells whether the exponential of every score is safe without subtracting the maximum."""
-        # On an accelerator the host would have to wait for the answer.
-        if self.xp is not numpy or not q.size or not k.size:
+        # On an accelerator the host would have to wait for the answer. For a few queries, such as
+        # one that is decoded, finding the maximum costs less than a look at all keys.
+        if self.xp is not numpy or not q.size or not k.size or q.shape[-2] < q.shape[-1] / 4:
             return False
+        if options.softcap is not None and options.softcap <= _SAFE_SCORE:
+            return True
         with numpy.errstate(over="ignore", invalid="ignore"):
-            squares = (numpy.einsum("bhid,bhid->bhi", a, a).max() for a in (q, k))
-            bound = abs(scale) * float(numpy.sqrt(numpy.prod([float(s) for s in squares])))
+            squares = (numpy.einsum("bhgid,bhgid->bhgi", a, a).max() for a in (q, k))
+            bound = abs(options.scale) * float(numpy.sqrt(numpy.prod([float(s) for s in squares])))
         return bound <= _SAFE_SCORE
 
-    def _blocks(self, shape: tuple[int, ...], n_keys: int, causal: bool) -> Iterator[_Block]:
-        batch, heads, queries, _ = shape
-        if not (batch and heads and queries):
+    def _blocks(
+        self, shape: tuple[int, ...], n_keys: int, options: AttentionOptions
+    ) -> Iterator[_Block]:
+        batch, heads, group, queries, _ = shape
+        if not (batch and heads and group and queries):
             return
         if self.xp is numpy:
             # Matrix products of fewer than 16 rows are slow, so many keys make a larger block.
             rows = min(queries, max(_BLOCK // max(n_keys, 1), 16))
-            if causal:
+            if options.causal or options.window is not None:
                 rows = min(rows, _CAUSAL_QUERIES)
-            stack = max(_BLOCK // (rows * max(n_keys, 1)), 1)
+            stack = max(_BLOCK // (rows * group * max(n_keys, 1)), 1)
         else:
             # On an accelerator each block would be a series of launches.
             rows, stack = queries, batch * heads
@@ -217,10 +265,15 @@ class AttentionKernel(ReferenceKernel):
             for h in range(0, heads, some_heads):
                 for i in range(0, queries, rows):
                     end = min(i + rows, queries)
-                    visible = min(end, n_keys) if causal else n_keys
                     yield _Block(
-                        slice(b, b + some_batch), slice(h, h + some_heads), slice(i, end), visible
+                        slice(b, min(b + some_batch, batch)),
+                        slice(h, min(h + some_heads, heads)),
+                        slice(i, end),
+                        _seen_keys(options, i, end, n_keys),
                     )
+
+    def _scores(self, q: Array, keys: Array, block: _Block, scale: float) -> Array:
+        return self.xp.matmul(q[block.where] * scale, keys.swapaxes(-1, -2))
 
     def _weights(
         self,
@@ -234,12 +287,14 @@ class AttentionKernel(ReferenceKernel):
     ) -> tuple[Array, Array | None]:
         """Returns the exponentials of the scores of a block, and the shift of the scores."""
         xp = self.xp
-        scores = xp.matmul(q[block.where] * options.scale, keys.swapaxes(-1, -2))
-        if options.causal:
-            first = min(block.queries.start, block.n_keys)
-            rows = block.queries.stop - block.queries.start
-            future = xp.tri(rows, block.n_keys - first, dtype=scores.dtype) == 0
-            scores[..., first:] += xp.where(future, -numpy.inf, 0).astype(scores.dtype)
+        cap = options.softcap
+        scores = self._scores(q, keys, block, options.scale / (cap or 1.0))
+        if cap is not None:
+            xp.tanh(scores, out=scores)
+            scores *= cap
+        hidden = _hidden_keys(xp, options, block)
+        if hidden is not None:
+            scores += xp.where(hidden, -numpy.inf, 0).astype(scores.dtype)
         if mask is not None:
             part = mask[block.scores]
             if part.dtype == bool:
@@ -251,13 +306,62 @@ class AttentionKernel(ReferenceKernel):
                 largest = scores.max(axis=-1, keepdims=True)
                 # A query that can attend to no key has a maximum of minus infinity. Subtracting it
                 # would give NaN.
-                if mask is not None:
+                if mask is not None or hidden is not None:
                     zero = xp.asarray(0, largest.dtype)
                     largest = xp.where(largest == -numpy.inf, zero, largest)
                 shift = largest
             scores -= shift
         xp.exp(scores, out=scores)
         return scores, shift
+
+
+def _may_see_nothing(options: AttentionOptions, queries: int, n_keys: int) -> bool:
+    """Tells whether the options may leave a query without a key."""
+    last = options.offset + queries - 1
+    return (options.causal and options.offset < 0) or (
+        options.window is not None
+        and (last - options.window >= n_keys - 1 or options.offset + options.window <= 0)
+    )
+
+
+def _seen_keys(options: AttentionOptions, first: int, end: int, n_keys: int) -> slice:
+    """Returns the keys that at least one of the queries ``first`` to ``end - 1`` may attend to."""
+    start, stop = 0, n_keys
+    if options.causal:
+        stop = min(stop, end + options.offset)
+    if options.window is not None:
+        start = max(start, first + options.offset - options.window + 1)
+        stop = min(stop, end + options.offset + options.window - 1)
+    start = min(start, n_keys)
+    return slice(start, max(start, stop))
+
+
+def _hidden_keys(xp: Array, options: AttentionOptions, block: _Block) -> Array | None:
+    """Returns True for keys that the options hide from a query of a block; None if there is none.
+
+    It is an array of shape (queries, keys).
+    """
+    first, last = block.queries.start + options.offset, block.queries.stop - 1 + options.offset
+    window = options.window
+    # The first query sees the fewest later keys, the last query the fewest earlier ones.
+    later = block.seen.stop - 1 - first
+    earlier = last - block.seen.start
+    future = options.causal and later > 0
+    too_far = window is not None and max(earlier, 0 if options.causal else later) >= window
+    if not block.n_keys or not (future or too_far):
+        return None
+    # Distances as differences of two ranges: small integers, computed once for a block.
+    positions = xp.arange(first, last + 1)[:, None]
+    distance = positions - xp.arange(block.seen.start, block.seen.stop)
+    hidden = distance < 0 if options.causal else xp.zeros(distance.shape, bool)
+    if window is not None:
+        hidden |= xp.abs(distance) >= window
+    return hidden
+
+
+def _sum_of_group(gradient: Array) -> Array:
+    """Adds the gradients of the keys from all heads of the queries that use them."""
+    return gradient if gradient.shape[2] == 1 else gradient.sum(axis=2, keepdims=True)
 
 
 def _add_broadcast(total: Array, part: Array, block: _Block) -> None:

@@ -12,6 +12,10 @@ class StrictArrayAPIBackend(ArrayAPIBackend):
     namespace = "array_api_strict"
     native_types = ("array_api_strict:Array",)
     install = "pip install array-api-strict"
+    limitations = {
+        "float16": "the standard has no float16",
+        "strides": "the standard has no strides",
+    }
 
 
 backend = StrictArrayAPIBackend()

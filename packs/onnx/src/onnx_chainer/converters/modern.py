@@ -102,13 +102,17 @@ def IsLabel(g: Nodes, t: str) -> str:
 @rule()
 def ScaledDotProductAttention(g: Nodes, q: str, k: str, v: str, mask: str = "") -> str:
     """Softmax of the products of queries and keys, times the values."""
-    causal, scale, ratio = g.func.options
+    options = g.func.options
+    ratio, cap = options.ratio, options.softcap
     ndim, dtype = g.ndim(), g.dtype()
     perm = [*range(ndim - 2), ndim - 1, ndim - 2]
-    scores = g("MatMul", g("Mul", q, g.const(scale)), g.transpose(k, perm))
+    k, v = (_repeated_heads(g, array, i) for array, i in ((k, 1), (v, 2)))
+    scores = g("MatMul", g("Mul", q, g.const(options.scale)), g.transpose(k, perm))
+    if cap is not None:
+        scores = g("Mul", g("Tanh", g("Div", scores, g.const(cap))), g.const(cap))
     visible: list[str] = []
-    if causal:
-        visible.append(_causal(g, scores))
+    if options.causal or options.window is not None:
+        visible.append(_visible(g, scores))
     if mask and g.dtype(3).kind == "b":
         visible.append(mask)
     elif mask:
@@ -132,16 +136,46 @@ def ScaledDotProductAttention(g: Nodes, q: str, k: str, v: str, mask: str = "") 
     return g("MatMul", weights, v)
 
 
-def _causal(g: Nodes, scores: str) -> str:
-    """Returns which keys each query may attend to: those up to its own place."""
+def _repeated_heads(g: Nodes, array: str, index: int) -> str:
+    """Returns keys or values with as many heads as the queries have."""
+    ndim = g.ndim()
+    heads, own = (g.shape(i)[-3] if ndim > 3 else 1 for i in (0, index))
+    if heads == own:
+        return array
+    wide = [1] * (ndim - 2) + [heads // own, 1, 1]
+    array = g("Expand", g.unsqueeze(array, [ndim - 2]), g.const(wide, numpy.int64))
+    # Zeros copy the length of an axis, and the length of the texts is inferred.
+    shape = [0] * (ndim - 3) + [heads, -1, g.shape(index)[-1]]
+    return g("Reshape", array, g.const(shape, numpy.int64))
+
+
+def _visible(g: Nodes, scores: str) -> str:
+    """Returns which keys each query may attend to by its position."""
+    options = g.func.options
     m, n = g.shape(0)[-2], g.shape(1)[-2]
     twin = g.params.application.twin
     changes = twin is not None and (twin.inputs[0].shape[-2] != m or twin.inputs[1].shape[-2] != n)
     if not changes or g.opset < 14:
         if changes:
             g.warn("before opset 14 the causal mask has the length of the sample")
-        return g.const(numpy.tri(m, n, dtype=bool), bool)
-    ones = g("ConstantOfShape", g.slice(g("Shape", scores), [-2], [numpy.iinfo("q").max], [0]))
+        distance = numpy.arange(m)[:, None] + options.offset - numpy.arange(n)
+        seen = distance >= 0 if options.causal else numpy.ones(distance.shape, bool)
+        if options.window is not None:
+            seen &= abs(distance) < options.window
+        return g.const(seen, bool)
+    shape = g("Shape", scores)
+    ones = g("ConstantOfShape", g.slice(shape, [-2], [numpy.iinfo("q").max], [0]))
     # ConstantOfShape makes zeros of float32.
-    lower = g("Trilu", g("Add", ones, g.const(1, numpy.float32)), upper=0)
-    return g.cast(lower, bool)
+    ones = g("Add", ones, g.const(1, numpy.float32))
+    offset = g.const(options.offset, numpy.int64)
+    if options.offset and options.offset == n - m:
+        # The last query is at the position of the last key, in texts of any length.
+        ends = ((-1, numpy.iinfo("q").max), (-2, -1))
+        lengths = [g.slice(shape, [start], [end], [0]) for start, end in ends]
+        offset = g("Squeeze", g("Sub", *lengths), g.const([0], numpy.int64))
+    window = options.window
+    ahead = 0 if options.causal else window - 1
+    ones = g("Trilu", ones, g("Add", offset, g.const(ahead, numpy.int64)), upper=0)
+    if window is not None:
+        ones = g("Trilu", ones, g("Sub", offset, g.const(window - 1, numpy.int64)), upper=1)
+    return g.cast(ones, bool)
