@@ -1,7 +1,7 @@
 """Makes the environments of peers.
 
-They are Chainer 7.8.1 and 4.3.1, PyTorch, JAX and transformers, and for ``benchmarks traps`` MLX and
-tinygrad.
+They are Chainer 7.8.1 and 4.3.1, PyTorch, JAX and transformers, and for ``benchmarks traps`` also
+MLX and tinygrad.
 
 Usage::
 
