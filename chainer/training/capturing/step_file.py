@@ -255,7 +255,7 @@ class StepFile:
 
 
 class _RuleOfExpressions:
-    """Stands for an update rule whose count and hyperparameters are expressions."""
+    """An update rule whose count and hyperparameters are expressions."""
 
     def __init__(self, rule: UpdateRule, count: CountExpression, hyperparam: object) -> None:
         self._rule, self.t, self.hyperparam = rule, count, hyperparam
