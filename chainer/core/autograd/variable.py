@@ -49,6 +49,7 @@ from chainer.core.autograd.variable_transfers import add_gradient, copy_data, mo
 from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
+from chainer.core.utils.argument import explained_keywords
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
@@ -706,6 +707,7 @@ class Variable:
         """
         return method("transpose")(self, *axes)
 
+    @explained_keywords
     def mean(
         self,
         axis: Axis = None,
@@ -731,6 +733,7 @@ class Variable:
         refuse_numpy_arguments("mean", dtype, out)
         return registries.functions.get("average")(self, axis, weights, keepdims)
 
+    @explained_keywords
     def sum(
         self, axis: Axis = None, *, keepdims: bool = False, dtype: None = None, out: None = None
     ) -> Variable:
