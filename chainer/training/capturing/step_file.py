@@ -64,7 +64,7 @@ class StepFile:
         self, tree: StateTree, targets: list[Link | Optimizer], records: Iterable[StepRecord]
     ) -> None:
         self._tree, self._targets = tree, targets
-        # Results that a step leaves in attributes, such as the loss of a classifier, are not states.
+        # Results in attributes, such as the loss of a classifier, are not states of the step.
         self._lasting = {slot.key for record in records for slot in record.carried}
         for link in tree.links:
             self._lasting |= {(id(vars(link)), name) for name in link._persistent}
