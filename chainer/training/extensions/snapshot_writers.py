@@ -20,7 +20,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from multiprocessing import connection
 from typing import Any, Protocol, TypeAlias
 
