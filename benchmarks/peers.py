@@ -16,6 +16,7 @@ PACKAGES = {
     "torch": ["torch", "numpy"],
     "jax": ["jax", "optax", "numpy"],
     "numpy": ["numpy"],
+    "onnxruntime": ["onnxruntime", "onnx", "numpy"],
 }
 
 #: Names of all peers, in the order of the columns.
@@ -25,6 +26,7 @@ NAMES = [
     "ours-numba",
     "before",
     "numpy",
+    "onnxruntime",
     "torch",
     "torch-compile",
     "jax",
@@ -32,6 +34,9 @@ NAMES = [
     "upstream-ideep",
     "upstream4",
 ]
+
+#: Peers of ``benchmarks traps`` alone.
+COMPILERS = ["mlx", "tinygrad"]
 
 #: Peers of a run that names none.
 DEFAULT_NAMES = ["ours", "ours-ideep", "ours-numba", "numpy", "torch", "upstream", "upstream-ideep"]
@@ -43,8 +48,8 @@ class Peer:
 
     Attributes:
         name: Heading of the column.
-        framework: ``"chainer"``, ``"torch"``, ``"jax"`` or ``"numpy"``: takes programs of
-            ``with_<framework>``.
+        framework: ``"chainer"``, ``"torch"``, ``"jax"``, ``"numpy"`` or ``"onnxruntime"``: takes
+            programs of ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
@@ -91,9 +96,9 @@ def find_peer(
     """Returns the peer of that name.
 
     Args:
-        name: One of :data:`NAMES`.
+        name: One of :data:`NAMES` or :data:`COMPILERS`.
         ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
-            ``ours-numba``, ``numpy``).
+            ``ours-numba``, ``numpy``, ``onnxruntime``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
         before: Interpreter whose environment holds an earlier state of this project (``before``).
 
@@ -107,10 +112,10 @@ def find_peer(
     if name == "before":
         reason = None if before else "name its interpreter: --before PYTHON"
         return Peer(name, "chainer", before or "", unavailable=reason)
-    if name == "numpy":
-        return Peer(name, "numpy", ours)
-    if name in ("torch", "torch-compile", "jax"):
-        framework = "jax" if name == "jax" else "torch"
+    if name in ("numpy", "onnxruntime"):
+        return Peer(name, name, ours)
+    if name in ("torch", "torch-compile", "jax", *COMPILERS):
+        framework = "torch" if name == "torch-compile" else name
         own = _python(folder / framework)
         if not own.exists() and importlib.util.find_spec(framework) is not None:
             found = Peer(name, framework, sys.executable)
