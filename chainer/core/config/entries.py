@@ -259,9 +259,10 @@ CORE_ENTRIES = (
         parse=parse_flag,
         apply=_pace_collector,
         about="Whether Python's garbage collector is held back while a computational graph grows, "
-        "in the whole process. A graph of many small operations is then built faster: the collector "
-        "does not visit its objects again and again. `Trainer.run`, `update(lossfun, ...)` of "
-        "optimizers and captured steps do this by themselves, and restore the settings at the end.",
+        "in the whole process. A graph of many small operations is then built faster, because the "
+        "collector does not visit its objects again and again. `Trainer.run`, "
+        "`update(lossfun, ...)` of optimizers and captured steps do this by themselves, and "
+        "restore the settings at the end.",
     ),
     ConfigEntry(
         "keep_graph_on_report",
