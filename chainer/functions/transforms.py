@@ -113,7 +113,7 @@ def _gradients(
     found: list[Variable | None] = [None] * len(inputs)
     if pairs:
         ys, gys = zip(*pairs)
-        # Derivatives that are zero are no mistake here: grad() does not warn if it gets a list.
+        # A derivative may be zero here: grad() does not warn about that if it gets a list.
         none = [None] * len(inputs)
         found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
     return [_zeros_like(x.array) if g is None else g for x, g in zip(inputs, found)]
