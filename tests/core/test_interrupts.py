@@ -17,7 +17,6 @@ from chainer.core.reporting import reporter
 from chainer.links.link_hook import thread_hooks
 from tests.core.nodes import var
 
-
 # A context that is interrupted between its construction and "with" warns that it was not entered,
 # in a callback.
 pytestmark = [
