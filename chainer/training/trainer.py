@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core import events
 from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
+from chainer.core.autograd.collector_pacing import paced_collector
 from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
@@ -343,7 +344,8 @@ class Trainer(CheckedKeywords):
             with termination.sigterm_raises_system_exit():
                 try:
                     self._prepare(entries, resumed)
-                    self._loop(entries)
+                    with paced_collector():
+                        self._loop(entries)
                 except Exception as error:
                     self._handle_error(entries, error, show_loop_exception_msg)
                     raise

@@ -95,7 +95,7 @@ def get_device(device_spec: DeviceLike) -> Device:
         return _device_of_number(int(other))
     if isinstance(device_spec, tuple) and len(device_spec) == 2:
         name, number = device_spec  # ('cuda', 0), a form of release 6 and later
-        if name == "numpy":
+        if name == "numpy" or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"device must be a specifier such as '@numpy', got {device_spec!r}")
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
