@@ -99,7 +99,7 @@ def get_device(device_spec: DeviceLike) -> Device:
         return _device_of_number(int(other))
     if isinstance(device_spec, tuple) and len(device_spec) == 2:
         name, number = device_spec  # ('cuda', 0), a form of release 6 and later
-        if name == "numpy":
+        if name == "numpy" or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"device must be a specifier such as '@numpy', got {device_spec!r}")
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
@@ -229,7 +229,21 @@ def wrap(array: Array) -> Array:
     Raises:
         TypeError: If the object is not an array of a known backend.
     """
-    return array if type(array) is numpy.ndarray else backend_of(array).wrap(array)
+    if type(array) is numpy.ndarray:
+        return array if array.dtype.isnative else native_copy(array)
+    return backend_of(array).wrap(array)
+
+
+def native_copy(array: Array) -> Array:
+    """Returns a copy of a NumPy array in the byte order of the machine.
+
+    Files written on other machines give arrays of foreign byte order. Their dtype is not equal to
+    the dtype of parameters.
+
+    Args:
+        array: NumPy array.
+    """
+    return array.astype(array.dtype.newbyteorder("="))
 
 
 def copied(array: Array) -> Array:

@@ -8,6 +8,7 @@ entry as well (``chainer.config.user_anything``).
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import numpy
 from chainer.core.config.blas_threads import limit_blas_threads, parse_count
 from chainer.core.config.input_casts import cast_request
 from chainer.core.config.mixed16 import Mixed16, mixed16
+from chainer.core.misuse import warn_once
 from chainer.core.typing import DType
 
 #: Values of the entries that switch a kernel provider. The entries for cuDNN and iDeep had the same
@@ -87,6 +89,14 @@ class ConfigEntry:
             self.apply(value)
         if self.choices and value not in self.choices:
             raise ValueError(f"config.{self.name} must be {one_of(self.choices)}, got {value!r}")
+        if isinstance(value, str) and isinstance(self.default, bool) and not self.choices:
+            warn_once(
+                "text as a truth value",
+                self.name,
+                f"config.{self.name} is the text {value!r}, and every text that is not empty "
+                "counts as True: write True or False",
+                stacklevel=4,
+            )
 
 
 def one_of(choices: tuple[Any, ...]) -> str:
@@ -166,6 +176,13 @@ def _parse_cast_inputs(variable: str, text: str) -> bool:
     return value
 
 
+def _pace_collector(value: Any) -> None:
+    # The module imports this one. At its own import it reads the entry.
+    module = sys.modules.get("chainer.core.autograd.collector_pacing")
+    if module is not None:
+        module.pace_everywhere(value)
+
+
 #: The entries that the core reads.
 CORE_ENTRIES = (
     ConfigEntry(
@@ -234,6 +251,18 @@ CORE_ENTRIES = (
         True,
         about="Whether initializers fill new parameters. False makes them zeros at no cost, for "
         "models whose parameters are all loaded from a file.",
+    ),
+    ConfigEntry(
+        "pace_collector",
+        False,
+        variable="CHAINER_PACE_COLLECTOR",
+        parse=parse_flag,
+        apply=_pace_collector,
+        about="Whether Python's garbage collector is held back while a computational graph grows, "
+        "in the whole process. A graph of many small operations is then built faster, because the "
+        "collector does not visit its objects again and again. `Trainer.run`, "
+        "`update(lossfun, ...)` of optimizers and captured steps do this by themselves, and "
+        "restore the settings at the end.",
     ),
     ConfigEntry(
         "keep_graph_on_report",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import lzma
 import os
+import struct
 import threading
 import zipfile
 from collections.abc import Sequence
@@ -22,6 +24,9 @@ from chainer.training.datasets.image_dataset import (
     read_pairs,
 )
 from chainer.training.datasets.shared_file import ProcessLocalFile
+
+#: Size of the largest member that is read, in bytes, unpacked.
+_MAX_BYTES = 1 << 30
 
 
 class _Archive:
@@ -42,12 +47,24 @@ class _Archive:
         Raises:
             KeyError: If there is no member of that name.
             OSError: If the member is not an image.
+            zipfile.BadZipFile: If the member is damaged, encrypted or larger than 1 GiB.
         """
         with self._lock:
             archive = self._file.get()
-        # ZipFile itself locks its file, so that images are decoded in parallel.
-        with archive.open(name) as file:
-            return read_image(file, dtype)
+        size = archive.getinfo(name).file_size
+        if size > _MAX_BYTES:
+            raise zipfile.BadZipFile(
+                f"{name!r} in {archive.filename!r} has {size:,} bytes, more than {_MAX_BYTES:,}"
+            )
+        try:
+            # ZipFile itself locks its file, so that images are decoded in parallel.
+            with archive.open(name) as file:
+                return read_image(file, dtype)
+        # Passwords, methods of compression that Python lacks, and damaged streams.
+        except (RuntimeError, ValueError, lzma.LZMAError) as error:
+            raise zipfile.BadZipFile(
+                f"{name!r} in {archive.filename!r} cannot be read: {error}"
+            ) from error
 
     def __getstate__(self) -> ProcessLocalFile[zipfile.ZipFile]:
         return self._file
@@ -63,7 +80,8 @@ def _open_archive(path: str) -> zipfile.ZipFile:
         raise TypeError(f"the ZIP file must be a path or an open file, got {type(path).__name__}")
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    # Also what damaged bytes are taken for: a later version of the format, names, dates.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
         raise zipfile.BadZipFile(f"{path!r} cannot be read: {error}") from error
 
 
