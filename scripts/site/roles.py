@@ -153,7 +153,7 @@ def _complete_class(item: griffe.Object | griffe.Alias) -> None:
         value = getattr(importlib.import_module(item.module.path), item.name, None)
     except ImportError:  # a module that needs a package of an extra
         return
-    if value is None or "__signature__" not in vars(value) or "__init__" in item.members:
+    if not hasattr(vars(value or object).get("__init__"), "__signature__"):
         return
     parameters = griffe.Parameters(griffe.Parameter("self"))
     for parameter in inspect.signature(value).parameters.values():

@@ -22,7 +22,10 @@ _WITHOUT = ("chainer.backends.cupy",)
 # Examples that use a package of an extra, by the start of their names.
 _NEEDS = {"chainer.links.theano.": "pytensor"}
 # Modules that cannot be imported without a package.
-_IMPORTS = {"chainer.links.caffe.protobuf3.caffe_pb2": "google.protobuf"}
+_IMPORTS = {
+    "chainer.links.caffe.protobuf3.caffe_pb2": "google.protobuf",
+    "chainer._pyinstaller.hook-chainer": "PyInstaller",
+}
 
 
 def _modules():
