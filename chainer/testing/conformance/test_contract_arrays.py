@@ -70,6 +70,15 @@ def test_arithmetic(device, array, name):
         assert_equal(result, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["floordiv", "mod"])
+def test_division_of_negative_numbers_rounds_down(device, array, name):
+    function = getattr(operator, name)
+    x = values() - 3
+    result = function(device.send(x), 2)
+    assert_equal(result, function(x, 2))
+    assert_equal(function(array - 3, device.send(np.full((2, 3), -2, np.float32))), function(x, -2))
+
+
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons(device, array, name):
     function = getattr(operator, name)
@@ -198,6 +207,17 @@ def test_half_precision(array):
     assert (half + 1).dtype == np.float16
     assert (half + array).dtype == np.float32
     assert_equal(half.sum(axis=0), values().sum(axis=0))
+
+
+@requires("in_place", "views")
+def test_views_share_memory(array):
+    x = values()
+    for view in (lambda a: a[1], lambda a: a[:, ::2], lambda a: a.T, lambda a: a.reshape(-1)):
+        view(array)[0] = 50
+        view(x)[0] = 50
+        assert_equal(array, x)
+        array[1, 0] = x[1, 0] = 7
+        assert_equal(view(array), view(x))
 
 
 @requires("in_place")
