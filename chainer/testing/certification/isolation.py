@@ -139,9 +139,9 @@ class _Share:
                 self._add(Result(self._part, "the tests", "crashed", 0.0, text, message))
                 return
             crashes += 1
-            done.append(running)
+            done.append(running["start"])
             text = f"{death}\n{output[-4000:]}"
-            self._add(Result(self._part, _short(running), "crashed", 0.0, text, death))
+            self._add(Result(self._part, running["name"], "crashed", 0.0, text, death))
         text = f"the process crashed {crashes} times; the rest of its tests was not run"
         self._add(Result(self._part, "the tests", "crashed", 0.0, text, text))
 
@@ -180,9 +180,9 @@ class _Share:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def _take(self, events: Path, done: list[str]) -> tuple[str | None, bool]:
+    def _take(self, events: Path, done: list[str]) -> tuple[dict[str, Any] | None, bool]:
         """Takes over results; returns the test that was running, and whether there was an end."""
-        running: str | None = None
+        running: dict[str, Any] | None = None
         ended = False
         for line in events.read_text(encoding="utf-8").splitlines():
             try:
@@ -190,10 +190,10 @@ class _Share:
             except ValueError:  # the process died while it wrote the line
                 continue
             if "start" in event:
-                running = event["start"]
+                running = event
             elif "result" in event:
                 self._finish(event, done)
-                running = None if running == event["result"] else running
+                running = None
             elif "end" in event:
                 # 0: passed, 1: some failed, 5: nothing was collected for this process
                 ended = event["end"] in (0, 1, 5)
@@ -201,20 +201,13 @@ class _Share:
         return running, ended
 
     def _finish(self, event: dict[str, Any], done: list[str]) -> None:
-        test = event["result"]
-        done.append(test)
+        done.append(event["result"])
         values = event["outcome"], event["seconds"], event["text"], event["message"]
-        self._add(Result(self._part, _short(test), *values))
+        self._add(Result(self._part, event["name"], *values))
 
     def _add(self, result: Result) -> None:
         self._outcome.results.append(result)
         self._progress(result)
-
-
-def _short(test: str) -> str:
-    """Returns the id of a test without folders: they depend on the machine."""
-    file, separator, name = test.partition("::")
-    return file.rpartition("/")[2] + separator + name
 
 
 def _how_it_ended(code: int) -> str:

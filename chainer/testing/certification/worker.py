@@ -42,12 +42,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collectreport(report: pytest.CollectReport) -> None:
     """Reports a test module that cannot be imported."""
     if report.failed:
-        _emit(result=report.nodeid, outcome="failed", seconds=0, **_texts(str(report.longrepr)))
+        name = os.path.basename(report.nodeid)
+        texts = _texts(str(report.longrepr))
+        _emit(result=report.nodeid, name=name, outcome="failed", seconds=0, **texts)
 
 
-def pytest_runtest_logstart(nodeid: str) -> None:
+def pytest_runtest_logstart(nodeid: str, location: tuple[str, int | None, str]) -> None:
     """Says which test begins."""
-    _emit(start=nodeid)
+    _emit(start=nodeid, name=_name(nodeid, location))
+
+
+def _name(nodeid: str, location: tuple[str, int | None, str]) -> str:
+    """Returns the id of a test without folders. The id of pytest may have no file at all."""
+    return f"{os.path.basename(location[0])}::{nodeid.partition('::')[2]}"
 
 
 # The results of the phases of the present test: its setup, itself, its teardown.
@@ -60,12 +67,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         _phases.append((*_outcome(report), report.duration))
 
 
-def pytest_runtest_logfinish(nodeid: str) -> None:
+def pytest_runtest_logfinish(nodeid: str, location: tuple[str, int | None, str]) -> None:
     """Says how a test ended. A failure in its teardown counts, too."""
     failed = [phase for phase in _phases if phase[0] == "failed"]
     outcome, text, seconds = (failed or _phases or [("skipped", "", 0.0)])[0]
     _phases.clear()
-    _emit(result=nodeid, outcome=outcome, seconds=seconds, **_texts(text))
+    name = _name(nodeid, location)
+    _emit(result=nodeid, name=name, outcome=outcome, seconds=seconds, **_texts(text))
 
 
 def _outcome(report: pytest.TestReport) -> tuple[str, str]:

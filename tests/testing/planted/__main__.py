@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.testing.planted.faults import ALL
+from tests.testing.planted.other_faults import ALL
 from tests.testing.planted.run import judge
 
 

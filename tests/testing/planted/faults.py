@@ -1,5 +1,7 @@
 """The faults: a program that plants each one, the tests near it, and the place to be named."""
 
+# ruff: noqa: E501 (programs in texts)
+
 from dataclasses import dataclass
 
 
@@ -29,7 +31,9 @@ def _backend(name: str, body: str, near: str, *places: str) -> Fault:
     return Fault(name, f"def backend(names):\n{unpack}\n{lines}\n", near, places)
 
 
-def _kernel(name: str, operation: str, method: str, body: str, near: str, *places: str) -> Fault:
+def kernel_fault(
+    name: str, operation: str, method: str, body: str, near: str, *places: str
+) -> Fault:
     lines = "\n".join("        " + line for line in body.strip().splitlines())
     code = (
         f"def kernels(names):\n    def fault(original, *args, **kwargs):\n{lines}\n"
@@ -38,7 +42,9 @@ def _kernel(name: str, operation: str, method: str, body: str, near: str, *place
     return Fault(name, code, near, places or (f"F.{operation}",))
 
 
-def _function(name: str, cls: str, body: str, function: str, place: str | None = None) -> Fault:
+def function_fault(
+    name: str, cls: str, body: str, function: str, place: str | None = None
+) -> Fault:
     lines = "\n".join("    " + line for line in body.strip().splitlines())
     code = f"def functions(names):\n    cls = names[{cls!r}]\n    twice, product = names['twice'], names['product']\n{lines}\n"
     return Fault(name, code, f"[{function}", (place or f"F.{function}",), "chainer-small")
@@ -46,7 +52,7 @@ def _function(name: str, cls: str, body: str, function: str, place: str | None =
 
 _ARRAYS = "contract_arrays"
 _A, _B, _D, _T = "contract: arrays", "contract: backend", "contract: devices", "contract: transfers"
-_V, _TR, _C, _TH = (f"contract: {n}" for n in ("variables", "training", "capture", "threads"))
+_V, _TR, _C, THREADS = (f"contract: {n}" for n in ("variables", "training", "capture", "threads"))
 
 #: Replaces a function of xp by one that changes the result of NumPy's.
 _XP = "original = xp.{name}\nxp.{name} = lambda *a, **k: {change}"
@@ -85,17 +91,15 @@ BACKEND = [
     _xp("cumsum over the wrong axis", "cumsum", "original(a[0], axis=0)", _ARRAYS, _A),
     _xp("transposed einsum", "einsum", "original(*a, **k).T", _ARRAYS, _A, "F.einsum"),
     _xp("concatenate ignores the axis", "concatenate", "original(a[0])", _ARRAYS, _A),
-    _xp(
-        "swapaxes of other axes", "swapaxes", "original(a[0], 0, -1)", "[swapaxes-", "F.swapaxes"
-    ),
-    _xp("expand_dims at the end", "expand_dims", "original(a[0], -1)", "[expand_dims", "F.expand_dims"),
+    _xp("swapaxes of other axes", "swapaxes", "original(a[0], 0, -1)", "[swapaxes-", "F.swapaxes"),
+    _xp("expand_dims at the end", "expand_dims", "original(a[0], -1)", _ARRAYS, _A),
     _xp("reversed stack", "stack", "original(a[0][::-1], **k)", "[stack-", "F.stack"),
     # values
     _xp("where swaps its arguments", "where", "original(a[0], *a[:0:-1])", _ARRAYS, _A),
     _xp("exp is not precise", "exp", "original(*a, **k) * (1 + 1e-3)", _ARRAYS + " or [exp-", _A),
     _xp("tanh of large values", "tanh", "original(*a, **k).clip(-.9, .9)", _ARRAYS, _A, "F.tanh"),
     _xp("matmul forgets a term", "matmul", "original(*a, **k) * 0.999", _ARRAYS, _A, "F.matmul"),
-    _xp("tensordot of other axes", "tensordot", "original(a[0], a[1], 1)", "[tensordot", "F.tensordot"),
+    _xp("tensordot of other axes", "tensordot", "original(a[0], a[1], 1)", _ARRAYS, _A),
     _xp("sign of zero", "sign", "original(*a, **k) + (a[0] == 0)", _ARRAYS, _A),
     _xp("maximum is minimum", "maximum", "__import__('numpy').minimum(*a, **k)", _ARRAYS, _A),
     _ufunc(
@@ -150,7 +154,15 @@ BACKEND = [
         "F.sum",
         _A,
     ),
-    _xp("means are of float64", "mean", "original(*a, **k).astype('d')", "[average- or [mean- or " + _ARRAYS, "F.average", "F.mean", _A),
+    _xp(
+        "means are of float64",
+        "mean",
+        "original(*a, **k).astype('d')",
+        "[average- or [mean- or " + _ARRAYS,
+        "F.average",
+        "F.mean",
+        _A,
+    ),
     # views and copies
     _backend(
         "slices are copies",
@@ -201,7 +213,13 @@ BACKEND = [
         _A,
         "F.exp",
     ),
-    _backend("mixes with the host", "SmallBackend.family = 'host'", "contract_transfers or contract_backend", _T, _B),
+    _backend(
+        "mixes with the host",
+        "SmallBackend.family = 'host'",
+        "contract_transfers or contract_backend",
+        _T,
+        _B,
+    ),
     _backend(
         "takes operators from variables",
         "SmallArray.__add__ = lambda self, other: wrapped(np.add(bare(self), getattr(other, 'array', other)))",
@@ -254,14 +272,14 @@ BACKEND = [
     _backend(
         "a race for memory",
         "memory = {}\n"
-        "original = np.tanh\n"
-        "def tanh(x, **k):\n"
-        "    memory['x'] = bare(x)\n"
+        "original = SmallArray.__array_ufunc__\n"
+        "def method(self, ufunc, kind, *inputs, **kwargs):\n"
+        "    memory['x'] = inputs\n"
         "    for _ in range(20): pass\n"
-        "    return wrapped(original(memory['x'], **k))\n"
-        "xp.tanh = tanh",
+        "    return original(self, ufunc, kind, *memory['x'], **kwargs)\n"
+        "SmallArray.__array_ufunc__ = method",
         "contract_threads",
-        _TH,
+        THREADS,
     ),
     _backend(
         "a recorder of other arrays",
@@ -272,17 +290,35 @@ BACKEND = [
         _C,
     ),
     # its own kernels
-    _kernel("softmax over the wrong axis", "softmax", "forward", "return original(args[0], 0)", "[softmax-"),
-    _kernel(
+    kernel_fault(
+        "softmax over the wrong axis",
+        "softmax",
+        "forward",
+        "return original(args[0], 0)",
+        "[softmax-",
+    ),
+    kernel_fault(
         "gradient of softmax misses a term",
         "softmax",
         "backward",
         "y, gy, axis = args\nreturn y * gy",
         "[softmax-",
     ),
-    _kernel("gradient of tanh misses a square", "tanh", "backward", "y, gy = args[-2:]\nreturn gy * (1 - y)", "[tanh-"),
-    _kernel("relu changes its input", "relu", "forward", "args[0][args[0] < 0] = 0\nreturn original(*args)", "[relu-"),
-    _kernel(
+    kernel_fault(
+        "gradient of tanh misses a square",
+        "tanh",
+        "backward",
+        "y, gy = args[-2:]\nreturn gy * (1 - y)",
+        "[tanh-",
+    ),
+    kernel_fault(
+        "relu changes its input",
+        "relu",
+        "forward",
+        "args[0][args[0] < 0] = 0\nreturn original(*args)",
+        "[relu-",
+    ),
+    kernel_fault(
         "linear ignores the bias",
         "linear",
         "forward",
@@ -291,7 +327,7 @@ BACKEND = [
         "F.linear",
         "F.linear_bias",
     ),
-    _kernel(
+    kernel_fault(
         "a stale kernel",
         "relu",
         "forward",
@@ -299,7 +335,7 @@ BACKEND = [
         "return memory.setdefault(args[0].shape, original(*args)).copy()",
         "[relu- or [leaky",
     ),
-    _kernel(
+    kernel_fault(
         "a kernel for contiguous arrays only",
         "tanh",
         "forward",
@@ -308,14 +344,14 @@ BACKEND = [
         "return original(x.transpose(order).reshape(x.shape))",
         "[tanh-",
     ),
-    _kernel(
+    kernel_fault(
         "a kernel that fails on empty arrays",
         "softmax",
         "forward",
         "args[0].max()\nreturn original(*args)",
         "[softmax-",
     ),
-    _kernel(
+    kernel_fault(
         "the moments of Adam are not corrected",
         "adam_update",
         "update_many",
@@ -334,146 +370,3 @@ BACKEND = [
         _A,
     ),
 ]
-
-#: The same kinds of faults in kernels for NumPy's arrays.
-PROVIDER = [
-    *(
-        Fault(fault.name, fault.code, fault.near, fault.places, "swift")
-        for fault in BACKEND
-        if fault.code.startswith("def kernels")
-    ),
-    *(
-        Fault(fault.name, fault.code, fault.near, fault.places, "swift")
-        for fault in (
-            _kernel(
-                "a kernel is not deterministic",
-                "softmax",
-                "forward",
-                "return original(*args) * np.asarray(1 + 1e-6 * np.random.rand(), args[0].dtype)",
-                "[softmax-",
-            ),
-            _kernel(
-                "a kernel loses the dtype",
-                "layer_normalization",
-                "forward",
-                "y = original(*args, **kwargs)\n"
-                "widen = lambda a: a.astype('d') if hasattr(a, 'astype') else a\n"
-                "return tuple(map(widen, y)) if isinstance(y, tuple) else widen(y)",
-                "[layer_normalization-",
-            ),
-            _kernel(
-                "the gradient of a kernel has the wrong sign",
-                "max_pooling_nd",
-                "backward",
-                "return -original(*args, **kwargs)",
-                "[max_pooling",
-                "F.max_pooling_1d",
-                "F.max_pooling_2d",
-                "F.max_pooling_nd",
-            ),
-            _kernel(
-                "a race for memory",
-                "tanh",
-                "forward",
-                "memory = fault.__dict__\nmemory['x'] = args[0]\nfor _ in range(20): pass\n"
-                "return original(memory['x'])",
-                "contract_threads",
-                _TH,
-            ),
-        )
-    ),
-]
-
-#: The same kinds of faults in functions.
-FUNCTIONS = [
-    _function(
-        "wrong values",
-        "Cube",
-        "cls.forward = lambda self, x: (self.retain_inputs((0,)), (x[0] * x[0] * abs(x[0]),))[1]",
-        "cube",
-    ),
-    _function(
-        "the gradient misses a term",
-        "Product",
-        "cls.backward = lambda self, i, g: tuple(\n"
-        "    [product(g[0], self.get_retained_inputs()[1]), None][j] for j in i)",
-        "product",
-    ),
-    _function(
-        "the second gradient is wrong",
-        "Cube",
-        "def backward(self, i, g):\n"
-        "    (x,) = self.get_retained_inputs()\n"
-        "    return (g[0] * x * x.array * 3,)\n"
-        "cls.backward = backward",
-        "cube",
-    ),
-    _function(
-        "the gradient is of another dtype",
-        "Twice",
-        "cls.forward = lambda self, x: ((x[0] * 2).astype('d'),)",
-        "twice",
-    ),
-    _function(
-        "the input is changed",
-        "Twice",
-        "def forward(self, inputs):\n    inputs[0][...] *= 2\n    return (inputs[0].copy(),)\n"
-        "cls.forward = forward",
-        "twice",
-    ),
-    _function(
-        "bad inputs are accepted",
-        "Product",
-        "cls.check_type_forward = lambda self, types: None",
-        "product",
-    ),
-    _function(
-        "not deterministic",
-        "Twice",
-        "import numpy as np\n"
-        "cls.forward = lambda self, x: (x[0] * x[0].dtype.type(2 + 1e-6 * np.random.rand()),)",
-        "twice",
-    ),
-    _function(
-        "empty arrays fail",
-        "Cube",
-        "forward = cls.forward\n"
-        "cls.forward = lambda self, x: (x[0].max(), forward(self, x))[1]",
-        "cube",
-    ),
-    _function(
-        "the order of the gradients",
-        "Product",
-        "backward = cls.backward\n"
-        "cls.backward = lambda self, i, g: backward(self, i, g)[::-1]",
-        "product",
-    ),
-    _function(
-        "values remembered by shape",
-        "Twice",
-        "memory, forward = {}, cls.forward\n"
-        "cls.forward = lambda self, x: memory.setdefault((x[0].shape, x[0].dtype), forward(self, x))",
-        "twice",
-    ),
-    _function(
-        "strides are ignored",
-        "Twice",
-        "def forward(self, inputs):\n"
-        "    (x,) = inputs\n"
-        "    order = sorted(range(x.ndim), key=lambda i: -x.strides[i])\n"
-        "    return (x.transpose(order).reshape(x.shape) * x.dtype.type(2),)\n"
-        "cls.forward = forward",
-        "twice",
-    ),
-    _function(
-        "a native crash",
-        "Cube",
-        "import os, signal\n"
-        "forward = cls.forward\n"
-        "cls.forward = lambda self, x: os.kill(os.getpid(), signal.SIGSEGV) if x[0].ndim == 0 else forward(self, x)",
-        "cube",
-    ),
-]
-
-#: All faults, by kind of plugin.
-ALL = {"backend": BACKEND, "kernels": PROVIDER, "functions": FUNCTIONS}

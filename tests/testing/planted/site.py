@@ -94,7 +94,7 @@ class Twice(FunctionNode):
     def forward(self, inputs):
         return (inputs[0] * inputs[0].dtype.type(2),)
 
-    def backward(self, indexes, grad_outputs):
+    def backward(self, target_input_indexes, grad_outputs):
         return (twice(grad_outputs[0]),)
 
 
@@ -111,10 +111,10 @@ class Product(FunctionNode):
         self.retain_inputs((0, 1))
         return (inputs[0] * inputs[1],)
 
-    def backward(self, indexes, grad_outputs):
+    def backward(self, target_input_indexes, grad_outputs):
         x, y = self.get_retained_inputs()
         gradients = product(grad_outputs[0], y), product(grad_outputs[0], x)
-        return tuple(gradients[i] for i in indexes)
+        return tuple(gradients[i] for i in target_input_indexes)
 
 
 class Cube(FunctionNode):
@@ -127,7 +127,7 @@ class Cube(FunctionNode):
         self.retain_inputs((0,))
         return (inputs[0] * inputs[0] * inputs[0],)
 
-    def backward(self, indexes, grad_outputs):
+    def backward(self, target_input_indexes, grad_outputs):
         (x,) = self.get_retained_inputs()
         return (grad_outputs[0] * x * x * 3,)
 
