@@ -10,10 +10,11 @@ from __future__ import annotations
 import importlib
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import _aliases
 from chainer.compat import imported_names as _imported_names
+from chainer.core import foreign_names as _foreign_names
 
 # Client libraries of release 7 read chainer._backend.Device.
 from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
@@ -168,7 +169,18 @@ _PRIVATE_MODULES = dict.fromkeys(
     _import_module,
 )
 
-__getattr__, __dir__ = lazy_module(globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES)
+_lazy_attribute, __dir__ = lazy_module(
+    globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES
+)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _lazy_attribute(name)
+    except AttributeError as error:
+        if hint := _foreign_names.name_hint("chainer", name):
+            raise AttributeError(f"{error}; {hint}", name=name) from None
+        raise
 
 
 def _start() -> None:

@@ -1,10 +1,11 @@
-"""Runs the programs of the guide, docs/guide/*.md, and compares what they print with the pages.
+"""Runs the programs of the guide and of the recipes, and compares what they print with the pages.
 
     python scripts/run_guide.py                       all pages
     python scripts/run_guide.py docs/guide/models.md  one page
     python scripts/run_guide.py --pictures            keep the pictures for the site
 
-Pictures are kept in docs/guide/pictures.
+Pictures are kept in the folder pictures beside the page. A page with a line ``needs: package`` at
+its top is left out where the package is not installed.
 
 The ``python`` blocks of a page are one program. A ``text`` block right after a ``python`` block is
 what that block prints; ``...`` matches anything. Programs run in a temporary folder, with warnings
@@ -16,7 +17,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import doctest
+import importlib.util
 import io
+import json
 import os
 import re
 import shutil
@@ -28,9 +31,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "guide"
-PICTURES = GUIDE / "pictures"
+RECIPES = ROOT / "docs" / "recipes"
 
 _BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NEEDS = re.compile(r"^needs: (\w+)$", re.MULTILINE)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(pictures/([^)]+)\)")
 
 
@@ -73,8 +77,43 @@ def pictures_of(text: str) -> list[str]:
     return _PICTURE.findall(text)
 
 
+def missing_package(text: str) -> str | None:
+    """Returns the package that the program of a page needs and that is not installed."""
+    needed = _NEEDS.search(text)
+    if needed is None or importlib.util.find_spec(needed[1]) is not None:
+        return None
+    return needed[1]
+
+
+#: File in which a run leaves what the blocks of its page print.
+_OUTPUTS = "outputs-of-the-page.json"
+
+
+def with_outputs(text: str, outputs: Path) -> str:
+    """Returns a page that shows what its program printed in a run, instead of ``...``.
+
+    Args:
+        text: The page.
+        outputs: The file that the run left, see :func:`run_page`.
+    """
+    printed = iter(json.loads(outputs.read_text(encoding="utf-8")))
+    parts, end, output = [], 0, None
+    for match in _BLOCK.finditer(text):
+        between = text[end : match.start()]
+        parts.append(between)
+        block = match.group()
+        if match[1] == "python":
+            output = next(printed)
+        elif output is not None and not between.strip() and "..." in match[2]:
+            block = f"```text\n{output.rstrip()}\n```"
+        parts.append(block)
+        end = match.end()
+    return "".join([*parts, text[end:]])
+
+
 def run_blocks(page: Path) -> None:
     """Runs the blocks of a page in this process and folder; raises PageError."""
+    outputs: list[str] = []
     namespace = {"__name__": "__main__"}
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -85,11 +124,13 @@ def run_blocks(page: Path) -> None:
         with contextlib.redirect_stdout(output):
             exec(code, namespace)
         printed = output.getvalue()
+        outputs.append(printed)
         if block.printed is not None and not checker.check_output(block.printed, printed, flags):
             raise PageError(
                 f"{page.name}, line {block.line}: the code prints\n{printed}\n"
                 f"but the page says\n{block.printed}"
             )
+    Path(_OUTPUTS).write_text(json.dumps(outputs), encoding="utf-8")
 
 
 def run_page(page: Path, pictures: Path | None = None) -> None:
@@ -97,7 +138,8 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
 
     Args:
         page: The page.
-        pictures: Folder that the pictures of the page are copied to, if any.
+        pictures: Folder that the pictures of the page are copied to, if any, and the list of what
+            its blocks print, as a JSON file with the name of the page.
 
     Raises:
         PageError: If the program fails, prints something else, or does not save a picture.
@@ -116,12 +158,14 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
         )
         if done.returncode != 0:
             raise PageError(f"{page.name} failed:\n{done.stdout}")
+        if pictures is not None:
+            pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path(folder) / _OUTPUTS, pictures / f"{page.stem}.json")
         for name in pictures_of(page.read_text(encoding="utf-8")):
             drawn = Path(folder) / name
             if not drawn.is_file():
                 raise PageError(f"{page.name}: the program does not save the picture {name}")
             if pictures is not None:
-                pictures.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(drawn, pictures / name)
 
 
@@ -132,12 +176,15 @@ def main() -> None:
     parser.add_argument("--pictures", action="store_true", help="keep the pictures for the site")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    pages: list[Path] = args.pages or sorted(GUIDE.glob("*.md"))
+    pages: list[Path] = args.pages or sorted([*GUIDE.glob("*.md"), *RECIPES.glob("*.md")])
     for page in pages:
+        missing = missing_package(page.read_text(encoding="utf-8"))
         if args.here:
             run_blocks(page)
+        elif missing:
+            print(f"{page.name}: left out, as {missing} is not installed")
         else:
-            run_page(page, PICTURES if args.pictures else None)
+            run_page(page, page.parent / "pictures" if args.pictures else None)
             print(f"{page.name}: ok")
 
 

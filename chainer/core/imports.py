@@ -79,14 +79,32 @@ def is_unfinished_import(error: BaseException | None) -> bool:
     Args:
         error: The error; None is accepted.
     """
+    if is_deadlock(error):
+        return True
     while error is not None:
-        # Python's own class of deadlocks is not public.
-        if type(error).__name__ == "_DeadlockError":
-            return True
         if isinstance(error, (ImportError, AttributeError)) and _lacks_a_name(error):
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def is_deadlock(error: BaseException | None) -> bool:
+    """Returns whether an error, or a cause of it, is the one by which Python ends a deadlock.
+
+    Args:
+        error: The error; None is accepted.
+    """
+    while error is not None:
+        # Python's class is not public.
+        if type(error).__name__ == "_DeadlockError":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def is_nested() -> bool:
+    """Returns whether this thread is inside of a call of :func:`patiently`."""
+    return _depth.value > 0
 
 
 #: Texts of Python about a name that a module lacks. The second kind says "partially initialized" as

@@ -1,4 +1,4 @@
-"""The pack of Chainer's own distributions."""
+"""Probability distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pack of Chainer's own functions and function hooks."""
+"""Differentiable functions, and function hooks."""
 
 from __future__ import annotations
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.typing import Array, DTypeLike, Shape
 from chainer.links.errors import InvalidValueError
 
 
-class Initializer:
+class Initializer(CheckedKeywords):
     """Initializes array.
 
     Subclasses define ``__call__``, which fills a given array in place.

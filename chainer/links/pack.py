@@ -1,4 +1,4 @@
-"""Chainer's own links, link hooks, initializers and serializers as a plugin."""
+"""Links, link hooks, initializers and serializers."""
 
 from __future__ import annotations
 

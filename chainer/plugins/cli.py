@@ -4,7 +4,7 @@ Example:
     ::
 
         chainer info
-        chainer plugins --all
+        chainer plugins
         chainer kernels softmax --shape 8,10 --attribute axis=1
         chainer new-plugin chainer-swish --kind functions
         chainer doctor chainer-swish

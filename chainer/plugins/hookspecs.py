@@ -143,6 +143,16 @@ def chainer_onnx_converters(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_onnx_operators(registry: PackRegistry) -> None:
+    """Registers functions that compute operators of ONNX, by the names of the operators.
+
+    Names of other domains than ONNX's own begin with the domain and a dot, such as
+    ``"com.example.Swish2"``. The distribution ``onnx-chainer`` asks for them when it loads a model
+    that has the operator.
+    """
+
+
+@hookspec
 def chainer_communicators(registry: PackRegistry) -> None:
     """Registers communicators: name -> class, called with a communicator of mpi4py.
 

@@ -5,6 +5,18 @@ that holds such a lock may need a name of a pack. With a second lock around the 
 could wait for each other for ever. So each thread that needs a pack may load it. The import system
 runs a module once, and :mod:`chainer.plugins.manager` registers the result of the first thread
 only.
+
+The order of the locks:
+
+1. The lock of the manager (records, registries, turns) is the innermost one. Nothing is imported,
+   called or waited for while it is held.
+2. Turns (:class:`Turns`) and Python's import locks, one for each module, are taken in any order: a
+   thread takes its turn, imports the pack, and the import may need other turns. So they may form a
+   circle. A thread does not wait for a turn whose owner waits for this thread, directly or through
+   others, nor for one whose owner does not move.
+3. A circle of import locks alone is ended by Python with an error in one of the threads. There
+   :func:`patiently` repeats the outermost import, after this thread has released its import locks.
+   No pack counts as failed for that reason (``Loaded.held_up``).
 """
 
 from __future__ import annotations
@@ -18,7 +30,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from chainer.core.imports import patiently
+from chainer.core.imports import is_deadlock, is_nested, is_unfinished_import, patiently
 from chainer.core.lazy import resolve
 from chainer.core.registry.registry import Registry
 from chainer.plugins.api_version import check_module, check_source
@@ -41,6 +53,7 @@ class Loaded:
         error: The reason, if it is not loaded.
         seconds: Time that importing it and calling its hooks took.
         importing_seconds: The part of it that the import took.
+        held_up: Whether only an import of another thread stopped it. Loading it later may succeed.
     """
 
     plugin: Any = None
@@ -49,6 +62,7 @@ class Loaded:
     error: BaseException | None = None
     seconds: float = 0.0
     importing_seconds: float = 0.0
+    held_up: bool = False
 
 
 def load_pack(record: PluginRecord, registries: Mapping[str, Registry]) -> Loaded:
@@ -83,6 +97,10 @@ def load_pack(record: PluginRecord, registries: Mapping[str, Registry]) -> Loade
     # Also errors that are not an Exception: a plugin must not end the program that found it.
     except BaseException as error:
         loaded.state, loaded.error = "failed", error
+        # At the outermost call, attempts were made for long enough to call it a failure, unless the
+        # program itself holds the import lock that the other thread needs.
+        if threading.active_count() > 1:
+            loaded.held_up = is_deadlock(error) or (is_nested() and is_unfinished_import(error))
     loaded.seconds = time.perf_counter() - start
     return loaded
 
@@ -189,21 +207,32 @@ class Turns:
             del self._waiting[me]
 
     def _last_in_line(self, record: PluginRecord) -> int | None:
-        """Returns the thread for which a thread that waits for a pack waits in the end."""
+        """Returns the thread for which a thread that waits for a pack waits in the end.
+
+        Returns:
+            The present thread, if a thread that loads the pack waits for it. None if no thread
+            loads the pack.
+        """
         me = threading.get_ident()
-        passed: set[PluginRecord] = set()
-        while record not in passed:
+        last = None
+        pending, passed = [record], set[PluginRecord]()
+        while pending:
+            record = pending.pop()
+            if record in passed:
+                continue
             passed.add(record)
-            threads = self._loading.get(record) or _importers(record.target)
-            if not threads:
-                return None
-            if me in threads:
-                return me
-            following = self._waiting.get(threads[0])
-            if following is None:
-                return threads[0]
-            record = following
-        return me
+            # None for a pack that another thread waits for: it was loaded a moment ago, and that
+            # thread has not woken up yet. It still loads the pack before.
+            for thread in self._loading.get(record) or _importers(record.target):
+                if thread == me:
+                    return me
+                following = self._waiting.get(thread)
+                if following is not None:
+                    pending.append(following)
+                # A thread that waits does not move; one that does not wait shows whether it does.
+                if following is None or last is None:
+                    last = thread
+        return last
 
 
 def _importers(target: str) -> list[int]:

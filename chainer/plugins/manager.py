@@ -287,6 +287,8 @@ class PluginManager:
             self._turns.begin(record)
         try:
             loaded = load_pack(record, self._registries)
+            if loaded.held_up:
+                return self._later(record, loaded)
             with self._lock:
                 settled = self._settle(record, loaded)
         finally:
@@ -299,6 +301,14 @@ class PluginManager:
                 self._report(record)
             if record.refused:
                 warnings.warn(_about_refused(record), PluginWarning, stacklevel=2)
+        return record.state != "found"
+
+    @staticmethod
+    def _later(record: PluginRecord, loaded: Loaded) -> bool:
+        """Leaves a pack that another thread holds up for its next use. Nothing is registered."""
+        if record.state == "found" and record.builtin and loaded.error is not None:
+            # A pack that is being imported needs Chainer's own names: its import is repeated.
+            raise loaded.error
         return record.state != "found"
 
     def _settle(self, record: PluginRecord, loaded: Loaded) -> bool:

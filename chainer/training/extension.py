@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.utils.repr_texts import attributes_text
 from chainer.links.loaded_state import serialize_if_able
 from chainer.links.serializer import AbstractSerializer, Serializer
@@ -28,7 +29,7 @@ ExtensionLike: TypeAlias = "Callable[[Trainer], Any]"
 """An :class:`Extension`, or any other callable that takes a trainer."""
 
 
-class Extension:
+class Extension(CheckedKeywords):
     """Base class of trainer extensions.
 
     An extension is a callable that takes the trainer. There are three ways to define one: derive

@@ -1,4 +1,4 @@
-"""The pack of Chainer's own optimizers, iterators, datasets and training extensions."""
+"""Optimizers, iterators, datasets, updaters, triggers and extensions of the trainer."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core import events
 from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
+from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.utils import termination
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _get_time: Callable[[], float] = time.perf_counter
 
 
-class Trainer:
+class Trainer(CheckedKeywords):
     """The standard training loop in Chainer.
 
     Users can invoke the training by calling the :meth:`run` method. Each iteration proceeds as

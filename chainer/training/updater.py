@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.lazy import lazy_module
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
-class Updater:
+class Updater(CheckedKeywords):
     """Interface of updater objects for trainers.
 
     An updater implements a training iteration as :meth:`update`: it fetches a minibatch from the

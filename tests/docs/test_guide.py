@@ -1,4 +1,4 @@
-"""The pages of the guide: their programs run and print what the pages say."""
+"""The guide and the recipes: their programs run and print what the pages say."""
 
 from __future__ import annotations
 
@@ -7,27 +7,44 @@ from pathlib import Path
 
 import pytest
 
-from scripts.run_guide import GUIDE, PageError, blocks_of, run_page
+from scripts.run_guide import (
+    GUIDE,
+    RECIPES,
+    PageError,
+    blocks_of,
+    missing_package,
+    run_page,
+    with_outputs,
+)
 
-PAGES = sorted(GUIDE.glob("*.md"))
+PAGES = sorted([*GUIDE.glob("*.md"), *RECIPES.glob("*.md")])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def page_name(page: Path) -> str:
+    return f"{page.parent.name}-{page.stem}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_programs(page: Path) -> None:
+    missing = missing_package(page.read_text(encoding="utf-8"))
+    if missing:
+        pytest.skip(f"{missing} is not installed")
     run_page(page)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_lead_to_pages(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+\.md)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).is_file(), target
+        file = page.parent / target
+        # The tutorials are notebooks.
+        assert file.is_file() or file.with_suffix(".ipynb").is_file(), target
 
 
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (GUIDE.parent.parent / "mkdocs.yml").read_text(encoding="utf-8")
     for page in [*PAGES, *GUIDE.parent.glob("*.md")]:
         name = page.relative_to(GUIDE.parent).as_posix()
-        assert f": {name}\n" in navigation, f"mkdocs.yml does not list {name}"
+        assert f" {name}\n" in navigation, f"mkdocs.yml does not list {name}"
 
 
 def test_wrong_output_is_found(tmp_path: Path) -> None:
@@ -49,3 +66,18 @@ def test_output_belongs_to_the_block_before() -> None:
         "```python\na\n```\n\n```text\n1\n```\n\n```python\nb\n```\n\nwords\n\n```text\n2\n```\n"
     )
     assert (first.printed, second.printed) == ("1\n", None)
+
+
+def test_outputs_of_the_run_replace_dots(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "```python\nprint(0.25)\n```\n\n```text\n0...\n```\n"
+    page.write_text(text, encoding="utf-8")
+    run_page(page, tmp_path / "pictures")
+    shown = with_outputs(text, tmp_path / "pictures" / "page.json")
+    assert shown == text.replace("0...", "0.25")
+
+
+def test_page_that_needs_a_missing_package() -> None:
+    assert missing_package("---\nneeds: no_such_package\n---\n") == "no_such_package"
+    assert missing_package("---\nneeds: numpy\n---\n") is None
+    assert missing_package("# A page\n") is None

@@ -239,7 +239,8 @@ def test_base_class(link):
 
 
 def test_dictionary_of_a_thread(log, link):
-    # Released packages change it directly.
+    # Released packages change it directly. The count is not zero after config.cast_inputs was set.
+    before = hook_count.value
     hooks = chainer._get_link_hooks()
     hook = Recorder("direct", log)
     hooks["direct"] = hook
@@ -252,4 +253,4 @@ def test_dictionary_of_a_thread(log, link):
     del hooks["direct"]
     link(X)
     assert len(log) == recorded
-    assert hook_count.value == 0
+    assert hook_count.value == before

@@ -26,7 +26,8 @@ def metadata(name: str, version: str, entry_points: dict[str, str]) -> dict[str,
     folder = f"{name.replace('-', '_')}-{version}.dist-info"
     lines = ["[chainer]", *(f"{entry} = {target}" for entry, target in entry_points.items())]
     return {
-        f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        "Summary: A pack for tests\n",
         f"{folder}/entry_points.txt": "\n".join(lines) + "\n",
     }
 

@@ -1,24 +1,37 @@
 """The web page of runs."""
 
 import json
+import os
 import shutil
+import socket
+import subprocess
+import sys
+import textwrap
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 
 from chainer.plugins import cli
+from chainer.plugins.board import log_reader
+from chainer.plugins.board import server as server_module
+from chainer.plugins.board.log_reader import LogReader
 from chainer.plugins.board.server import BoardServer
 from chainer.training import extensions
+from chainer.training.extensions.logs.growing_json import GrowingJsonFile
 from tests.training.small_training import make_trainer
 
 
 @contextmanager
 def serving(folder):
     with BoardServer(folder) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield server.url
@@ -75,6 +88,274 @@ def test_runs(results):
 def test_nothing_else_is_served(results, path):
     with serving(results) as url, pytest.raises(HTTPError, match="404"):
         urlopen(url + path)
+
+
+def entries(n, keys=()):
+    return [{"iteration": i, "epoch": 1, **{key: i / 7 for key in keys}} for i in range(1, n + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("5", "log: not a list"),
+        ("null", "log: not a list"),
+        ("", "log: not a list"),
+        ("[" * 100_000, "log: nested too deeply"),
+        ('[{"a": 1} {"b": 2}]', "log: expected ',' or ']' after entry 1"),
+        ('[{"a": 1}, {"b": ', "log: Expecting value"),
+        ("[1, 2, null]", ""),
+        ('[{"a": {"b": [NaN, Infinity]}, "c": "\\ud800"}]', ""),
+        ('[{"a": ' + "[" * 200 + "]" * 200 + "}]", ""),
+        ('[{"a": "' + "x" * 5_000_000 + '"}]', "log: entry 1 is larger than 4 MiB"),
+    ],
+)
+def test_one_bad_run_does_not_hide_others(results, text, problem):
+    (results / "first" / "log").write_text(text)
+    (results / "first" / "args").write_text('{"rate": [NaN, {"x": -Infinity}], "name": "ä"}')
+    with serving(results) as url:
+        runs = runs_at(url)
+        assert runs["first"]["problem"].startswith(problem), runs["first"]["problem"]
+        assert bool(runs["first"]["problem"]) == bool(problem)
+        assert runs["first"]["hyperparameters"]["rate"] == [None, {"x": None}]
+        assert len(runs["group/second"]["log"]) == 3
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "5", '{"a": ' + "9" * 10_000 + "}", "{}" * 10**6])
+def test_bad_descriptions(results, text):
+    (results / "first" / "args").write_text(text)
+    (results / "first" / "log.about.json").write_text(text)
+    with serving(results) as url:
+        assert runs_at(url)["first"]["hyperparameters"] == {}
+        assert len(runs_at(url)["group/second"]["log"]) == 3
+
+
+def request(url, **headers):
+    """Returns the status and the headers of a response."""
+    connection = HTTPConnection("127.0.0.1", urlsplit(url).port, timeout=10)
+    connection.putrequest("GET", urlsplit(url).path, skip_host=True)
+    for name, value in headers.items():
+        for one in value if isinstance(value, list) else [value]:
+            connection.putheader(name.replace("_", "-"), one)
+    connection.endheaders()
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status, response.headers
+
+
+def test_requests_of_others_are_refused(results):
+    with serving(results) as url:
+        local = urlsplit(url).netloc
+        for host in (local, "localhost:8008", "LOCALHOST", "[::1]:9000"):
+            assert request(url + "api/runs", Host=host)[0] == 200, host
+        foreign = ("evil.example", "127.0.0.1.evil.example:8008", "localhost@evil", "10.0.0.1", "")
+        for host in foreign:
+            for path in ("", "api/runs", "files/first/loss%20plot.png", "none"):
+                assert request(url + path, Host=host)[0] == 403, (host, path)
+        assert request(url)[0] == 403  # no name at all
+        assert request(url, Host=[local, "evil.example"])[0] == 403
+        ours = {"Host": local, "Origin": f"http://{local}", "Sec_Fetch_Site": "same-origin"}
+        assert request(url + "api/runs", **ours)[0] == 200
+        for other in ("http://evil.example", "null", "http://localhost:1", f"https://{local}"):
+            assert request(url + "api/runs", Host=local, Origin=other)[0] == 403, other
+        for site in ("cross-site", "same-site"):
+            assert request(url + "api/runs", Host=local, Sec_Fetch_Site=site)[0] == 403
+            assert request(url, Host=local, Sec_Fetch_Site=site)[0] == 200  # a link to the page
+
+
+def test_headers(results):
+    program = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    (results / "first" / "plot.svg").write_text(program)
+    (results / "first" / "page.PNG").write_text("<script>alert(1)</script>")
+    with serving(results) as url:
+        host = urlsplit(url).netloc
+        found = {
+            path: request(url + path, Host=host)[1]
+            for path in ("", "api/runs", "files/first/plot.svg", "files/first/page.PNG", "none")
+        }
+        for headers in found.values():
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+            assert "Access-Control-Allow-Origin" not in headers
+        assert "sandbox" in found["files/first/plot.svg"]["Content-Security-Policy"]
+        assert "script-src" not in found["files/first/plot.svg"]["Content-Security-Policy"]
+        assert found["files/first/plot.svg"]["Content-Type"] == "image/svg+xml"
+        assert found["files/first/page.PNG"]["Content-Type"] == "image/png"
+        assert found["api/runs"]["Content-Type"] == "application/json"
+        policy = found[""]["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe-inline" not in policy
+
+
+def test_links_do_not_lead_out(results, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.png").write_bytes(b"secret")
+    (outside / "args").write_text('{"password": "secret"}')
+    (outside / "log").write_text('[{"secret": 1}]')
+    (results / "first" / "out.png").symlink_to(outside / "secret.png")
+    (results / "first" / "inside.png").symlink_to(results / "first" / "loss plot.png")
+    (results / "first" / "args").unlink()
+    (results / "first" / "args").symlink_to(outside / "args")
+    (results / "elsewhere").symlink_to(outside)
+    (results / "latest").symlink_to(results / "first")
+    (results / "circle").symlink_to(results / "circle")
+    (results / "linked").mkdir()
+    (results / "linked" / "log").symlink_to(outside / "log")
+    os.mkfifo(results / "first" / "pipe.png")
+    with serving(results) as url:
+        runs = runs_at(url)
+        assert list(runs) == ["first", "group/second", "latest"]
+        assert "secret" not in json.dumps(runs["first"]["hyperparameters"])
+        for name, status in (("out", 404), ("inside", 200), ("pipe", 404)):
+            path = f"{url}files/first/{name}.png"
+            assert request(path, Host="localhost")[0] == status, name
+
+
+def test_polls_while_files_are_replaced(results):
+    """Snapshots rotate, the log grows and runs are removed: no poll fails."""
+    stop = threading.Event()
+
+    def rotate():
+        file, number = GrowingJsonFile(), 0
+        while not stop.is_set():
+            number += 1
+            large = {f"key {i}": i for i in range(300 if number % 7 == 0 else 1)}
+            file.write(str(results / "first" / "log"), entries(number % 50, large))
+            (results / "first" / f"snapshot_iter_{number}").write_bytes(b"x")
+            (results / "first" / f"snapshot_iter_{number - 2}").unlink(missing_ok=True)
+            other = results / f"run{number % 3}"
+            other.mkdir()
+            (other / "log").write_text("[]")
+            shutil.rmtree(other)
+
+    thread = threading.Thread(target=rotate)
+    thread.start()
+    try:
+        with serving(results) as url:
+            for _ in range(100):
+                assert len(runs_at(url)["group/second"]["log"]) == 3
+    finally:
+        stop.set()
+        thread.join()
+
+
+class TestLongLogs:
+    def test_only_what_is_new_is_read(self, tmp_path, monkeypatch):
+        """Also where LogReport exchanges two copies of the file and keeps space at its end."""
+        log, all_entries = GrowingJsonFile(), []
+        reader = LogReader(tmp_path / "log", tmp_path, 1 << 30)
+        decoded = []
+        add = LogReader._add
+        monkeypatch.setattr(LogReader, "_add", lambda *a: decoded.append(1) or add(*a))
+        for number in range(1, 400):
+            keys = [f"key {i}" for i in range(300 if number % 5 == 0 else 3)]
+            all_entries.append({"iteration": number, **{key: number / 7 for key in keys}})
+            log.write(str(tmp_path / "log"), all_entries)
+            reader.update(time.monotonic() + 60)
+            assert reader.total == number and not reader.problem and reader.share == 1
+        assert json.loads(reader.entries()) == all_entries
+        assert len(decoded) == 398
+        log.close()  # the spaces are gone: it is read again
+        reader.update(time.monotonic() + 60)
+        assert json.loads(reader.entries()) == all_entries
+
+    @pytest.mark.parametrize("indent", [None, 4])
+    @pytest.mark.parametrize("text", ["plain", "umläut \u2028 \U0001f600"])
+    def test_pieces_end_anywhere(self, tmp_path, monkeypatch, indent, text):
+        monkeypatch.setattr(log_reader, "_PIECE", 7)
+        wanted = [{"iteration": i, text: i * 1e3, "none": None, "t": [text]} for i in range(40)]
+        whole = json.dumps(wanted, indent=indent, ensure_ascii=False).replace("}", " " * 50 + "}")
+        (tmp_path / "log").write_text(whole)
+        reader = LogReader(tmp_path / "log", tmp_path, 1 << 30)
+        while reader.share < 1:  # a call reads one entry at least
+            reader.update(0)
+            assert not reader.problem
+        assert json.loads(reader.entries()) == wanted
+
+    def test_another_log_of_the_same_name(self, tmp_path):
+        reader = LogReader(tmp_path / "log", tmp_path, 1 << 20)
+        for count, key in ((50, "a"), (60, "b"), (3, "b"), (0, "b")):
+            (tmp_path / "log").write_text(json.dumps(entries(count, [key])))
+            reader.update(time.monotonic() + 60)
+            assert json.loads(reader.entries()) == entries(count, [key])
+        (tmp_path / "log").unlink()
+        reader.update(time.monotonic() + 60)
+        assert reader.problem == "No such file or directory" and reader.total == 0
+
+    def test_what_is_kept_is_bounded(self, tmp_path):
+        (tmp_path / "log").write_text(json.dumps(entries(20_000, ["loss"])))
+        reader = LogReader(tmp_path / "log", tmp_path, 50_000)
+        reader.update(time.monotonic() + 60)
+        kept = json.loads(reader.entries())
+        assert 20_000 < len(reader.entries()) < 52_000 and reader.total == 20_000
+        numbers = [entry["iteration"] for entry in kept]
+        assert numbers[0] == 1 and numbers[-1] == 20_000
+        assert len(set(np.diff(numbers[:-1]))) == 1  # evenly
+        # Entries with too many members keep the first ones, and the counts.
+        large = [{f"key {i}": i for i in range(5000)} | {"iteration": 1, "epoch": 0}]
+        (tmp_path / "log").write_text(json.dumps(large))
+        reader.update(time.monotonic() + 60)
+        (kept,) = json.loads(reader.entries())
+        assert len(reader.entries()) < 50_000 and len(kept) > 1000 and kept["iteration"] == 1
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+    def test_log_of_53_megabytes(self, tmp_path):
+        keys = [f"main/model/layer {i}/W/data/mean" for i in range(20)]
+        (tmp_path / "log").write_text(json.dumps(entries(55_000, keys), indent=4))
+        assert (tmp_path / "log").stat().st_size > 53e6
+        code = """
+            import json, re, sys, time
+            from pathlib import Path
+            from chainer.plugins.board.runs import Runs
+            runs, polls, longest, share = Runs(Path(sys.argv[1]), "log"), 0, 0.0, 0.0
+            def peak():
+                status = Path("/proc/self/status").read_text()
+                return int(re.search("VmHWM:[^0-9]*([0-9]+)", status)[1])
+            before = peak()
+            while share < 1:
+                start = time.process_time()
+                text = runs.to_json()
+                longest = max(longest, time.process_time() - start)
+                share, polls = json.loads(text)["."]["read"], polls + 1
+            after = peak()
+            run = json.loads(text)["."]
+            print(json.dumps([run["entries"], len(text), longest, (after - before) / 1024, polls]))
+        """
+        command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        count, size, longest, mebibytes, _ = json.loads(done.stdout)
+        assert count == 55_000
+        assert size < 20e6 and longest < 5 and mebibytes < 250
+
+
+def test_half_open_connections_are_bounded(results):
+    before = threading.active_count()
+    with serving(results) as url:
+        address = "127.0.0.1", urlsplit(url).port
+        waiting = []
+        for _ in range(200):
+            waiting.append(socket.create_connection(address))
+            waiting[-1].sendall(b"GET / HTTP/1.1\r\n")
+        assert threading.active_count() - before <= 2 * 32 + 1
+        start = time.monotonic()
+        assert len(runs_at(url)) == 2  # a complete request is answered meanwhile
+        assert time.monotonic() - start < 5
+        for connection in waiting:
+            connection.close()
+
+
+def test_slow_connections_end(results, monkeypatch):
+    monkeypatch.setattr(server_module, "_CONNECTION_SECONDS", 0.5)
+    with (
+        serving(results) as url,
+        socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=10) as connection,
+    ):
+        start = time.monotonic()
+        with suppress(OSError):
+            while time.monotonic() - start < 10:
+                connection.sendall(b"G")  # a byte now and then never times out
+                time.sleep(0.1)
+        assert time.monotonic() - start < 5
 
 
 def test_errors_of_the_command(tmp_path, capsys):

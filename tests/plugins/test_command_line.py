@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import chainer
-from chainer.plugins import cli, commands
+from chainer.plugins import cli, commands, known_distributions
 from chainer.plugins.commands import _output
+
+ROOT = Path(__file__).resolve().parents[2]
 
 GOOD = "def chainer_functions(registry): registry.register('halve', 'math:sin')"
 
@@ -30,21 +36,27 @@ def test_plugins(mixed_site: Any) -> None:
     done = command(mixed_site, "plugins", CHAINER_DISABLE_PLUGINS="off")
     assert (done.returncode, done.stderr) == (0, "")
     header, *lines = done.stdout.splitlines()
-    assert header.split() == ["name", "distribution", "version", "state", "ms"]
+    assert header.split() == ["name", "distribution", "version", "state", "ms", "description"]
     rows = {line.split()[0]: line for line in lines}
-    assert {"good", "bad", "off"} <= set(rows)  # the environment may have others
-    assert "functions" not in rows
+    # One story with `chainer info`: Chainer's own are plugins, too.
+    assert {"good", "bad", "off", "functions"} <= set(rows)  # the environment may have others
+    assert rows["functions"].split(maxsplit=5)[5].startswith("Differentiable functions, and ")
     assert rows["good"].split()[1:4] == ["good-pack", "1.1", "loaded"]
-    assert rows["good"].endswith("1 function")
+    assert rows["good"].endswith("A pack for tests (1 function)")
     assert rows["bad"].split()[3] == "failed"
     assert rows["bad"].endswith("ZeroDivisionError: division by zero")
     assert rows["off"].endswith("blocked by CHAINER_DISABLE_PLUGINS")
 
 
 def test_plugins_as_json(mixed_site: Any) -> None:
-    done = command(mixed_site, "plugins", "--all", "--json", CHAINER_DISABLE_PLUGINS="off")
+    done = command(mixed_site, "plugins", "--others", CHAINER_DISABLE_PLUGINS="off")
+    others = {line.split()[0] for line in done.stdout.splitlines()}
+    assert {"good", "bad", "off"} <= others
+    assert "functions" not in others
+    done = command(mixed_site, "plugins", "--json", CHAINER_DISABLE_PLUGINS="off")
     assert done.returncode == 0
     records = {record["name"]: record for record in json.loads(done.stdout)}
+    assert records["good"]["description"] == "A pack for tests (1 function)"
     assert records["good"]["registered"] == {"functions": ["halve"]}
     assert records["bad"]["error"] == "ZeroDivisionError: division by zero"
     assert records["off"]["state"] == "blocked"
@@ -73,8 +85,11 @@ def test_info(mixed_site: Any) -> None:
     assert done.returncode == 0
     assert f"Chainer: {chainer.__version__}\n" in done.stdout
     assert "NumPy: " in done.stdout
-    assert "Plugin good: loaded (good-pack 1.1)\n" in done.stdout
-    assert "Plugin bad: failed (bad-pack 0.2): ZeroDivisionError: division by zero" in done.stdout
+    # The same rows as those of `chainer plugins`; loading takes another time in each process.
+    rows = [line.split() for line in command(mixed_site, "plugins").stdout.splitlines()]
+    shown = [[*line.split()[:4], *line.split()[5:]] for line in done.stdout.splitlines()]
+    assert all([*row[:4], *row[5:]] in shown for row in rows)
+    assert ["good", "good-pack", "1.1", "loaded"] in [row[:4] for row in rows]
     value = json.loads(command(mixed_site, "info", "--json").stdout)
     assert value["runtime"]["Chainer"] == chainer.__version__
     assert {"good", "bad", "functions"} <= {record["name"] for record in value["plugins"]}
@@ -154,13 +169,69 @@ def test_backends(site: Any) -> None:
 def test_list(mixed_site: Any) -> None:
     done = command(mixed_site, "list", "functions", "halve", "--json")
     assert json.loads(done.stdout) == [
-        {"name": "halve", "target": "math:sin", "origin": "plugin 'good' of good-pack 1.1"}
+        {
+            "name": "halve",
+            "target": "math:sin",
+            "origin": "plugin 'good' of good-pack 1.1",
+            "description": "Return the sine of x (measured in radians)",
+        }
     ]
     lines = command(mixed_site, "list", "links", "NStep*LSTM").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["name", "NStepBiLSTM", "NStepLSTM"]
+    assert lines[0].split() == ["name", "from", "description"]
+    _, distribution, version, text = lines[1].split(maxsplit=3)
+    assert (distribution, version) == ("chainer", chainer.__version__)
+    assert "LSTM" in text
     done = command(mixed_site, "list", "links", "Linar")
     assert done.returncode == 2
     assert "no link named 'Linar'; did you mean 'Linear'" in done.stderr
+    # As an error of a program says it, with names of other frameworks.
+    done = command(mixed_site, "list", "functions", "conv2d")
+    assert "no function named 'conv2d'; Chainer has F.convolution_2d" in done.stderr
+
+
+HEAVY = '''
+    raise RuntimeError("imported")
+
+    class Maker:
+        """Makes things of :class:`~chainer.Link`, e.g. ``x``. More."""
+
+    def lazy(x):
+        """Is lazy.
+
+        Args: ...
+        """
+
+    made = Maker()
+    lost = lazy(3)
+'''
+
+HEAVY_PACK = """
+    def chainer_functions(registry):
+        registry.register("lazy", "heavy.inside:lazy")
+        registry.register("renamed", "heavy:renamed")
+        registry.register("made", "heavy.inside:made")
+        registry.register("lost", "heavy.inside:lost")
+        registry.register("nowhere", "no_such_module:nowhere")
+"""
+
+
+def test_lists_import_nothing(site: Any) -> None:
+    """Docstrings are read from source files: the modules may need what is missing, or be slow."""
+    modules = {
+        "pack_of_heavy": HEAVY_PACK,
+        "heavy/__init__": "from .inside import lazy as renamed\n1 / 0",
+        "heavy/inside": HEAVY,
+    }
+    site.add("heavy-pack", entry_points={"heavy": "pack_of_heavy"}, modules=modules)
+    found = json.loads(command(site, "list", "functions", "--json").stdout)
+    texts = {entry["name"]: entry["description"] for entry in found}
+    assert texts["lazy"] == "Is lazy"
+    assert texts["renamed"] == "Is lazy"
+    assert texts["made"] == "Makes things of chainer.Link, e.g. x"
+    assert texts["relu"] == "Rectified Linear Unit function"
+    # All of Chainer's own have one.
+    assert [name for name, text in texts.items() if not text] == ["lost", "nowhere"]
 
 
 KERNEL = """
@@ -186,12 +257,86 @@ def test_kernels(site: Any) -> None:
         "setting": "never",
         "available": "no: libturbo is missing",
         "origin": "plugin 'turbo' of turbo-pack 1.0",
+        "description": "Adam with the variants AdamW, AMSGrad and AdaBound",
     }
     assert "ideep" in [other["provider"] for other in others]
     assert (reference["provider"], reference["array_type"]) == ("reference", "any")
     lines = command(site, "kernels").stdout.splitlines()
     assert lines[0].split()[:2] == ["operation", "provider"]
     assert sum(line.startswith("adam_update ") for line in lines) == len(others) + 2
+    (line,) = [line for line in lines if line.startswith("adam_update ") and " turbo " in line]
+    (number,) = re.findall(r" no \((\d+)\) ", line)
+    assert f"({number}) libturbo is missing" in lines
+
+
+UNUSABLE = """
+    from chainer.core.arrays.kernel import Kernel, register_kernel
+
+    def broken():
+        raise SystemExit("broken on purpose")
+
+    def chainer_kernels(registry):
+        kernels = [
+            Kernel("relu", "absent_library:Array", "absent", "nowhere:K"),
+            Kernel("relu", "unknown_library:Array", "unknown", "nowhere:K"),
+            Kernel("relu", "numpy:ndarray", "broken", "nowhere:K", unavailable=broken),
+        ]
+        for kernel in kernels:
+            register_kernel(kernel, registry)
+"""
+
+
+def test_kernels_for_arrays_that_do_not_exist_here(site: Any) -> None:
+    """A kernel without a check of its own needs the library of its arrays."""
+    site.add(
+        "absent-pack", entry_points={"absent": "absent_pack"}, modules={"absent_pack": BACKEND}
+    )
+    site.add("odd-pack", entry_points={"odd": "odd_pack"}, modules={"odd_pack": UNUSABLE})
+    found = json.loads(command(site, "kernels", "relu", "--json").stdout)
+    available = {row["provider"]: row["available"] for row in found}
+    assert available["absent"] == "no: absent_library is missing"
+    assert available["unknown"] == (
+        "no: no installed backend has arrays of the type unknown_library:Array"
+    )
+    assert available["broken"] == "no: SystemExit: broken on purpose"
+    assert available["reference"] == "yes"
+    # The answer of the command about backends.
+    (cupy,) = json.loads(command(site, "backends", "cupy", "--json").stdout)
+    assert available["cupy"] == ("yes" if cupy["available"] else f"no: {cupy['reason']}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "distribution"),
+    [
+        ("backends", "jax", "chainer-jax"),
+        ("kernels", "numba", "chainer-numba"),
+        ("plugins", "onnx", "onnx-chainer"),
+        ("plugins", "Chainer.Numba", "chainer-numba"),
+        ("plugins", "nothing", None),
+        ("functions", "relu", None),
+    ],
+)
+def test_distributions_of_missing_names(
+    kind: str, name: str, distribution: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_distributions, "_is_installed", lambda name: False)
+    text = known_distributions.suggestion(kind, name)
+    if distribution is None:
+        assert text is None
+    else:
+        assert text is not None
+        assert f"it is part of the distribution {distribution}, which is not installed" in text
+        assert "install" in text.partition(": ")[2]
+
+
+def test_known_distributions_are_those_of_the_packs() -> None:
+    """Every pack of the repository with an entry point is known by it, and no other."""
+    found: dict[str, str] = {}
+    for file in (ROOT / "packs").glob("*/pyproject.toml"):
+        project = tomllib.loads(file.read_text("utf-8"))["project"]
+        for name in project.get("entry-points", {}).get("chainer", {}):
+            found[name] = project["name"]
+    assert found == known_distributions.KNOWN["plugins"]
 
 
 SOFTMAX = """
@@ -258,12 +403,32 @@ def test_tables_fit_the_terminal(
     assert capsys.readouterr().out == "x   words\na   one two three four five six seven\nbb\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "27")
+    monkeypatch.setitem(sys.modules, "rich.console", None)  # its import fails
     _output.print_table(("x", "words"), rows)
     _output.print_indented("one two three four five six", "- ", "  ")
     assert capsys.readouterr().out == (
         "x   words\na   one two three four five\n    six seven\nbb\n"
         "- one two three four five\n  six\n"
     )
+
+
+def test_tables_on_a_terminal_with_rich(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rich")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("TERM", "xterm")
+    _output.print_table(("x", "words"), [("a", "[bold]one two three four five six"), ("bb", "")])
+    text = capsys.readouterr().out
+    assert "\033[1mx" in text  # bold titles
+    plain = re.sub(r"\033\[[\d;]*m", "", text).splitlines()
+    assert [line.split() for line in plain] == [
+        ["x", "words"],
+        ["a", "[bold]one", "two", "three", "four"],
+        ["five", "six"],
+        ["bb"],
+    ]
 
 
 def test_a_reader_who_has_seen_enough(site: Any) -> None:

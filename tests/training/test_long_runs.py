@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import random
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training.extensions.logs.curve import Curve
@@ -28,6 +30,38 @@ ENTRIES = [
     {},
     {"umlaut": "ä", "nan": float("nan"), "long": "x" * 10000},
 ]
+
+
+def _be_killed_at(number):
+    """Makes the process kill itself at a call that changes files, or in the middle of it.
+
+    Args:
+        number: How many calls are complete before.
+    """
+    left = number
+    write = os.write
+
+    def killing(function):
+        def call(*args):
+            nonlocal left
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
+            return function(*args)
+
+        return call
+
+    def divided(descriptor, data):
+        position = os.lseek(descriptor, 0, os.SEEK_CUR)
+        first = 4096 - position % 4096
+        count = write(descriptor, data[:first])
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return count + (write(descriptor, data[first:]) if len(data) > first else 0)
+
+    os.write = killing(divided)
+    for name in ("link", "replace", "unlink", "open", "chmod"):
+        setattr(os, name, killing(getattr(os, name)))
 
 
 class TestGrowingJsonFile:
@@ -77,7 +111,8 @@ class TestGrowingJsonFile:
 
         def writes(descriptor, data):
             position = os.lseek(descriptor, 0, os.SEEK_CUR)
-            if position // 4096 != (position + len(data) - 1) // 4096:
+            seen = path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
+            if seen and position // 4096 != (position + len(data) - 1) // 4096:
                 crossed.append((position, len(data)))
             return write(descriptor, data)
 
@@ -92,6 +127,7 @@ class TestGrowingJsonFile:
         assert path.read_text() == json.dumps(entries, indent=4)
 
     def test_entries_larger_than_a_page(self, tmp_path, monkeypatch):
+        """They are written at a cost that does not grow with the file, whole or not at all."""
         path, file, entries, written = tmp_path / "log", GrowingJsonFile(), [{"n": 0}], []
         write = os.write
 
@@ -99,23 +135,77 @@ class TestGrowingJsonFile:
             count = write(descriptor, data)
             written.append(count)
             read = json.loads(path.read_text())
-            assert read[:-1] == entries[: len(read) - 1]
-            assert read[-1].items() <= entries[len(read) - 1].items()
+            assert read in (entries, entries[:-1])
             return count
 
         file.write(str(path), entries)
         monkeypatch.setattr(os, "write", writes)
-        large, copies = {f"parameter {key}": key / 7 for key in range(400)}, 0
-        for n in range(1, 200):
+        large, total = {f"parameter {key}": key / 7 for key in range(400)}, 0
+        for n in range(1, 100):
             entries.append({**large, "nested": {"n": [n], "e": {}}} if n % 3 else {})
-            inode = path.stat().st_ino
+            written.clear()
             file.write(str(path), entries)
-            copies += path.stat().st_ino != inode
+            total += sum(written)
             assert json.loads(path.read_text()) == entries
-        assert copies < 20
-        assert 3000 < max(written) <= 4096
+        # Both copies, and spaces. Writing the whole file each time would take 30 times its size.
+        assert total < 5 * path.stat().st_size
+        assert len(os.listdir(tmp_path)) == 2
         file.close()
+        assert os.listdir(tmp_path) == ["log"]
         assert path.read_text() == json.dumps(entries, indent=4)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes")
+    def test_killed_at_any_call(self, tmp_path):
+        """A write is divided at the end of a page; the process is killed at each system call."""
+        large = {f"parameter {key}": key / 7 for key in range(300)}
+        entries = [{"n": 0}, {"n": 1}, large, {"n": 3}, {**large, "n": 4}, {**large, "n": 5}]
+        entries += [{"n": 6}, {**large, "text": "x" * 90_000}, {"n": 8}]
+        killed, ended = 0, False
+        while not ended:
+            folder = tmp_path / str(killed)
+            folder.mkdir()
+            child = os.fork()
+            if child == 0:
+                _be_killed_at(killed)
+                file = GrowingJsonFile()
+                for count in range(1, len(entries) + 1):
+                    file.write(str(folder / "log"), entries[:count])
+                    (folder / "count").write_text(str(count))
+                file.close()
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            ended = status == 0
+            assert ended or os.WTERMSIG(status) == signal.SIGKILL
+            done = int((folder / "count").read_text()) if (folder / "count").exists() else 0
+            log = json.loads((folder / "log").read_text()) if (folder / "log").exists() else []
+            assert log in (entries[:done], entries[: done + 1])
+            assert len(remove_leftovers(folder)) <= 2
+            assert not [name for name in os.listdir(folder) if name.startswith(".")]
+            killed += 1
+        assert killed > 40
+
+    def test_without_hard_links(self, tmp_path, monkeypatch):
+        def refuse(*_):
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refuse)
+        path, file = tmp_path / "log", GrowingJsonFile()
+        for count in range(1, 5):
+            file.write(str(path), ENTRIES[-1:] * count)
+            assert len(json.loads(path.read_text())) == count
+            assert os.listdir(tmp_path) == ["log"]
+
+    def test_copies_of_the_object(self, tmp_path):
+        path, file = tmp_path / "log", GrowingJsonFile()
+        for count in range(1, 5):
+            file.write(str(path), ENTRIES[-1:] * count)
+        other = copy.deepcopy(file)
+        other.write(str(path), [{"other": 1}])
+        other.close()
+        file.write(str(path), ENTRIES[-1:] * 5)
+        del file  # without `close`
+        assert len(json.loads(path.read_text())) == 5
+        assert os.listdir(tmp_path) == ["log"]
 
     def test_a_failed_write_is_made_up_for(self, tmp_path, monkeypatch):
         path, file, entries = tmp_path / "log", GrowingJsonFile(), [{"n": n} for n in range(2)]

@@ -1,4 +1,4 @@
-"""Registration of the CuPy backend, and of the kernels on CUDA and cuDNN."""
+"""The CuPy backend, with kernels on CUDA and cuDNN for NVIDIA's GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration of the iDeep backend and its kernels."""
+"""The iDeep backend, with kernels on oneDNN for x86-64."""
 
 from __future__ import annotations
 

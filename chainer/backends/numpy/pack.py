@@ -1,4 +1,4 @@
-"""Registration of the NumPy backend and of the operations."""
+"""The NumPy backend, and all operations with their reference kernels."""
 
 from __future__ import annotations
 

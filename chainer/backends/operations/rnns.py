@@ -23,6 +23,8 @@ class RNNLayout(NamedTuple):
         directions: Number of directions, 1 or 2.
         batch_sizes: Number of sequences that have an element at each time.
         ratio: Dropout ratio.
+        draws: Whether the random numbers of masks are drawn although the ratio is 0. Release 7 does
+            so in training on the host, and the numbers that a program draws later depend on it.
     """
 
     mode: str
@@ -30,6 +32,7 @@ class RNNLayout(NamedTuple):
     directions: int
     batch_sizes: tuple[int, ...]
     ratio: float = 0.0
+    draws: bool = False
 
     @property
     def groups(self) -> int:

@@ -307,7 +307,10 @@ def _warn_of_unknown_providers(policy: KernelPolicy) -> None:
     for name in policy.kernels:
         if name not in providers:
             meant = similar(name, providers)
-            hint = f"did you mean {meant!r}? " if meant else ""
+            hint = registries.kernels.suggestion(name) or (
+                f"did you mean {meant!r}?" if meant else ""
+            )
+            hint += "; " if hint else ""
             warn_once(
                 "kernel provider",
                 name,

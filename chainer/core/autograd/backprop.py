@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from typing import TYPE_CHECKING
 
 import numpy
@@ -16,7 +15,7 @@ from chainer.core.autograd.accumulate import Scalar, add_arrays
 from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
-from chainer.core.autograd.lazy_gradient import UNDEFINED
+from chainer.core.autograd.lazy_gradient import LazyGradient
 from chainer.core.autograd.variable_node import GRAD_WAS_SET
 from chainer.core.autograd.watched_backward import WatchedPass
 from chainer.core.config.configuration import using_config
@@ -197,23 +196,24 @@ def deliver_to_leaves(
 
 def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> None:
     """Adds an array to the gradient of a leaf; its previous gradient is not changed in place."""
-    undefined = variable._gradient is UNDEFINED
-    previous = variable._grad
-    is_stale = False
+    previous = variable._gradient if variable._grad_var is None else variable._grad_var._array
+    array = variable._array
     if previous is not None:
-        # An update has used the previous gradient, which was not cleared then.
-        used = variable.__dict__.get("_used_gradient")
-        is_stale = undefined or (used is not None and used() is previous and previous.any())
-        if previous.dtype != grad.dtype:
+        is_lazy = isinstance(previous, LazyGradient)
+        dtype = array.dtype if is_lazy else previous.dtype
+        if dtype != grad.dtype:
             raise ValueError(
                 "dtype of gradients returned from backward is incorrect: actual "
-                f"{grad.dtype} != expected {previous.dtype}, that of the gradient which "
+                f"{grad.dtype} != expected {dtype}, that of the gradient which "
                 f"{variable.summary()} has already"
             )
-        grad = add_arrays(previous, grad)
+        grad = previous.plus(array, grad) if is_lazy else add_arrays(previous, grad)
+    if isinstance(grad, LazyGradient):
+        variable._gradient = grad
+        variable._grad_var = None
+        return
     if isinstance(grad, Scalar):
         grad = numpy.asarray(grad)
-    array = variable._array
     if grad.__class__ is not _ndarray and array.__class__ is _ndarray:
         grad = backend_of(grad).to_xp(grad)  # kernels may return gradients of other types
     elif grad.__class__ is _ndarray and array.__class__ is not _ndarray:
@@ -222,6 +222,3 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
         grad = backward_pass.delivery.deliver(variable, grad)
     variable._gradient = grad
     variable._grad_var = None
-    if is_stale and grad.__class__ is _ndarray:
-        # The next update warns. Until then the program may still clear the gradient.
-        variable.__dict__["_stale_gradient"] = weakref.ref(grad)

@@ -7,41 +7,68 @@
 # pyright: reportUnnecessaryIsInstance=false
 
 # One file, though a long one: it has the methods of one public class, which share its attributes.
+# Methods of more than a few lines call functions of the modules beside it.
 
 from __future__ import annotations
 
 import warnings
 import weakref
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.arrays.backend import (
     backend_of,
-    copyto,
     find_backend,
     get_array_module,
     get_device,
     not_an_array_message,
     wrap,
 )
+from chainer.core.autograd.backprop import backward
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
+from chainer.core.autograd.numpy_conversions import (
+    NUMPY_FUNCTIONS,
+    NotAMethod,
+    as_numpy_array,
+    single_element,
+)
+from chainer.core.autograd.unchaining import unchain_backward
 from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_copy
-from chainer.core.autograd.variable_moves import VariableMoves
+from chainer.core.autograd.variable_methods import (
+    UnsupportedOperatorError,
+    binary,
+    method,
+    refuse_numpy_arguments,
+    refused,
+    unary,
+)
 from chainer.core.autograd.variable_node import GRAD_WAS_SET, VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
+from chainer.core.autograd.variable_transfers import add_gradient, copy_data, move
 from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
 from chainer.core.lazy import resolve
+from chainer.core.registry import registries
+from chainer.core.utils.argument import explained_keywords
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
-    from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
-from chainer.core.typing import Array, DType, Shape, VariableLike
+    from chainer.core.autograd.function import Function
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.typing import (
+        Array,
+        Axis,
+        DeviceLike,
+        DType,
+        DTypeLike,
+        Shape,
+        VariableLike,
+    )
 
 _new = object.__new__
 
 
-class Variable(VariableMoves):
+class Variable:
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the
@@ -107,7 +134,7 @@ class Variable(VariableMoves):
     ) -> None:
         if args or kwargs:
             _refuse_arguments(args, kwargs)
-        self._array = None if data is None else wrap(data)
+        self._array: Array = None if data is None else wrap(data)
         self._gradient: Any = None
         self._grad_var: Variable | None = None
         self._graph_node: VariableNode | None = None
@@ -296,8 +323,6 @@ class Variable(VariableMoves):
         """Gradient array of this variable (see :attr:`grad_var`), or None."""
         if self._grad_var is not None:
             return self._grad_var._array
-        if self._grad_var is not None:
-            return self._grad_var._array
         grad = self._gradient
         if grad is None and self._array is None:
             self._refuse_undefined_gradient()
@@ -407,16 +432,7 @@ class Variable(VariableMoves):
             var (Variable): Source variable. If one of the two is uninitialized, it is initialized
                 by the data array of the other one; if both are, nothing happens.
         """
-        source = var._array
-        if source is None:
-            if self._array is not None:
-                var.initialize(self.shape)  # type: ignore[attr-defined]
-                source = var._array
-            else:
-                return
-        if self._array is None:
-            self.initialize(source.shape)  # type: ignore[attr-defined]
-        copyto(self._array, source)
+        copy_data(self, var)
 
     def addgrad(self, var: Variable) -> None:
         """Accumulates the gradient array from given source variable, across devices if need be.
@@ -426,20 +442,7 @@ class Variable(VariableMoves):
         Args:
             var (Variable): Source variable.
         """
-        source = var.grad
-        if source is None:
-            return
-        if self._array is None:
-            self.initialize(var.shape)  # type: ignore[attr-defined]
-        device = self.device
-        moved = device.send(source)
-        grad = self.grad
-        if grad is None:
-            self.grad = device.backend.copy(moved, device) if moved is source else moved
-        else:
-            # The sum of arrays without axes is a scalar in NumPy.
-            with device:
-                self.grad = device.backend.asarray(grad + moved)
+        add_gradient(self, var)
 
     @property
     def _loss_scale(self) -> float | None:
@@ -450,6 +453,365 @@ class Variable(VariableMoves):
     @_loss_scale.setter
     def _loss_scale(self, loss_scale: float | None) -> None:
         self.loss_scale = loss_scale
+
+    # -- place in the graph -----------------------------------------------------------------------
+
+    @property
+    def node(self) -> VariableNode:
+        """Node of the computational graph that represents this variable."""
+        node = self._graph_node
+        if node is None:
+            node = self._graph_node = VariableNode(self, self._name)
+        return node
+
+    @property
+    def _node(self) -> VariableNode:
+        """The node, under a name of earlier releases that programs use."""
+        return self.node
+
+    @_node.setter
+    def _node(self, node: VariableNode) -> None:
+        self._graph_node = node
+
+    @property
+    def name(self) -> str | None:
+        """Name of the variable."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = name
+        if self._graph_node is not None:
+            self._graph_node.name = name
+
+    @property
+    def creator(self) -> Function | FunctionNode | None:
+        """Function that created this variable: a :class:`~chainer.Function` or a function node."""
+        return None if self._graph_node is None else self._graph_node.creator
+
+    @creator.setter
+    def creator(self, creator: Function | FunctionNode | None) -> None:
+        self.node.creator = creator
+
+    @property
+    def creator_node(self) -> FunctionNode | None:
+        """:class:`~chainer.FunctionNode` that created this variable.
+
+        Setting None is equivalent to :meth:`unchain`; setting the original node again restores the
+        graph.
+        """
+        return None if self._graph_node is None else self._graph_node.creator_node
+
+    @creator_node.setter
+    def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
+        self.node.creator_node = creator_node
+
+    def set_creator(self, gen_func: Function | FunctionNode) -> None:
+        """Notifies the variable that the given function is its creator.
+
+        Args:
+            gen_func (Function): Function that has this variable as an output.
+        """
+        self.node.set_creator(gen_func)
+
+    def set_creator_node(self, fnode: FunctionNode | Function) -> None:
+        """Notifies the variable that the given node is its creator.
+
+        Args:
+            fnode (FunctionNode): Function node that has this variable as an output.
+        """
+        self.node.set_creator_node(fnode)
+
+    @property
+    def rank(self) -> int:
+        """Topological ordinal of the variable in the graph."""
+        return 0 if self._graph_node is None else self._graph_node.rank
+
+    def retain_data(self) -> None:
+        """Lets the corresponding variable node keep the underlying array."""
+        self.node.data = self._array
+
+    def unchain(self) -> None:
+        """Deletes the reference to the creator of this variable."""
+        if self._graph_node is not None:
+            self._graph_node.unchain()
+
+    def unchain_backward(self) -> None:
+        """Deletes references between variable nodes and functions backward.
+
+        Intermediate nodes and functions that are referenced from nowhere else are released, and
+        this variable becomes a root. Useful for truncated backpropagation through time.
+        """
+        unchain_backward(self)
+
+    def backward(
+        self,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        loss_scale: float | None = None,
+    ) -> None:
+        """Runs error backpropagation (a.k.a. backprop) from this variable.
+
+        The gradients of the roots of the graph are accumulated to their :attr:`grad`. This
+        variable's :attr:`grad` is the initial error; without one, a variable of one element starts
+        with 1. Afterwards this variable has no gradient, unless ``retain_grad`` is True. A variable
+        that no function created (or that was unchained) has nothing to propagate to, and keeps its
+        gradient.
+
+        Args:
+            retain_grad (bool): If True, the gradients of this and of all intermediate variables are
+                kept; otherwise they are None afterwards.
+            enable_double_backprop (bool): If True, the computation of the gradients is recorded, so
+                that the gradients can be differentiated in turn.
+            loss_scale (float): Initial error where no gradient is set, against underflow of float16
+                gradients. Optimizers divide the gradients by it before they update parameters.
+
+        Raises:
+            ValueError: If the variable has more than one element and no gradient is set. (A
+                function defined outside of Chainer gets None as the gradient of its output.)
+            RuntimeError: In debug mode, if a gradient contains NaN.
+        """
+        backward(self, retain_grad, enable_double_backprop, loss_scale)
+
+    @property
+    def label(self) -> str:
+        """Short text that represents the variable: shape and dtype."""
+        return self.node.label
+
+    # -- devices ----------------------------------------------------------------------------------
+
+    def to_device(self, device: DeviceLike) -> None:
+        """Copies the data and gradient arrays to a device.
+
+        Args:
+            device: Anything :func:`chainer.get_device` takes.
+        """
+        move(self, get_device(device))
+
+    def to_cpu(self) -> None:
+        """Copies the data and gradient arrays to CPU."""
+        self.to_device("@numpy")
+
+    def to_gpu(self, device: DeviceLike = None) -> None:
+        """Copies the data and gradient arrays to specified GPU.
+
+        Args:
+            device: Target device specifier; the current device if omitted.
+
+        Raises:
+            RuntimeError: If there is no GPU; the message says what is missing.
+        """
+        self.to_device("@cupy" if device is None else device)
+
+    def to_intel64(self) -> None:
+        """Copies the data and gradient arrays to ``ideep4py.mdarray``.
+
+        An array not suited for it becomes ``numpy.ndarray``.
+
+        Raises:
+            RuntimeError: If iDeep is not available; the message says what is missing.
+        """
+        self.to_device("@ideep")
+
+    def to_chx(self) -> None:
+        """Refuses: arrays of ChainerX are not supported.
+
+        Raises:
+            RuntimeError: Always, as in builds of release 7 without ChainerX.
+        """
+        raise RuntimeError("ChainerX is not available.")
+
+    def from_chx(self) -> None:
+        """Does nothing: no array is one of ChainerX."""
+
+    # -- numbers and NumPy arrays -----------------------------------------------------------------
+
+    def numpy(self) -> Array:
+        """Returns the elements as a NumPy array.
+
+        Returns:
+            numpy.ndarray: The array itself if it is in host memory, so that a change of one is seen
+            in the other; otherwise a copy.
+
+        Raises:
+            AttributeError: If the variable has no array yet.
+
+        Example:
+            >>> chainer.Variable(np.array([1, 2], np.float32)).numpy()
+            array([1., 2.], dtype=float32)
+        """
+        array = self._initialized()
+        return backend_of(array).to_host(array)
+
+    def detach(self) -> Variable:
+        """Returns a new variable that shares the array and is cut off from the graph.
+
+        No gradient flows through it, and ``requires_grad`` of it is False.
+
+        Returns:
+            Variable: The new variable.
+
+        Example:
+            >>> x = chainer.Variable(np.array([1, 2], np.float32))
+            >>> y = x * 3
+            >>> y.detach().creator is None
+            True
+        """
+        return Variable(self._initialized(), requires_grad=False)
+
+    def __float__(self) -> float:
+        """Returns the only element as a float."""
+        return float(single_element(self, "float"))
+
+    def __int__(self) -> int:
+        """Returns the only element as an int; a fraction is cut off."""
+        return int(single_element(self, "int"))
+
+    def __complex__(self) -> complex:
+        """Returns the only element as a complex number."""
+        return complex(single_element(self, "complex"))
+
+    def __format__(self, specification: str) -> str:
+        """Formats the only element: ``f"{loss:.3f}"``. Without a specification it is ``str``."""
+        if not specification:
+            return str(self)
+        return format(single_element(self, "a number of a format"), specification)
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+        return as_numpy_array(self, dtype, copy)
+
+    # -- operators, which are differentiable functions --------------------------------------------
+
+    def __getitem__(self, slices: Any) -> Variable:
+        """Extracts elements; see :func:`chainer.functions.get_item`.
+
+        Args:
+            slices: int, slice, Ellipsis, None, integer or boolean array-like, or a tuple of them.
+
+        Returns:
+            Variable: The selected elements.
+        """
+        return method("__getitem__")(self, slices)
+
+    def reshape(self, *shape: Any) -> Variable:
+        """Returns a variable of a different shape and the same content.
+
+        See :func:`chainer.functions.reshape`. The lengths may be given as a tuple or one by one.
+        """
+        return method("reshape")(self, *shape)
+
+    def transpose(self, *axes: Any) -> Variable:
+        """Permutes the dimensions without copy.
+
+        See :func:`chainer.functions.transpose`. The axes may be given as a tuple or one by one.
+        """
+        return method("transpose")(self, *axes)
+
+    @explained_keywords
+    def mean(
+        self,
+        axis: Axis = None,
+        *,
+        weights: VariableLike | None = None,
+        keepdims: bool = False,
+        dtype: None = None,
+        out: None = None,
+    ) -> Variable:
+        """Calculates the weighted average of the elements.
+
+        See :func:`chainer.functions.average`.
+
+        Args:
+            axis (None or int or tuple of int): Axes along which the average is taken; None for all.
+            weights (Variable or array or None): Weights of the elements; None for equal weights.
+            keepdims (bool): Whether the axes are kept with length 1.
+            dtype, out: Must be None; ``numpy.mean(x)`` passes them.
+
+        Returns:
+            Variable: The average.
+        """
+        refuse_numpy_arguments("mean", dtype, out)
+        return registries.functions.get("average")(self, axis, weights, keepdims)
+
+    @explained_keywords
+    def sum(
+        self, axis: Axis = None, *, keepdims: bool = False, dtype: None = None, out: None = None
+    ) -> Variable:
+        """Calculates the sum of the elements.
+
+        See :func:`chainer.functions.sum`.
+
+        Args:
+            axis (None or int or tuple of int): Axes along which the sum is taken; None for all.
+            keepdims (bool): Whether the axes are kept with length 1.
+            dtype, out: Must be None; ``numpy.sum(x)`` passes them.
+
+        Returns:
+            Variable: The sum.
+        """
+        refuse_numpy_arguments("sum", dtype, out)
+        return registries.functions.get("sum")(self, axis, keepdims)
+
+    @property
+    def T(self) -> Variable:
+        """Transposition of this variable."""
+        return self.transpose()
+
+    def __pos__(self) -> Self:
+        """Returns the variable itself."""
+        return self
+
+    __neg__ = unary("__neg__", "Element-wise negation.")
+    __abs__ = unary("__abs__", "Element-wise absolute value.")
+    __add__ = binary("__add__", "Element-wise addition.")
+    __radd__ = binary("__radd__", "Element-wise addition.")
+    __sub__ = binary("__sub__", "Element-wise subtraction.")
+    __rsub__ = binary("__rsub__", "Element-wise subtraction.")
+    __mul__ = binary("__mul__", "Element-wise product.")
+    __rmul__ = binary("__rmul__", "Element-wise product.")
+    __truediv__ = binary("__truediv__", "Element-wise division.")
+    __rtruediv__ = binary("__rtruediv__", "Element-wise division.")
+    __floordiv__ = binary("__floordiv__", "Element-wise floor division.")
+    __rfloordiv__ = binary("__rfloordiv__", "Element-wise floor division.")
+    __pow__ = binary("__pow__", "Element-wise power function.")
+    __rpow__ = binary("__rpow__", "Element-wise power function.")
+    __matmul__ = binary("__matmul__", "Matrix multiplication.")
+    __rmatmul__ = binary("__rmatmul__", "Matrix multiplication.")
+
+    def __div__(self, rhs: Any) -> Variable:
+        """Element-wise division (the name of Python 2).
+
+        Returns:
+            Variable: Output variable.
+        """
+        return self / rhs
+
+    def __rdiv__(self, rhs: Any) -> Variable:
+        """Element-wise division (the name of Python 2).
+
+        Returns:
+            Variable: Output variable.
+        """
+        return rhs / self
+
+    __hash__ = None  # type: ignore[assignment]
+
+    __eq__ = refused("__eq__", "==")
+    __ne__ = refused("__ne__", "!=")
+    __lt__ = refused("__lt__", "<")
+    __le__ = refused("__le__", "<=")
+    __gt__ = refused("__gt__", ">")
+    __ge__ = refused("__ge__", ">=")
+
+    def __bool__(self) -> bool:
+        """This operator is not defined for Variable."""
+        raise UnsupportedOperatorError(
+            "the truth value of a Variable is not defined; use its 'array' attribute instead"
+        )
+
+    def __nonzero__(self) -> bool:
+        """This operator is not defined for Variable."""
+        return self.__bool__()
 
     # -- text -------------------------------------------------------------------------------------
 
@@ -547,4 +909,6 @@ def as_array(obj: Any) -> Any:
     return obj.array if isinstance(obj, Variable) else obj
 
 
+for _name, _function in NUMPY_FUNCTIONS.items():
+    setattr(Variable, _name, NotAMethod(_name, _function))
 add_foreign_attributes(Variable, ATTRIBUTES["Variable"])

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 _new = object.__new__
 
-#: Attributes that are not copied: weak references, which cannot be pickled, and the record of
-#: warnings about the gradient.
-_TRANSIENT = frozenset({"_sharing", "_used_gradient", "_stale_gradient", "_misuse_reported"})
+#: Attributes that are not copied: weak references, which cannot be pickled, and whether a warning
+#: about the gradient was given.
+_TRANSIENT = frozenset({"_sharing", "_misuse_reported"})
 
 
 def shallow_copy(variable: Variable) -> Variable:

@@ -139,6 +139,9 @@ triggers = Registry(
 onnx_converters = Registry("onnx_converters", "ONNX converter", requirement=is_callable)
 """Converters of function nodes to ONNX, for the distribution ``onnx-chainer``."""
 
+onnx_operators = Registry("onnx_operators", "ONNX operator", requirement=is_callable)
+"""Functions that compute operators of ONNX, for the distribution ``onnx-chainer``."""
+
 communicators = Registry("communicators")
 """Connections of the processes of a program, for the distribution ``chainermn``."""
 
@@ -165,6 +168,7 @@ ALL: dict[str, Registry] = {
         extensions,
         triggers,
         onnx_converters,
+        onnx_operators,
         communicators,
     )
 }

@@ -426,16 +426,25 @@ class Registry:
         for listener in tuple(self._listeners):
             listener(name)
 
+    def suggestion(self, name: str) -> str | None:
+        """Returns how to get a missing name, for messages; None if that is not known.
+
+        Args:
+            name: The name.
+        """
+        return None if self._provider is None else self._provider.suggest(self, name)
+
     def _unknown(self, name: str) -> UnknownNameError:
         import difflib  # its import takes milliseconds and is needed for an error only
 
         message = f"no {self.singular} named {name!r}"
         known = self._snapshot()
-        # A name in other case is the one that was meant: AdamW, not Adam, for Adamw.
-        similar = [other for other in known if other.lower() == name.lower()]
+        # A name in other spelling is the one that was meant: AdamW, not Adam, for Adamw.
+        spelled = name.replace("_", "").lower()
+        similar = [other for other in known if other.replace("_", "").lower() == spelled]
         suggestion = None if similar else name_hint(self.kind, name)
-        if not similar and suggestion is None and self._provider is not None:
-            suggestion = self._provider.suggest(self, name)
+        if not similar and suggestion is None:
+            suggestion = self.suggestion(name)
         similar = similar or difflib.get_close_matches(name, known, n=_MAX_SUGGESTIONS)
         if suggestion is not None:
             message += f"; {suggestion}"

@@ -6,6 +6,7 @@ from chainer.backends.operations.activations import crelu as crelu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import PiecewiseLinearFunction
@@ -41,6 +42,7 @@ class CReLU(PiecewiseLinearFunction):
         return (self.xp.concatenate([gx * (x > 0), -gx * (x < 0)], axis=self.axis),)
 
 
+@explained_keywords
 def crelu(x: VariableLike, axis: int = 1) -> Variable:
     """Concatenated Rectified Linear Unit function: ``relu(x)`` and ``relu(-x)`` side by side.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.gelu import gelu
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
@@ -26,6 +27,7 @@ def _gated(x: VariableLike, axis: int, gate: Callable[[Any], Variable]) -> Varia
     return values * gate(gates)
 
 
+@explained_keywords
 def glu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit: the first half of ``x``, times the sigmoid of the second.
 
@@ -48,6 +50,7 @@ def glu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, sigmoid)
 
 
+@explained_keywords
 def reglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with relu: the first half of ``x``, times ``relu`` of the second.
 
@@ -70,6 +73,7 @@ def reglu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, relu)
 
 
+@explained_keywords
 def geglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with gelu: the first half of ``x``, times ``gelu`` of the second.
 
@@ -92,6 +96,7 @@ def geglu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, gelu)
 
 
+@explained_keywords
 def swiglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with silu: the first half of ``x``, times ``silu`` of the second.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import leaky_relu as leaky_relu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_number
 from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 
@@ -36,6 +37,7 @@ class LeakyReLU(OneFloat, PiecewiseLinearFunction):
         return (self._kernel.backward(signed, grad_outputs[0], self.slope),)
 
 
+@explained_keywords
 def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:
     """Leaky Rectified Linear Unit function.
 

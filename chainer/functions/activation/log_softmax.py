@@ -6,6 +6,7 @@ from chainer.backends.operations.activations import log_softmax as log_softmax_o
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Indexes, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.softmax import AlongAxis, softmax_sections
 from chainer.functions.rules import Ops, Value, Values
 
@@ -38,6 +39,7 @@ def logsumexp(x: Array, axis: int) -> Array:
 
 
 @softmax_sections()
+@explained_keywords
 def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Channel-wise log-softmax function.
 

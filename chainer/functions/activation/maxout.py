@@ -5,10 +5,12 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.minmax import max
 
 
+@explained_keywords
 def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
     """Maxout activation function: the maximum over groups of neighbors along an axis.
 

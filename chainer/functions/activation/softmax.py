@@ -6,6 +6,7 @@ from chainer.backends.operations.activations import softmax as softmax_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
@@ -66,6 +67,7 @@ class Softmax(AlongAxis):
 
 
 @softmax_sections()
+@explained_keywords
 def softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Softmax function.
 

@@ -10,6 +10,7 @@ from chainer.backends.operations.joining import concat as concat_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
@@ -57,6 +58,7 @@ class Concat(ExpressionFunction):
         return tuple(itertools.accumulate(lengths, initial=0))
 
 
+@explained_keywords
 def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
     """Concatenates given variables along an axis.
 

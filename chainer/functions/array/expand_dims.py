@@ -7,6 +7,7 @@ import numpy
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.reshape import ShapeChange
 
 
@@ -34,6 +35,7 @@ class ExpandDims(ShapeChange):
         return (x.reshape((*x.shape[:axis], 1, *x.shape[axis:])),)
 
 
+@explained_keywords
 def expand_dims(x: VariableLike, axis: int) -> Variable:
     """Expands dimensions of an input variable without copy.
 

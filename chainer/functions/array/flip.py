@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -61,6 +62,7 @@ def _flip(array: Array, axis: int) -> Array:
     return array[tuple(index)]
 
 
+@explained_keywords
 def flip(x: VariableLike, axis: int) -> Variable:
     """Flips an input variable in reverse order along the given axis.
 

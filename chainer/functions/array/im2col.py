@@ -9,6 +9,7 @@ from chainer.backends.operations.convolutions import im2col as im2col_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import OutputSizeError, get_conv_outsize, pair
 from chainer.core.utils.conv import _pair as _pair
 from chainer.functions._spatial_dimensions import PlanarAttributes, component
@@ -71,6 +72,7 @@ class Im2Col(PlanarAttributes, LinearMap):
         return (self._kernel.backward(patches, (h, w), self.geometry),)
 
 
+@explained_keywords
 def im2col(
     x: VariableLike,
     ksize: IntPair,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Indexes
+from chainer.core.typing import Arrays, DType, Indexes
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
@@ -42,10 +42,8 @@ class PadSequence(ExpressionFunction):
         dtype = xs[0].dtype
         y = self.xp.empty(shape, dtype=dtype)
         padding = self.padding
-        if isinstance(padding, int) and getattr(dtype, "kind", "") in "iu":
-            # A number out of the range wraps round, as it does when an array is cast: -1 is the
-            # largest number of an unsigned type. NumPy refuses to assign it.
-            padding = numpy.asarray(padding).astype(dtype).item()
+        if isinstance(padding, (int, float)) and getattr(dtype, "kind", "") in "iu":
+            padding = _wrapped(padding, dtype)
         for row, x in zip(y, xs, strict=True):
             row[: len(x)] = x
             row[len(x) :] = padding
@@ -55,6 +53,18 @@ class PadSequence(ExpressionFunction):
         return tuple([gy[i, : self.input_shape(i)[0]] for i in targets])
 
 
+def _wrapped(padding: float, dtype: DType) -> int:
+    """Returns a number as an array has it after a cast, which NumPy refuses for a number.
+
+    A number out of the range wraps round: -1 is the largest number of an unsigned type.
+    """
+    # Fractions are cut off; NaN and infinities are an error.
+    whole = int(padding)
+    if not -(2**63) <= whole < 2**64:
+        raise OverflowError(f"padding must be an integer of 64 bits at most, got {padding}")
+    return numpy.asarray(whole % 2 ** (8 * dtype.itemsize), numpy.uint64).astype(dtype).item()
+
+
 def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 0) -> Variable:
     """Pads given arrays to make a matrix.
 
@@ -62,13 +72,15 @@ def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 
         xs (list of Variable or array): Sequences of shapes ``(l_i, ...)`` that agree in all but the
             first axis.
         length (None or int): Length of a padded sequence; by default the longest of ``xs``.
-        padding (int or float): Value to fill with.
+        padding (int or float): Value to fill with. An integer dtype drops the fraction, and wraps a
+            value out of its range as ``astype`` does: -1 in uint8 is 255.
 
     Returns:
         Variable: Padded sequences, shape ``(len(xs), length, ...)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or a sequence is longer than ``length``.
+        ValueError, OverflowError: If the sequences are integers and ``padding`` is NaN or infinite.
 
     Example:
         >>> F.pad_sequence([np.array([1, 2, 3]), np.array([4])])

@@ -12,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._inputs import require_array
@@ -102,6 +103,7 @@ class Permutate(PiecewiseLinearFunction):
         return (gy.take(self._order(not self.inv), axis=self.axis),)
 
 
+@explained_keywords
 def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
     """Permutates a given variable along an axis: ``y[i] = x[indices[i]]``.
 

@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import LinearMap
 
 
@@ -72,6 +73,7 @@ def _sum_copies(gy: Array) -> Array:
     return gx
 
 
+@explained_keywords
 def repeat(x: VariableLike, repeats: IntTuple, axis: int | None = None) -> Variable:
     """Constructs an array by repeating each element of a given array.
 

@@ -14,6 +14,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayModule, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import LinearMap
 
 #: Number of positions along an axis that are interpolated by one matrix product.
@@ -205,6 +206,7 @@ def _positions(small: int, large: int, rule: str) -> numpy.ndarray:
     return numpy.clip((number + 0.5) * (small / large) - 0.5, 0, small - 1)
 
 
+@explained_keywords
 def resize_images(
     x: VariableLike,
     output_shape: Sequence[int],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -41,6 +42,7 @@ class Rollaxis(UnaryFunction):
         )
 
 
+@explained_keywords
 def rollaxis(x: VariableLike, axis: int, start: int = 0) -> Variable:
     """Rolls the axis backwards to the given position.
 

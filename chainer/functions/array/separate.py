@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions.rules import LinearMap
 
@@ -38,6 +39,7 @@ class Separate(LinearMap):
         return (gx,)
 
 
+@explained_keywords
 def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
     """Separates an array along a given axis; the inverse of :func:`chainer.functions.stack`.
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.utils.argument import explained_keywords, parse_kwargs
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import LinearMap
 
@@ -57,6 +57,7 @@ class SpatialTransformerGrid(CallableNode, LinearMap):
         return (gy @ self._points(gy.dtype).T,)
 
 
+@explained_keywords
 def spatial_transformer_grid(
     theta: VariableLike, output_shape: tuple[int, int], **kwargs: Any
 ) -> Variable:

@@ -11,6 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_int, require_int
 from chainer.functions.rules import LinearMap
 
@@ -100,6 +101,7 @@ def _as_positions(indices: Array) -> tuple[int, ...]:
     raise TypeError(f"indices_or_sections must be integer or 1-D array.\nActual: {type(indices)}")
 
 
+@explained_keywords
 def split_axis(
     x: VariableLike, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_int
 from chainer.functions.array.reshape import ShapeChange
 
@@ -33,6 +34,7 @@ class Squeeze(ShapeChange):
         return (self.xp.squeeze(inputs[0], self.axis),)
 
 
+@explained_keywords
 def squeeze(x: VariableLike, axis: int | tuple[int, ...] | None = None) -> Variable:
     """Removes dimensions of size one from the shape of an array.
 

@@ -8,6 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
@@ -38,6 +39,7 @@ class Stack(ExpressionFunction):
         return tuple([gy[(*before, i)] for i in targets])
 
 
+@explained_keywords
 def stack(xs: Sequence[Any], axis: int = 0) -> Variable:
     """Concatenates variables along a new axis.
 

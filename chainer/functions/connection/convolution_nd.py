@@ -6,12 +6,14 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import IntTuple, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution_nodes import ConvolutionND as ConvolutionND
 from chainer.functions.connection._convolution_nodes import ConvolutionNDGradW as ConvolutionNDGradW
 
 
+@explained_keywords
 def convolution_nd(
     x: VariableLike,
     W: VariableLike,
@@ -75,6 +77,7 @@ _TEXTS = {
 
 
 @fixed_dimensions(convolution_nd, 1, convolution_sections, **_TEXTS)
+@explained_keywords
 def convolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional convolution function: :func:`convolution_nd` for one spatial axis.
 
@@ -88,6 +91,7 @@ def convolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 
 @fixed_dimensions(convolution_nd, 3, convolution_sections, **_TEXTS)
+@explained_keywords
 def convolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional convolution function: :func:`convolution_nd` for three spatial axes.
 

@@ -6,11 +6,13 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import IntTuple, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._fixed_dimensions import convolution_sections, fixed_dimensions
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution_nodes import DeconvolutionND as DeconvolutionND
 
 
+@explained_keywords
 def deconvolution_nd(
     x: VariableLike,
     W: VariableLike,
@@ -76,6 +78,7 @@ _TEXTS = {
 
 
 @fixed_dimensions(deconvolution_nd, 1, convolution_sections, **_TEXTS)
+@explained_keywords
 def deconvolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional deconvolution function: :func:`deconvolution_nd` for one spatial axis.
 
@@ -89,6 +92,7 @@ def deconvolution_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 
 @fixed_dimensions(deconvolution_nd, 3, convolution_sections, **_TEXTS)
+@explained_keywords
 def deconvolution_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional deconvolution function: :func:`deconvolution_nd` for three spatial axes.
 

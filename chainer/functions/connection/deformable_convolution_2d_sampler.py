@@ -7,6 +7,7 @@ import numpy
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayModule, IntPair, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import as_sizes
 from chainer.core.utils.type_check import InvalidType
@@ -19,6 +20,7 @@ from chainer.functions.array.spatial_transformer_sampler import spatial_transfor
 from chainer.functions.math.matmul import matmul
 
 
+@explained_keywords
 def deformable_convolution_2d_sampler(
     x: VariableLike,
     offset: VariableLike,

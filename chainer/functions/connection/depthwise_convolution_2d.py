@@ -12,6 +12,7 @@ from chainer.backends.operations.convolutions import (
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import pair
 from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
 from chainer.functions.array.reshape import reshape
@@ -91,6 +92,7 @@ def _grouped(W: Array) -> Any:
     return W.transpose(1, 0, 2, 3).reshape(shape)
 
 
+@explained_keywords
 def depthwise_convolution_2d(
     x: VariableLike,
     W: VariableLike,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.connection.convolution_2d import convolution_2d
 
 
+@explained_keywords
 def dilated_convolution_2d(
     x: VariableLike,
     W: VariableLike,

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
 
@@ -71,6 +72,7 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         )
 
 
+@explained_keywords
 def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) -> Variable:
     r"""Efficient linear function for one-hot input.
 

@@ -12,6 +12,7 @@ from chainer.core.arrays.windows import add_patches, copy_patches
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions._spatial_dimensions import component
@@ -179,6 +180,7 @@ def _block_bytes(W: Array, parts: int) -> int:
     return min(max(W.nbytes // parts, 1 << 15), 1 << 20)
 
 
+@explained_keywords
 def local_convolution_2d(
     x: VariableLike, W: VariableLike, b: VariableLike | None = None, stride: IntPair = 1
 ) -> Variable:

@@ -8,6 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions._spatial_dimensions import component
@@ -77,6 +78,7 @@ def _slices(offset: int, size: int) -> tuple[slice, slice]:
     return slice(0, max(size + offset, 0)), slice(min(-offset, size), size)
 
 
+@explained_keywords
 def shift(x: VariableLike, ksize: IntPair = 3, dilate: IntPair = 1) -> Variable:
     """Shift function.
 

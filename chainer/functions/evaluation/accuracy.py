@@ -6,6 +6,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import expect_scores_of_labels
 
 
@@ -38,6 +39,7 @@ class Accuracy(FunctionNode):
         return (xp.asarray(share, dtype=y.dtype),)
 
 
+@explained_keywords
 def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) -> Variable:
     """Computes multiclass classification accuracy of the minibatch.
 

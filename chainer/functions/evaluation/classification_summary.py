@@ -11,6 +11,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import expect_scores_of_labels
@@ -49,7 +50,7 @@ class ClassificationSummary(CallableNode, FunctionNode):
                 "ignore_label should not be one of the labels: its entries of the summary are "
                 "wrong",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -95,6 +96,7 @@ def _ratio(xp: ArrayModule, numerator: Array, denominator: Array, dtype: DTypeLi
     return xp.where(zero | (denominator != denominator), float("nan"), ratio)
 
 
+@explained_keywords
 def classification_summary(
     y: VariableLike,
     t: VariableLike,
@@ -138,6 +140,7 @@ def classification_summary(
 
 
 @_score_sections(score="Precision")
+@explained_keywords
 def precision(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
@@ -155,6 +158,7 @@ def precision(
 
 
 @_score_sections(score="Recall")
+@explained_keywords
 def recall(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
@@ -196,6 +200,7 @@ def fbeta_score(
 
 
 @_score_sections(score="F1 score")
+@explained_keywords
 def f1_score(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:

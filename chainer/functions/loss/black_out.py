@@ -8,6 +8,7 @@ from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.expand_dims import expand_dims
 from chainer.functions.array.where import where
@@ -62,6 +63,7 @@ class BlackOut(SampledLoss):
         return -(log_p[:, 0] + sum(misses[:, 1:], axis=1))
 
 
+@explained_keywords
 def black_out(
     x: VariableLike, t: VariableLike, W: VariableLike, samples: VariableLike, reduce: str = "mean"
 ) -> Variable:

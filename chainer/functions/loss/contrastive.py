@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
@@ -48,8 +49,9 @@ class Contrastive(MarginLoss, ComposedFunction):
         difference = x0 - x1
         distance = xp.sqrt((difference * difference).sum(axis=1))
         gap = xp.maximum(self.margin - distance, 0)
-        # At distance zero the direction is undefined; the gradient there is zero.
-        factor = xp.where(y == 1, 1, -gap / xp.maximum(distance, 1e-8))
+        # At distance zero the direction is undefined; the gradient there is zero. Any divisor
+        # will do, because the difference is zero; a small one would be zero in float16.
+        factor = xp.where(y == 1, 1, -gap / xp.where(distance == 0, 1, distance))
         factor = factor * (gy * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else gy)
         gx0 = (difference * factor[:, None]).astype(x0.dtype, copy=False)
         return tuple([None if i == 2 else -gx0 if i else gx0 for i in target_input_indexes])
@@ -68,6 +70,7 @@ class Contrastive(MarginLoss, ComposedFunction):
         return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)
 
 
+@explained_keywords
 def contrastive(
     x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = "mean"
 ) -> Variable:

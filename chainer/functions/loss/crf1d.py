@@ -11,6 +11,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.concat import concat
 from chainer.functions.array.expand_dims import expand_dims
@@ -142,6 +143,7 @@ def _as_costs(cost: Any, xs: Any) -> tuple[Variable, list[Variable]]:
     return cost, xs
 
 
+@explained_keywords
 def crf1d(
     cost: VariableLike, xs: Sequence[VariableLike], ys: Sequence[VariableLike], reduce: str = "mean"
 ) -> Variable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
 
@@ -54,6 +55,7 @@ class CrossCovariance(ExpressionFunction):
         )
 
 
+@explained_keywords
 def cross_covariance(
     y: VariableLike, z: VariableLike, reduce: str = "half_squared_sum"
 ) -> Variable:

@@ -15,6 +15,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce
@@ -113,6 +114,7 @@ def _compute_dtype(dtype: DType) -> Any:
     return numpy.float32 if dtype == numpy.float16 else dtype
 
 
+@explained_keywords
 def connectionist_temporal_classification(
     x: Sequence[Any],
     t: VariableLike,

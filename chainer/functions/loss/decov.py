@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.matmul import matmul
@@ -72,6 +73,7 @@ class DeCov(CallableNode, ComposedFunction):
         return (covariance if self.reduce == "no" else sum(covariance * covariance) * 0.5,)
 
 
+@explained_keywords
 def decov(h: VariableLike, reduce: str = "half_squared_sum") -> Variable:
     """Computes the DeCov loss of ``h``.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import mean
 from chainer.functions.math.sum import sum as sum_axes
 
 
+@explained_keywords
 def dice_loss(p: VariableLike, t: VariableLike, eps: float = 1.0, reduce: str = "mean") -> Variable:
     """Dice loss: one minus the overlap of predicted and true region, of each sample and class.
 

@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.log_softmax import log_softmax
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.softplus import softplus
@@ -30,6 +31,7 @@ def _expect(arrays: Arrays, check: Callable[[type_check.TypeInfoTuple], None]) -
         check(type_check.get_types(arrays, "in_types"))
 
 
+@explained_keywords
 def focal_loss(
     x: VariableLike,
     t: VariableLike,
@@ -95,6 +97,7 @@ def focal_loss(
     return losses if reduce == "no" else mean_of_valid(losses, t, ignore_label)
 
 
+@explained_keywords
 def sigmoid_focal_loss(
     x: VariableLike,
     t: VariableLike,

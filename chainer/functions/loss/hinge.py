@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
 from chainer.functions._label_range import label_error
 from chainer.functions.activation.relu import relu
@@ -82,6 +83,7 @@ class Hinge(CallableNode, ComposedFunction):
         return (loss if self.reduce == "no" else sum(loss) * (1.0 / max(len(x), 1)),)
 
 
+@explained_keywords
 def hinge(x: VariableLike, t: VariableLike, norm: str = "L1", reduce: str = "mean") -> Variable:
     """Computes the hinge loss for a one-of-many classification task.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_number
 from chainer.functions.loss._pair import PairLoss
 from chainer.functions.rules import Ops, Value
@@ -48,6 +49,7 @@ class HuberLoss(PairLoss):
         return gx
 
 
+@explained_keywords
 def huber_loss(
     x: VariableLike, t: VariableLike, delta: float, reduce: str = "sum_along_second_axis"
 ) -> Variable:

@@ -8,6 +8,7 @@ from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.log_softmax import log_softmax
 from chainer.functions.loss._class_labels import (
     IsLabel,
@@ -88,6 +89,7 @@ class LabelSmoothedCrossEntropy(ComposedFunction):
         return (-losses,)
 
 
+@explained_keywords
 def label_smoothed_cross_entropy(
     x: VariableLike,
     t: VariableLike,

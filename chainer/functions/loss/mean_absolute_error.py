@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import PairLoss, pair_sections
 from chainer.functions.rules import Ops, Value
 
@@ -26,6 +27,7 @@ class MeanAbsoluteError(PairLoss):
 
 
 @pair_sections(result="The mean, a scalar; NaN for empty inputs")
+@explained_keywords
 def mean_absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Mean absolute error: the mean of ``|x0 - x1|`` over all elements.
 

@@ -11,7 +11,7 @@ from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.utils.argument import explained_keywords, parse_kwargs
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.loss._sampled import SampledLoss
@@ -72,6 +72,7 @@ class NegativeSamplingFunction(SampledLoss):
         return sum(softplus(scores * signs), axis=1)
 
 
+@explained_keywords
 def negative_sampling(
     x: VariableLike,
     t: VariableLike,

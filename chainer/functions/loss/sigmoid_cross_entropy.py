@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
 
@@ -65,6 +66,7 @@ class SigmoidCrossEntropy(KernelFunction):
         return ((ops.sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor),)
 
 
+@explained_keywords
 def sigmoid_cross_entropy(
     x: VariableLike, t: VariableLike, normalize: bool = True, reduce: str = "mean"
 ) -> Variable:

@@ -14,6 +14,7 @@ from chainer.core.config.configuration import config
 from chainer.core.misuse import warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
@@ -169,7 +170,11 @@ class SoftmaxCrossEntropy(KernelFunction):
             )
 
     def _scale(self, gy: Array) -> Any:
-        return gy if self.reduce == "no" else gy * self._coefficient
+        if self.reduce == "no":
+            return gy
+        coefficient = self._coefficient
+        # NumPy 1 multiplied an array without axes by a number in float64.
+        return gy * (numpy.float64(coefficient) if isinstance(coefficient, float) else coefficient)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         # The indexes are in ascending order. If the scores are not first, there are only labels.
@@ -229,6 +234,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         return ((ops.softmax(x, axis=1) - hit) * ops.expand_dims(gy * factors, 1),)
 
 
+@explained_keywords
 def softmax_cross_entropy(
     x: VariableLike,
     t: VariableLike,

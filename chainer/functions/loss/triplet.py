@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
@@ -60,6 +61,7 @@ class Triplet(MarginLoss, ExpressionFunction):
         return tuple([differences[i]() * factor for i in targets])
 
 
+@explained_keywords
 def triplet(
     anchor: VariableLike,
     positive: VariableLike,

@@ -6,6 +6,7 @@ import math
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.array.cast import in_dtype
@@ -37,6 +38,7 @@ def _reduced(loss: Variable, reduce: str) -> Variable:
     return average(loss) if reduce == "mean" else loss
 
 
+@explained_keywords
 def gaussian_kl_divergence(
     mean: VariableLike, ln_var: VariableLike, reduce: str = "sum"
 ) -> Variable:
@@ -70,6 +72,7 @@ def gaussian_kl_divergence(
     parameters="""\
     y (Variable or array): Parameters before the sigmoid, of the same shape and dtype.""",
 )
+@explained_keywords
 def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Variable:
     """Computes the negative log-likelihood of a Bernoulli distribution of parameter ``sigmoid(y)``.
 
@@ -89,6 +92,7 @@ def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Vari
     mean (Variable or array): Means, of the same shape and dtype.
     ln_var (Variable or array): Logarithms of the variances, of the same shape and dtype."""
 )
+@explained_keywords
 def gaussian_nll(
     x: VariableLike, mean: VariableLike, ln_var: VariableLike, reduce: str = "sum"
 ) -> Variable:

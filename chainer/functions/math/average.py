@@ -11,6 +11,7 @@ from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import Axis, check_axes_argument, check_axes_exist
 from chainer.functions._errors import InvalidAxis
 from chainer.functions._inputs import require_array
@@ -61,6 +62,7 @@ class Mean(Sum):
         return super().gradient(ops, scaled)
 
 
+@explained_keywords
 def average(
     x: VariableLike, axis: Axis = None, weights: VariableLike | None = None, keepdims: bool = False
 ) -> Variable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy
+
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
@@ -22,6 +24,9 @@ class BatchL2NormSquared(UnaryFunction):
         (x,) = inputs
         # A length of -1 is undecided where there are no elements.
         flat = x.reshape(len(x), -1) if x.size else x.reshape(len(x), 0)
+        if flat.dtype == numpy.float16:
+            # Squares are rounded before they are added, as in release 7.
+            return ((flat * flat).sum(axis=1),)
         # Products and sums in one pass, without an array of the squares.
         return (self.xp.einsum("ij,ij->i", flat, flat),)
 

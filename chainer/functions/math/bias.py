@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.math._along_axis import along_axis_sections, broadcast_from_axis
 
 
 @along_axis_sections(values="Values to add")
+@explained_keywords
 def bias(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
     """Elementwise summation with broadcasting.
 

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_number
 from chainer.functions.math._operand import OperandError
 from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value, array_of
@@ -50,6 +51,7 @@ def _as_bound(bound: float | Array | None, name: str) -> float | None:
     return as_number(array.item(), name)
 
 
+@explained_keywords
 def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
     """Clips (limits) elements of the input to ``[x_min, x_max]``.
 

@@ -7,6 +7,7 @@ import functools
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -60,6 +61,7 @@ class Cumprod(UnaryFunction):
         return (before * after).transpose(tuple(inverse)).reshape(shape)
 
 
+@explained_keywords
 def cumprod(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative product of array elements over a given axis.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -33,6 +34,7 @@ class Cumsum(UnaryFunction):
         return gx.reshape(self.input_shape(0))
 
 
+@explained_keywords
 def cumsum(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative sum of array elements over a given axis.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import (
     check_axes_argument,
     check_axes_exist,
@@ -48,6 +49,7 @@ class LogSumExp(UnaryFunction):
         return gx
 
 
+@explained_keywords
 def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
     """Logarithm of the sum of the exponentials of array elements: ``log(sum(exp(x)))``.
 

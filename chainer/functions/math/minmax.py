@@ -8,6 +8,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions._axes import (
     ReducesAxes,
@@ -128,6 +129,7 @@ class ArgMin(IndexSelectorBase):
 
 
 @_extremum_sections(extremum="maximum")
+@explained_keywords
 def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Maximum of array elements over a given axis.
 
@@ -140,6 +142,7 @@ def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 
 @_extremum_sections(extremum="minimum")
+@explained_keywords
 def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Minimum of array elements over a given axis.
 
@@ -152,6 +155,7 @@ def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 
 @_index_sections(extremum="maximum")
+@explained_keywords
 def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the maximum of array elements over a given axis.
 
@@ -164,6 +168,7 @@ def argmax(x: VariableLike, axis: int | None = None) -> Variable:
 
 
 @_index_sections(extremum="minimum")
+@explained_keywords
 def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the minimum of array elements over a given axis.
 

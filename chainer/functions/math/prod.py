@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import (
     ReducesAxes,
     kept_shape,
@@ -74,6 +75,7 @@ class Prod(ReducesAxes, ComposedFunction):
         return (flat.reshape(kept_shape(shape, axes) if self.keepdims else outer),)
 
 
+@explained_keywords
 def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Product of array elements over a given axis. The gradient is right for zeros, too.
 

@@ -6,6 +6,7 @@ from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.typing import Arrays, Axis, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import (
     ReducesAxes,
     kept_shape,
@@ -58,6 +59,7 @@ class SumTo(UnaryFunction):
         return ops.broadcast_to(gy, self.input_shape(0))
 
 
+@explained_keywords
 def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum of array elements over a given axis.
 

@@ -6,6 +6,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import PiecewiseLinearFunction
 
 
@@ -50,6 +51,7 @@ class DropPath(PiecewiseLinearFunction):
         return x * mask.reshape((-1,) + (1,) * (x.ndim - 1))
 
 
+@explained_keywords
 def drop_path(x: VariableLike, ratio: float = 0.1, *, mask: Array | None = None) -> Variable:
     """Stochastic depth: drops whole samples, in training mode.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import in_dtype
 from chainer.functions.noise._given import fit
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_two_equal_floats
@@ -68,6 +69,7 @@ class Gaussian(ExpressionFunction):
         return tuple(gradients)
 
 
+@explained_keywords
 def gaussian(
     mean: VariableLike,
     ln_var: VariableLike,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 
 
+@explained_keywords
 def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int = 1) -> Variable:
     r"""Gumbel-Softmax sampling function.
 

@@ -8,7 +8,9 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction, expect_bias, expect_weighted
@@ -105,6 +107,8 @@ class SimplifiedDropconnect(ComposedFunction):
         factors = self.mask.astype(W.dtype) * W.dtype.type(1.0 / (1 - self.ratio))
         weights = W * factors if factors.ndim == 3 else broadcast_to(W * factors, (n, o, size))
         y = reshape(matmul(weights, reshape(x, (n, size, 1))), (n, o))
+        # The result and the bias have the dtype of x, whatever the weights have.
+        y = cast(y, x.dtype)
         return (y if b is None else y + b,)
 
 
@@ -112,6 +116,7 @@ def _as_matrix(x: Array) -> Any:
     return x if x.ndim == 2 else x.reshape(len(x), prod(x.shape[1:]))
 
 
+@explained_keywords
 def simplified_dropconnect(
     x: VariableLike,
     W: VariableLike,

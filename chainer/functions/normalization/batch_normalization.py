@@ -16,7 +16,7 @@ from chainer.backends.operations.normalizations import (
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
+from chainer.core.utils.argument import REMOVED_TRAIN, explained_keywords, removed_arguments
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
@@ -366,6 +366,7 @@ def _warn_of_single_samples(axis: Axes) -> None:
     warnings.warn(text, UserWarning, stacklevel=4)
 
 
+@explained_keywords
 def fixed_batch_normalization(
     x: VariableLike,
     gamma: VariableLike,

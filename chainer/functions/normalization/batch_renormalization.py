@@ -7,6 +7,7 @@ import warnings
 from chainer.backends.operations.normalizations import batch_renormalization as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
@@ -113,6 +114,7 @@ class BatchRenormalizationFunction(CallableNode, RunningStatistics, ComposedFunc
         return (cast(normalized * gamma.reshape(shape) + beta.reshape(shape), dtype),)
 
 
+@explained_keywords
 def batch_renormalization(
     x: VariableLike,
     gamma: VariableLike,
@@ -176,6 +178,7 @@ def batch_renormalization(
     return node.apply((x, gamma, beta))[0]
 
 
+@explained_keywords
 def fixed_batch_renormalization(
     x: VariableLike,
     gamma: VariableLike,
@@ -215,6 +218,6 @@ def fixed_batch_renormalization(
     warnings.warn(
         "fixed_batch_renormalization is deprecated. Use fixed_batch_normalization instead.",
         DeprecationWarning,
-        stacklevel=2,
+        stacklevel=3,  # above the decorator's call
     )
     return fixed_batch_normalization(x, gamma, beta, mean, var, eps, axis)

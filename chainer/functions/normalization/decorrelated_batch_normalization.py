@@ -15,6 +15,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, once_differentiable
@@ -141,6 +142,7 @@ class FixedDecorrelatedBatchNormalization(ExpressionFunction):
         return tuple(gradients)
 
 
+@explained_keywords
 def decorrelated_batch_normalization(
     x: VariableLike,
     *,
@@ -189,6 +191,7 @@ def decorrelated_batch_normalization(
     return node.apply((x,))[0]
 
 
+@explained_keywords
 def fixed_decorrelated_batch_normalization(
     x: VariableLike, mean: VariableLike, projection: VariableLike, groups: int = 16
 ) -> Variable:

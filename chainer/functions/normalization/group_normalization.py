@@ -12,6 +12,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import ComposedFunction, KernelFunction, Ops, Value, Values
 
 
@@ -139,6 +140,7 @@ class _MulInvStd(ComposedFunction):
         return (inputs[1] * self.inv_std[:, None],)
 
 
+@explained_keywords
 def group_normalization(
     x: VariableLike,
     groups: int,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.normalization.group_normalization import GroupNormalization
 
 
+@explained_keywords
 def instance_normalization(
     x: VariableLike,
     gamma: VariableLike | None = None,

@@ -15,6 +15,7 @@ from chainer.core.typing import (
     Variables,
 )
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._errors import InvalidAxis, expect_as
 from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.cast import cast
@@ -85,6 +86,7 @@ class NormalizeL2(ComposedFunction):
         return (cast(x / (norm + self.eps), dtype),)
 
 
+@explained_keywords
 def normalize(x: VariableLike, eps: float = 1e-5, axis: IntTuple = 1) -> Variable:
     r"""L2 normalization.
 

@@ -9,6 +9,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
@@ -60,6 +61,7 @@ class LayerNormalization(ComposedFunction):
         return (cast(centered * (var + self.eps) ** -0.5 * gamma + beta, dtype),)
 
 
+@explained_keywords
 def layer_normalization(
     x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
 ) -> Variable:

@@ -6,6 +6,7 @@ from chainer.backends.operations.rms_normalizations import rms_normalization as 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction
@@ -53,6 +54,7 @@ class RMSNormalization(ComposedFunction):
         return (cast(x * (square + self.eps) ** -0.5 * gamma, dtype),)
 
 
+@explained_keywords
 def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-6) -> Variable:
     """Root mean square normalization.
 

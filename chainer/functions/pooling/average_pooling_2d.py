@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.pooling._pooling import TwoDimensionalPooling
 from chainer.functions.pooling.average_pooling_nd import AveragePoolingND
 
@@ -31,6 +32,7 @@ class AveragePooling2D(TwoDimensionalPooling, AveragePoolingND):
         self.return_indices = return_indices
 
 
+@explained_keywords
 def average_pooling_2d(
     x: VariableLike, ksize: IntPair, stride: IntPair | None = None, pad: IntPair = 0
 ) -> Variable:

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.backends.operations.poolings import average_pooling_nd as operation
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
@@ -68,6 +69,7 @@ class AveragePoolingND(PoolingNode, LinearMap):
         return (self._kernel.backward(gy, self._in_size, self.geometry, self.pad_value),)
 
 
+@explained_keywords
 def average_pooling_nd(
     x: VariableLike,
     ksize: IntTuple,
@@ -114,6 +116,7 @@ pad_value (0 or None): With 0 the padding counts as zeros; with None it does not
 
 
 @fixed_dimensions(average_pooling_nd, 1, pooling_sections, **_TEXTS)
+@explained_keywords
 def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional average pooling function: :func:`average_pooling_nd` for one spatial axis.
 
@@ -129,6 +132,7 @@ def average_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 
 @fixed_dimensions(average_pooling_nd, 3, pooling_sections, **_TEXTS)
+@explained_keywords
 def average_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional average pooling: :func:`average_pooling_nd` for three spatial axes.
 

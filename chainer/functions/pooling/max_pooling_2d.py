@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, IntPair, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions.pooling._pooling import TwoDimensionalPooling
 from chainer.functions.pooling.max_pooling_nd import MaxPoolingND, apply_max_pooling
 
@@ -20,6 +21,7 @@ class MaxPooling2D(TwoDimensionalPooling, MaxPoolingND):
     """
 
 
+@explained_keywords
 def max_pooling_2d(
     x: VariableLike,
     ksize: IntPair,

@@ -9,6 +9,7 @@ from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
@@ -63,6 +64,7 @@ class MaxPoolingND(PoolingNode):
         return (kernel.gather(tangents[0], self.indexes, self.geometry),)
 
 
+@explained_keywords
 def max_pooling_nd(
     x: VariableLike,
     ksize: IntTuple,
@@ -123,6 +125,7 @@ cover_all (bool): If True, all spatial locations are pooled into some output pix
 
 
 @fixed_dimensions(max_pooling_nd, 1, pooling_sections, **_TEXTS)
+@explained_keywords
 def max_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional max pooling function: :func:`max_pooling_nd` for one spatial axis.
 
@@ -138,6 +141,7 @@ def max_pooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 
 @fixed_dimensions(max_pooling_nd, 3, pooling_sections, **_TEXTS)
+@explained_keywords
 def max_pooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional max pooling function: :func:`max_pooling_nd` for three spatial axes.
 

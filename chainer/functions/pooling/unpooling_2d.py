@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._spatial_dimensions import PlanarOutput
 from chainer.functions.pooling._pooling import TwoDimensionalPooling
 from chainer.functions.pooling.unpooling_nd import UnpoolingND
@@ -36,6 +37,7 @@ class Unpooling2D(PlanarOutput, TwoDimensionalPooling, UnpoolingND):
         type_check.expect(x_type.shape[2] == expected[0], x_type.shape[3] == expected[1])
 
 
+@explained_keywords
 def unpooling_2d(
     x: VariableLike,
     ksize: IntPair,

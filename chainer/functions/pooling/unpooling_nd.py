@@ -9,6 +9,7 @@ from chainer.backends.operations.poolings import unpooling_nd as operation
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.conv import as_sizes
 from chainer.functions._fixed_dimensions import fixed_dimensions, pooling_sections
 from chainer.functions._spatial_dimensions import check_spatial_ndim
@@ -78,6 +79,7 @@ class UnpoolingND(PoolingNode, LinearMap):
         return (self._kernel.backward(grad_outputs[0], self._in_size, self.geometry),)
 
 
+@explained_keywords
 def unpooling_nd(
     x: VariableLike,
     ksize: IntTuple,
@@ -129,6 +131,7 @@ outsize (tuple of $ints): Expected output size ``($sizes)``; estimated if None.
 
 
 @fixed_dimensions(unpooling_nd, 1, pooling_sections, **_TEXTS)
+@explained_keywords
 def unpooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """One-dimensional unpooling function: :func:`unpooling_nd` for one spatial axis.
 
@@ -142,6 +145,7 @@ def unpooling_1d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
 
 
 @fixed_dimensions(unpooling_nd, 3, pooling_sections, **_TEXTS)
+@explained_keywords
 def unpooling_3d(x: VariableLike, *args: Any, **kwargs: Any) -> Any:
     """Three-dimensional unpooling function: :func:`unpooling_nd` for three spatial axes.
 

@@ -6,6 +6,7 @@ from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import explained_keywords
 from chainer.functions._errors import InvalidIndexes
 from chainer.functions.pooling.unpooling_2d import Unpooling2D
 
@@ -53,6 +54,7 @@ class Upsampling2D(Unpooling2D):
         return (self._kernel.gather(grad_outputs[0], self.indexes, self.geometry),)
 
 
+@explained_keywords
 def upsampling_2d(
     x: VariableLike,
     indexes: VariableLike,

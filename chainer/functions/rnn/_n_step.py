@@ -56,6 +56,9 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         if directions is not None:
             cls.directions = directions
 
+    #: Whether masks are drawn although the ratio is 0, see :class:`RNNLayout`.
+    draws: bool = False
+
     def __init__(self, n_layers: int, ratio: float = 0.0) -> None:
         # A ratio of one would drop every element.
         if not 0.0 <= ratio < 1.0:
@@ -146,7 +149,9 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         hx, cx, *_ = states_and_parameters
         xs = inputs[first_x:]
         batch_sizes = tuple([len(x) for x in xs])
-        layout = RNNLayout(self.mode, self.n_layers, self.directions, batch_sizes, self.ratio)
+        layout = RNNLayout(
+            self.mode, self.n_layers, self.directions, batch_sizes, self.ratio, self.draws
+        )
         self._layout = layout
         # Cells refer to the packed input. Keep it, so that backward does not pack a second copy.
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
@@ -248,6 +253,7 @@ def apply_n_step(
     if not xs:
         return (*[as_variable(state) for state in states], ())
     node = node_class(n_layers, dropout_ratio if config.train else 0.0)
+    node.draws = bool(config.train) and dropout_ratio == 0
     inputs: list[VariableLike] = [*states]
     if node_class.mode in ("tanh", "relu"):
         # As in linear, weights may have any dtype. But gates are joined into one array, so their

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import mimetypes
+import base64
+import hashlib
+import os
+import re
+import socket
+import threading
+import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from chainer.plugins.board.runs import find_runs, read_run
+from chainer.plugins.board.runs import PICTURE_TYPES, Runs
+
+#: Connections at the same time. A browser opens six.
+_CONNECTIONS = 32
+
+#: Seconds after which a connection is closed, whatever its state is.
+_CONNECTION_SECONDS = 20.0
+
+#: Seconds that one read of a request may take.
+_REQUEST_SECONDS = 5.0
+
+#: Names of this machine. Another name in a request is one that its sender made point here (DNS
+#: rebinding). The port may differ: it does behind `ssh -L`.
+_LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
+
+#: A picture may contain a program (SVG). It runs nowhere, also if it is opened as a page.
+_PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 class BoardServer(ThreadingHTTPServer):
     """Serves the runs below a folder.
 
-    It listens on this machine only. Each request reads the files again, so a page that asks again
-    shows a training that goes on.
+    It listens on this machine only, and answers only requests that were sent to a name of this
+    machine and do not come from pages of others. Logs are read when a page asks, from where the
+    last reading ended, so a page shows a training that goes on.
 
     Args:
         root: Folder with runs, or of one run.
@@ -25,10 +49,15 @@ class BoardServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    # Connections that wait to be accepted. With the default of 5 a browser may wait for seconds.
+    request_queue_size = 128
 
     def __init__(self, root: Path, port: int = 0, log_name: str = "log") -> None:
-        self.root = root
-        self.log_name = log_name
+        self.runs = Runs(root, log_name)
+        self.page = resources.files("chainer.plugins.board").joinpath("page.html").read_bytes()
+        self.page_policy = _page_policy(self.page)
+        self._open: dict[socket.socket, float] = {}
+        self._open_lock = threading.Lock()
         super().__init__(("127.0.0.1", port), _Handler)
 
     @property
@@ -36,41 +65,117 @@ class BoardServer(ThreadingHTTPServer):
         """Address of the page."""
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begins a thread for a connection; the oldest one is closed if there are too many."""
+        with self._open_lock:
+            if len(self._open) >= _CONNECTIONS:
+                _shut(min(self._open, key=lambda connection: self._open[connection]))
+            too_many = len(self._open) >= 2 * _CONNECTIONS
+            if not too_many:
+                self._open[request] = time.monotonic()
+        if too_many:  # their threads have not come to their ends yet
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends a connection."""
+        with self._open_lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Closes connections that are too old. Called twice a second."""
+        oldest = time.monotonic() - _CONNECTION_SECONDS
+        with self._open_lock:
+            for connection, began in self._open.items():
+                if began < oldest:
+                    _shut(connection)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints nothing for a connection that was closed; other errors are printed."""
+        import sys
+
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+def _shut(connection: socket.socket) -> None:
+    # The thread of the connection gets an error or the end of the data, and closes it.
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _page_policy(page: bytes) -> str:
+    """Returns the content security policy under which the page runs its own program only."""
+
+    def source(tag: str) -> str:
+        match = re.search(f"<{tag}>(.*?)</{tag}>".encode(), page, re.DOTALL)
+        digest = hashlib.sha256(b"" if match is None else match[1]).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+    return (
+        f"default-src 'none'; script-src {source('script')}; style-src {source('style')}; "
+        "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: BoardServer  # pyright: ignore[reportIncompatibleVariableOverride]
+    timeout = _REQUEST_SECONDS
+    server_version = "chainer-board"
+    sys_version = ""
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
-        if path == "/":
-            page = resources.files("chainer.plugins.board").joinpath("page.html").read_bytes()
-            self._send(page, "text/html; charset=utf-8")
+        if not self._is_local(path):
+            self.send_error(403, "Only pages of the board may ask")
+        elif path == "/":
+            self._send(self.server.page, "text/html; charset=utf-8", self.server.page_policy)
         elif path == "/api/runs":
-            runs = find_runs(self.server.root, self.server.log_name)
-            found = {name: read_run(folder, self.server.log_name) for name, folder in runs.items()}
-            self._send(json.dumps(found).encode(), "application/json")
+            self._send(self.server.runs.to_json(), "application/json", "default-src 'none'")
         elif path.startswith("/files/"):
             self._send_picture(path.removeprefix("/files/"))
         else:
             self.send_error(404)
 
+    def _is_local(self, path: str) -> bool:
+        """Returns whether the request was sent to this machine, and not by a page of others."""
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or not _LOCAL.fullmatch(hosts[0].strip()):
+            return False
+        origin = self.headers.get("Origin")
+        if origin is not None and origin.lower() != f"http://{hosts[0].strip().lower()}":
+            return False
+        # Browsers tell who asks. Others may have links to the page, and nothing else.
+        site = self.headers.get("Sec-Fetch-Site", "none")
+        return site in ("none", "same-origin") or path == "/"
+
     def _send_picture(self, path: str) -> None:
         run, _, name = path.rpartition("/")
-        folder = find_runs(self.server.root, self.server.log_name).get(run or ".")
-        # Pictures of runs and nothing else: the path is never joined to the root.
-        if folder is None or name not in read_run(folder, self.server.log_name)["pictures"]:
+        kind = PICTURE_TYPES.get(os.path.splitext(name)[1].lower())
+        content = None if kind is None else self.server.runs.picture(run, name)
+        if kind is None or content is None:
             self.send_error(404)
-            return
-        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-        self._send((folder / name).read_bytes(), kind)
+        else:
+            self._send(content, kind, _PICTURE_POLICY)
 
-    def _send(self, content: bytes, kind: str) -> None:
+    def _send(self, content: bytes, kind: str, policy: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", policy)
         self.end_headers()
         self.wfile.write(content)
+
+    def end_headers(self) -> None:
+        """Adds what every response has, errors included."""
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         """Prints nothing: the page asks every two seconds."""

@@ -17,8 +17,8 @@ from typing import Any
 
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
-from chainer.core.registry.registry import Entry
-from chainer.plugins.commands._output import did_you_mean, print_json, print_table
+from chainer.core.registry.registry import Entry, UnknownNameError
+from chainer.plugins.commands._output import print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 
 HELP = "list array backends, their devices and kernels, and why one is unavailable"
@@ -38,8 +38,10 @@ def run(options: argparse.Namespace) -> int:
         # As in device specifiers, which write a backend with "@".
         name = options.name.removeprefix("@")
         if name not in names:
-            hint = did_you_mean(name, names)
-            print(f"chainer backends: no backend named {name!r}{hint}", file=sys.stderr)
+            try:
+                registries.backends.entry(name)
+            except UnknownNameError as error:
+                print(f"chainer backends: {error}", file=sys.stderr)
             # Status 2, as argparse has for wrong arguments; 1 means that problems were found.
             return 2
         names = [name]

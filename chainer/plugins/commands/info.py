@@ -1,7 +1,7 @@
 """``chainer info``: versions, backends and plugins, as a bug report needs them.
 
 With ``--json`` prints an object with the keys ``runtime`` (name -> version) and ``plugins`` (as
-``chainer plugins --all --json``). Plugins are loaded: only that shows whether they work.
+``chainer plugins --json``). Plugins are loaded: only that shows whether they work.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from chainer import plugins
 from chainer.core.registry import registries
 from chainer.core.runtime_info import runtime_info
 from chainer.plugins.commands._output import print_json
-from chainer.plugins.records import PluginRecord
+from chainer.plugins.commands.plugins import as_dict, print_plugins
 
 HELP = "show versions, array backends (and why one is unavailable) and plugins"
 
@@ -29,21 +29,10 @@ def run(options: argparse.Namespace) -> int:
     info = runtime_info()
     records = plugins.records()
     if options.json:
-        print_json({"runtime": info, "plugins": [record.as_dict() for record in records]})
+        print_json({"runtime": info, "plugins": [as_dict(record) for record in records]})
         return 0
     for name, value in info.items():
         print(f"{name}: {value}")
-    for record in records:
-        print(f"Plugin {record.name}: {_state(record)}")
+    print()
+    print_plugins(records)
     return 0
-
-
-def _state(record: PluginRecord) -> str:
-    who = f"{record.distribution} {record.version}".strip()
-    text = f"{record.state} ({who})" if who else record.state
-    remarks = "; ".join(filter(None, [_first_line(record.problem), *record.remarks()]))
-    return f"{text}: {remarks}" if remarks else text
-
-
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]

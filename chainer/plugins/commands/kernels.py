@@ -2,7 +2,8 @@
 
 Without ``--shape`` lists kernels; with ``--json`` as objects with the keys ``operation``,
 ``provider``, ``array_type`` (``module:Class``), ``priority`` (null for the reference), ``setting``
-(on, always, auto, never, fallback), ``available`` (yes, or no with the reason) and ``origin``.
+(on, always, auto, never, fallback), ``available`` (yes, or no with the reason), ``origin`` and
+``description`` (of the operation).
 
 With an operation and shapes, shows which kernel serves a call with such arrays and why the others
 do not; with ``--json`` as an object with the keys ``operation``, ``array_type``, ``chosen`` (the
@@ -14,15 +15,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import cache
 from typing import NamedTuple
 
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import UnknownNameError
+from chainer.core.registry.requirements import describe_error
 from chainer.plugins.commands import _kernel_call
-from chainer.plugins.commands._output import print_json, print_table
-from chainer.plugins.kernel_settings import loaded_kernels, setting
+from chainer.plugins.commands._output import print_indented, print_json, print_table
+from chainer.plugins.descriptions import describe
+from chainer.plugins.kernel_settings import array_type_name, loaded_kernels, setting
 
 HELP = "list operations and their kernels, or show which kernel serves a call"
 
@@ -35,6 +40,7 @@ class _Row(NamedTuple):
     setting: str
     available: str
     origin: str
+    description: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Lists the kernels, or explains a call."""
     registries.operations.load_all()
+    registries.backends.load_all()
+    _unavailable_arrays.cache_clear()  # a program may call this twice
     if options.operation is None:
         if options.shape:
             print("chainer kernels: --shape needs an operation", file=sys.stderr)
@@ -65,22 +73,42 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([row._asdict() for row in rows])
     else:
-        header = ("operation", "provider", "array type", "priority", "setting", "from", "available")
-        print_table(header, [_cells(row) for row in rows])
+        _print(rows)
     return 0
 
 
-def _cells(row: _Row) -> list[str]:
-    *first, available, origin = ("" if value is None else str(value) for value in row)
-    return [*first, origin, available]
+def _print(rows: list[_Row]) -> None:
+    # Reasons are long, and the same for all kernels of a library: numbers refer to them.
+    reasons = dict.fromkeys(row.available for row in rows if row.available != "yes")
+    numbers = {reason: f"no ({i})" for i, reason in enumerate(reasons, 1)}
+    header = ("operation", "provider", "array type", "priority", "setting", "available", "from")
+    cells = [
+        (
+            row.operation,
+            row.provider,
+            row.array_type,
+            "" if row.priority is None else str(row.priority),
+            row.setting,
+            numbers.get(row.available, row.available),
+            row.origin.rpartition(" of ")[2],
+            row.description,
+        )
+        for row in rows
+    ]
+    print_table((*header, "description"), cells)
+    if reasons:
+        print("\nnot available here:")
+    for i, reason in enumerate(reasons, 1):
+        print_indented(reason.removeprefix("no: "), f"({i}) ", "    ")
 
 
 def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
     rows: list[_Row] = []
+    entry = registries.operations.entry(operation)
+    description = describe(entry)
     for kernel in kernels:
         if kernel.operation == operation:
-            # Asked here, not at import: it may import a large library such as CuPy.
-            reason = resolve(kernel.unavailable)()
+            reason = _unavailable_reason(kernel)
             rows.append(
                 _Row(
                     operation,
@@ -90,9 +118,41 @@ def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
                     setting(kernel),
                     "yes" if reason is None else f"no: {reason}",
                     registries.kernels.entry(kernel.key).origin,
+                    description,
                 )
             )
     # In the order in which they are asked.
     rows.sort(key=lambda row: (-(row.priority or 0), row.provider))
-    origin = registries.operations.entry(operation).origin
-    return [*rows, _Row(operation, "reference", "any", None, "fallback", "yes", origin)]
+    reference = _Row(
+        operation, "reference", "any", None, "fallback", "yes", entry.origin, description
+    )
+    return [*rows, reference]
+
+
+def _unavailable_reason(kernel: KernelDeclaration) -> str | None:
+    """Returns why a kernel cannot serve a call on this machine; None if it can."""
+    # Without the library of the arrays there are no arrays that the kernel could be called with.
+    reason = _unavailable_arrays(array_type_name(kernel.array_type))
+    if reason is not None:
+        return reason
+    try:
+        # Asked here, not at import: it may import a large library such as CuPy.
+        return resolve(kernel.unavailable)()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the code of a plugin; it must not end the command
+        return describe_error(error)
+
+
+@cache
+def _unavailable_arrays(array_type: str) -> str | None:
+    found: list[str] = []
+    for name in registries.backends.names():
+        status = backend_status(name)
+        backend = status.backend
+        if backend is None or array_type not in map(array_type_name, backend.array_types):
+            continue
+        if status.reason is None:
+            return None
+        found.append(status.reason)
+    return found[0] if found else f"no installed backend has arrays of the type {array_type}"

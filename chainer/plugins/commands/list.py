@@ -1,7 +1,8 @@
 """``chainer list``: the names of a kind, and the plugins that supply them.
 
 With ``--json`` prints a list of objects with the keys ``name``, ``target`` (``module:attribute``,
-or a description of the object) and ``origin`` (the plugin that registered it).
+or a description of the object), ``origin`` (the plugin that registered it) and ``description`` (the
+first sentence of the docstring). Nothing that is listed is imported.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import fnmatch
 import sys
 
 from chainer.core.registry import registries
-from chainer.plugins.commands._output import did_you_mean, print_json, print_table
+from chainer.core.registry.entry import Entry
+from chainer.core.registry.registry import Registry, UnknownNameError
+from chainer.plugins.commands._output import distribution_of, print_json, print_table
+from chainer.plugins.descriptions import describe
 
 HELP = "list functions, links, optimizers and other names, and the plugins that supply them"
 
@@ -33,18 +37,30 @@ def run(options: argparse.Namespace) -> int:
     registry.load_all()
     entries = registry.entries()
     if options.pattern is not None:
-        known = [entry.name for entry in entries]
         entries = [e for e in entries if fnmatch.fnmatchcase(e.name, options.pattern)]
         if not entries:
-            hint = did_you_mean(options.pattern, known)
-            print(
-                f"chainer list: no {registry.singular} named {options.pattern!r}{hint}",
-                file=sys.stderr,
-            )
+            print(f"chainer list: {_why_missing(registry, options.pattern)}", file=sys.stderr)
             return 2
-    rows = [(entry.name, entry.text.strip("'"), entry.origin) for entry in entries]
     if options.json:
-        print_json([dict(zip(("name", "target", "origin"), row, strict=True)) for row in rows])
+        print_json([_as_dict(entry) for entry in entries])
     else:
-        print_table(("name", "target", "from"), rows)
+        rows = [(entry.name, distribution_of(entry), describe(entry)) for entry in entries]
+        print_table(("name", "from", "description"), rows)
     return 0
+
+
+def _why_missing(registry: Registry, name: str) -> str:
+    try:
+        registry.entry(name)
+    except UnknownNameError as error:
+        return str(error)
+    return f"no {registry.singular} named {name!r}"
+
+
+def _as_dict(entry: Entry) -> dict[str, str]:
+    return {
+        "name": entry.name,
+        "target": entry.text.strip("'"),
+        "origin": entry.origin,
+        "description": describe(entry),
+    }

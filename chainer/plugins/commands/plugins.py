@@ -1,21 +1,26 @@
 """``chainer plugins``: the installed plugins, their states and what they registered.
 
-With ``--json`` prints a list of objects with the keys ``name`` (of the entry point),
+Chainer's own plugins are among them: functions, links, backends and the rest are registered in the
+same way. With ``--json`` prints a list of objects with the keys ``name`` (of the entry point),
 ``distribution``, ``version``, ``target`` (of the entry point), ``builtin`` (whether it is a part of
 Chainer), ``location`` (metadata folder), ``state`` (loaded, blocked, incompatible or failed),
 ``error`` (what is wrong, or null), ``conflicts`` (names that it did not get), ``seconds`` (of
 loading), ``enabled`` (whether the user enabled it), ``registered`` (kind -> names), ``replaced``
-(what it replaces), ``refused`` (what it would replace if it were enabled) and ``event_hooks``.
+(what it replaces), ``refused`` (what it would replace if it were enabled), ``event_hooks`` and
+``description``.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from chainer import plugins
 from chainer.core.registry import registries
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
+from chainer.plugins.descriptions import describe_plugin
+from chainer.plugins.known_distributions import suggestion
 from chainer.plugins.records import PluginRecord
 
 HELP = "list plugins, their states and what they register"
@@ -26,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="only these, by entry point or distribution"
     )
-    parser.add_argument("--all", action="store_true", help="include Chainer's own packs")
+    parser.add_argument(
+        "--others", action="store_true", help="only plugins of other distributions than Chainer"
+    )
     parser.add_argument(
         "--failed",
         action="store_true",
@@ -44,21 +51,24 @@ def run(options: argparse.Namespace) -> int:
     for name in options.names:
         if not any(record.matches(name) for record in known):
             hint = did_you_mean(name, {n for r in known for n in (r.name, r.distribution)})
+            if available := suggestion("plugins", name):
+                hint = f"; {available}"
             print(f"chainer plugins: no plugin named {name!r} is installed{hint}", file=sys.stderr)
             return 2
     records = [record for record in known if _wanted(record, options)]
     if options.json:
-        print_json([record.as_dict() for record in records])
-    elif records:
-        _print(records, options.failed)
-    else:
-        builtin = sum(record.builtin for record in known)
+        print_json([as_dict(record) for record in records])
+    elif not records:
         print(
             "no plugins with problems"
             if options.failed
-            else f"no plugins of other distributions are installed; --all lists the {builtin} "
-            "built-in ones"
+            else "no plugins of other distributions are installed"
         )
+    else:
+        print_plugins(records)
+        if options.failed:
+            for record in records:
+                print(f"\n{record.provenance} -> {record.target}\n  {record.problem}")
     return 1 if options.failed and records else 0
 
 
@@ -67,22 +77,28 @@ def _wanted(record: PluginRecord, options: argparse.Namespace) -> bool:
         return False
     if options.failed:
         return record.state in ("failed", "incompatible") or bool(record.conflicts)
-    # A problem of Chainer itself is always shown.
-    return (
-        bool(options.all or options.names)
-        or not record.builtin
-        or record.state in ("failed", "incompatible")
-    )
+    return not (options.others and record.builtin)
 
 
-def _print(records: list[PluginRecord], failed: bool) -> None:
+def as_dict(record: PluginRecord) -> dict[str, Any]:
+    """Returns a plugin as an object for JSON, here and in ``chainer info``.
+
+    Args:
+        record: The plugin.
+    """
+    return {**record.as_dict(), "description": describe_plugin(record)}
+
+
+def print_plugins(records: list[PluginRecord]) -> None:
+    """Prints a table of plugins, here and in ``chainer info``.
+
+    Args:
+        records: The plugins.
+    """
     rows = [
         (r.name, r.distribution, r.version, r.state, _milliseconds(r), _note(r)) for r in records
     ]
-    print_table(("name", "distribution", "version", "state", "ms", ""), rows)
-    if failed:
-        for record in records:
-            print(f"\n{record.provenance} -> {record.target}\n  {record.problem}")
+    print_table(("name", "distribution", "version", "state", "ms", "description"), rows)
 
 
 def _milliseconds(record: PluginRecord) -> str:
@@ -93,4 +109,4 @@ def _note(record: PluginRecord) -> str:
     if record.problem:
         # A table has one line for each plugin; --failed shows the whole text.
         return record.problem.partition("\n")[0]
-    return "; ".join(filter(None, [record.summary(), *record.remarks()]))
+    return "; ".join(filter(None, [describe_plugin(record), *record.remarks()]))

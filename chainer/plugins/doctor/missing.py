@@ -30,6 +30,7 @@ from chainer.plugins.doctor.installed import (
     public_name,
     wrong_group,
 )
+from chainer.plugins.known_distributions import suggestion
 from chainer.plugins.records import PluginRecord
 
 # Where environments of Unix, Debian and Windows have their packages.
@@ -60,6 +61,7 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
     near = difflib.get_close_matches(name, known_names(records), n=2)
     near = near or list(dict.fromkeys(difflib.get_close_matches(name, registered, 2, SIMILAR)))
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+    advice = suggestion("plugins", name) or advice
     report.add(Finding("error", "not_installed", text, advice))
     for one in names:
         _examine_elsewhere(one, report)

@@ -205,7 +205,7 @@ class CapturedStep:
         def found(result: Any) -> Found:
             arrays: list[VariableLike] = []
             flatten(result, arrays)
-            gradients = [p._gradient for p in record.gradients]
+            gradients = [p._grad for p in record.gradients]
             values = values_of("result", arrays, is_exact)
             return values | values_of("gradient", gradients, is_exact)
 

@@ -161,8 +161,10 @@ def as_device(device: Any) -> Device | None:
 def converter() -> Callable[[Callable[_P, _R]], FunctionConverter[_P, _R]]:
     """Decorator of functions that are converters.
 
-    The function gets the device as a :class:`~chainer.backend.Device` (or None), even
-    if a specifier was given. All other arguments are passed on.
+    The function gets the device as a :class:`~chainer.backend.Device`, even if a specifier was
+    given. It gets None from an updater or evaluator that was not given a device, as in release 7:
+    :func:`chainer.dataset.to_device` then returns the arrays as they are. All other arguments are
+    passed on.
 
     .. admonition:: Example
 
@@ -170,7 +172,7 @@ def converter() -> Callable[[Callable[_P, _R]], FunctionConverter[_P, _R]]:
         >>> import chainer
         >>> @chainer.dataset.converter()
         ... def halves(batch, device):
-        ...     return device.send(np.array(batch) / 2)
+        ...     return chainer.dataset.to_device(device, np.array(batch) / 2)
         >>> halves([1, 2], -1)
         array([0.5, 1. ])
     """

@@ -306,8 +306,12 @@ def cache_or_load_file(
     with tempfile.TemporaryDirectory(dir=directory, prefix="tmp") as temporary_directory:
         temporary = os.path.join(temporary_directory, os.path.basename(path))
         content = creator(temporary)
-        # Another process may have made the file meanwhile, and may be reading it.
-        with file_lock(f"{path}.lock"):
-            if not os.path.exists(path):
+        # Another process may have made the file meanwhile, and may be reading it. On Windows, the
+        # file of a reader cannot be replaced.
+        if not os.path.exists(path):
+            try:
                 os.replace(temporary, path)
+            except PermissionError:
+                if not os.path.exists(path):
+                    raise
     return content

@@ -6,50 +6,34 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-try:
-    import fcntl
-except ImportError:  # not a POSIX system
-    fcntl = None
-
 
 @contextlib.contextmanager
 def file_lock(path: str) -> Iterator[None]:
     """Holds a lock that one thread of one process can hold at a time.
 
-    The system releases it when the process ends, however it ends. Where the system or the file
-    system does not support locks, the block runs without: code inside must be safe anyway, and use
-    the lock only in order not to do work twice.
+    The system releases it when the process ends, however it ends. Without the package filelock (the
+    extra ``datasets``), and where the file system has no locks, the block runs without: code inside
+    must be safe anyway, and use the lock only in order not to do work twice. It must look again
+    whether the work is done: the file of the lock is removed at the end.
 
     Args:
         path: Path of a file that marks the lock. It exists only while the lock is held.
     """
-    descriptor = None if fcntl is None else _acquire(path)
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            # Removed before it is released: a process that waits for the removed file tries again.
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            os.close(descriptor)
-
-
-def _acquire(path: str) -> int | None:
-    assert fcntl is not None
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    with contextlib.ExitStack() as held:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:  # some network file systems have no locks
-            os.close(descriptor)
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            return None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        # The process that held the lock has removed the file. Others may have made a new one.
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
-                return descriptor
-        os.close(descriptor)
+            import filelock
+        except ImportError:
+            pass
+        else:
+            # Some network file systems have no locks.
+            with contextlib.suppress(OSError, NotImplementedError):
+                held.enter_context(filelock.FileLock(path))
+                # Before the lock is released. A process that waits for it gets a lock of the
+                # removed file, and finds the work done.
+                held.callback(_remove, path)
+        yield
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)

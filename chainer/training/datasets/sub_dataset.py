@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.core.typing import DatasetLike
-from chainer.core.utils.argument import renamed_arguments
+from chainer.core.utils.argument import explained_keywords, renamed_arguments
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
@@ -161,6 +161,7 @@ def split_dataset(
     )
 
 
+@explained_keywords
 def split_dataset_random(
     dataset: DatasetLike, first_size: int, seed: int | None = None
 ) -> tuple[SubDataset, SubDataset]:

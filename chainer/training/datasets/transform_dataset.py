@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import DatasetLike
+from chainer.core.utils.argument import explained_keywords
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class TransformDataset(DatasetMixin):
             underlying dataset's :meth:`__getitem__`.
     """
 
+    @explained_keywords
     def __init__(self, dataset: DatasetLike, transform: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._transform = transform

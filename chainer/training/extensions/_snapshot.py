@@ -10,6 +10,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chainer.core.config.configuration import config
+from chainer.core.foreign_names import keyword_hint
 from chainer.links.serializers import npz
 from chainer.links.serializers.file_format import FileFormatError
 from chainer.links.serializers.npz_archive import check_npz
@@ -221,6 +222,10 @@ def _always() -> bool:
     return True
 
 
+#: Keyword arguments of snapshot() and snapshot_object() that Snapshot takes as they are.
+_OPTIONS = ("condition", "snapshot_on_error", "autoload", "random_states")
+
+
 def _make(
     target: Serializable | None,
     filename: FileName,
@@ -245,14 +250,13 @@ def _make(
             "num_retain is deprecated, use n_retains instead", DeprecationWarning, stacklevel=3
         )
         n_retains = options.pop("num_retain")
-    arguments = {
-        name: options.pop(name)
-        for name in ("condition", "snapshot_on_error", "autoload", "random_states")
-        if name in options
-    }
+    arguments = {name: options.pop(name) for name in _OPTIONS if name in options}
     if options:
         names = ", ".join(map(repr, options))
-        raise TypeError(f"{function}() got unexpected keyword argument(s) {names}")
+        name, value = next(iter(options.items()))
+        hint = keyword_hint(name, value, ("savefun", "filename", "target", "writer", *_OPTIONS))
+        text = f"{function}() got unexpected keyword argument(s) {names}"
+        raise TypeError(f"{text}; {hint}" if hint else text)
     return Snapshot(target, filename, writer, n_retains=n_retains, **arguments)
 
 

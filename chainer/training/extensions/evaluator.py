@@ -15,6 +15,7 @@ from chainer.core.reporting.summary import DictSummary
 from chainer.links.link import Link
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
+from chainer.training.extensions.notebook_bar import notebook_bar
 from chainer.training.extensions.util import ProgressBar, marks
 from chainer.training.updaters.standard_updater import (
     call_with_batch,
@@ -57,7 +58,8 @@ class Evaluator(Extension):
         eval_hook: Function to prepare for each evaluation process; called with the evaluator.
         eval_func: Evaluation function called at each iteration. The main target link is used by
             default.
-        progress_bar (bool): Whether the standard output shows the progress of each evaluation.
+        progress_bar (bool): Whether the standard output shows the progress of each evaluation. In
+            a notebook tqdm draws it (``pip install "chainer[notebook]"``).
 
     Attributes:
         converter: Converter function.
@@ -230,6 +232,20 @@ class _EvaluationBar(ProgressBar):
                     f"{type(iterator).__name__} does not have"
                 )
         self._iterator: Any = iterator
+        self._notebook_bar = notebook_bar(leave=False)
+
+    def update(self) -> None:
+        if self._notebook_bar is None:
+            super().update()
+        else:
+            position, speed = (line.strip() for line in self.get_lines()[1:])
+            self._notebook_bar.show(self._iterator.epoch_detail, f"validation: {position}, {speed}")
+
+    def close(self) -> None:
+        if self._notebook_bar is None:
+            super().close()
+        else:
+            self._notebook_bar.close()
 
     def get_lines(self) -> list[str]:
         iterator = self._iterator

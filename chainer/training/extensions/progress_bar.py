@@ -6,6 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
+from chainer.training.extensions.notebook_bar import NotebookBar, notebook_bar
 from chainer.training.extensions.progress import Progress, Stopwatch
 from chainer.training.extensions.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 from chainer.training.extensions.util import marks
@@ -18,8 +19,9 @@ class ProgressBar(Extension):
     """Trainer extension to print a progress bar and recent training status.
 
     On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the
-    speed and an estimate of the time that is left. Elsewhere (in a file, say) it is one line
-    each time.
+    speed and an estimate of the time that is left. In a notebook tqdm draws it
+    (``pip install "chainer[notebook]"``). Elsewhere (in a file, or in a notebook without tqdm) it
+    is one line each time.
 
     Args:
         training_length (tuple): Length of whole training. It consists of an integer and either
@@ -29,7 +31,8 @@ class ProgressBar(Extension):
         update_interval (int): Number of iterations to skip printing the progress bar.
         bar_length (int): Length of the progress bar in characters. On a narrow terminal it is
             shorter.
-        out: Stream to print the bar. Standard output is used by default.
+        out: Stream to print the bar. Standard output is used by default. A bar in a notebook is
+            for the standard output only.
 
     Raises:
         ValueError: If ``update_interval`` or ``bar_length`` is not positive.
@@ -49,6 +52,8 @@ class ProgressBar(Extension):
         self._update_interval = update_interval
         self._bar_length = bar_length
         self._out = Output(out)
+        self._is_standard_output = out is STANDARD_OUTPUT
+        self._notebook_bar: NotebookBar | None = None
         self._stopwatch: Stopwatch | None = None
         self._drawn = False
 
@@ -59,6 +64,7 @@ class ProgressBar(Extension):
             trainer (Trainer): Trainer object that runs the training loop.
         """
         self._stopwatch = Stopwatch(trainer, self._training_length)
+        self._notebook_bar = notebook_bar() if self._is_standard_output else None
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints the bar, every ``update_interval`` iterations.
@@ -76,11 +82,17 @@ class ProgressBar(Extension):
             # The cursor goes back to the first line, so that other output overwrites the bar.
             self._out.write(ERASE_BELOW + "\n".join(lines) + f"\n\033[{len(lines)}A")
             self._drawn = True
+        elif self._notebook_bar is not None:
+            self._notebook_bar.show(now.share, self._text(now))
         else:
-            self._out.write(self._line(now) + "\n")
+            share = "" if now.share is None else f"{now.share:7.2%}  "
+            self._out.write(f"{share}{self._text(now)}\n")
 
     def finalize(self) -> None:
-        """Removes the bar from the terminal."""
+        """Removes the bar from the terminal. In a notebook it stays."""
+        if self._notebook_bar is not None:
+            self._notebook_bar.close()
+            self._notebook_bar = None
         if self._drawn:
             self._out.write(ERASE_BELOW)
             self._drawn = False
@@ -106,11 +118,10 @@ class ProgressBar(Extension):
         ]
         return [line[:space] for line in lines]
 
-    def _line(self, now: Progress) -> str:
+    def _text(self, now: Progress) -> str:
         speed, left = self._speed_and_rest(now)
-        share = "" if now.share is None else f"{now.share:7.2%}  "
         of_length = f" / {now.length}" if now.length else ""
         return (
-            f"{share}{now.iteration} iter, {now.epoch:.2f} epoch{of_length}, "
+            f"{now.iteration} iter, {now.epoch:.2f} epoch{of_length}, "
             f"{speed:.5g} iters/sec, {left} left"
         )

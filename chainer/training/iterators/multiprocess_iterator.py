@@ -99,7 +99,10 @@ class MultiprocessIterator(PrefetchIterator):
             raise ValueError(f"dataset_timeout must be positive or None, got {dataset_timeout}")
         # As in earlier releases, anything below one batch counts as one.
         self.n_prefetch = max(1, n_prefetch)
-        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, self.n_prefetch)
+        # Release 7 reads one batch more, which waits until the queue has a place. The order of an
+        # epoch is drawn then, so random numbers of the program depend on it.
+        n_ahead = self.n_prefetch + 1
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead)
         self.n_processes = n_processes or _usable_cpus()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout

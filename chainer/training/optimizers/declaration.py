@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections import namedtuple
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, dataclass_transform
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import FormulaUpdate, OptimizerUpdate
@@ -29,6 +30,9 @@ from chainer.training.optimizers.updates import STEPS, update_alone
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 #: Numbers from this one on are not zero in float32.
 SMALLEST = 1e-44
@@ -127,6 +131,18 @@ class DeclaredRule(UpdateRule):
 
 
 @dataclass_transform(field_specifiers=(hyperparameter,))
+def _step_of_an_author(step: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Decorator: a program that calls ``optimizer.step()``, as in PyTorch, is told what to call."""
+
+    @functools.wraps(step)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if not args and not kwargs:
+            raise TypeError("step() is what an optimizer defines; a program calls update()")
+        return step(*args, **kwargs)
+
+    return wrapper
+
+
 class DeclaredOptimizer(GradientMethod):
     """Base of optimizers that declare what an update is.
 
@@ -202,6 +218,7 @@ class DeclaredOptimizer(GradientMethod):
         object.__setattr__(self.hyperparam, "_declaration", type(self))
 
     @staticmethod
+    @_step_of_an_author
     def step(xp: Any, param: Array, grad: Array, state: dict[str, Array], scalars: Any) -> Array:
         """Returns the parameter after an update, for optimizers that are a formula.
 
@@ -390,6 +407,13 @@ def _bound(
 ) -> dict[str, Any]:
     """Returns the arguments of a constructor by name."""
     names = [name for name, each in declared.items() if each.init]
+    # torch.optim.SGD(model.parameters(), lr): a generator, or a list of parameters.
+    if values and isinstance(values[0], (Iterator, list, tuple)):
+        raise TypeError(
+            f"{function}() takes hyperparameters ({', '.join(names)}), got "
+            f"{type(values[0]).__name__}; the parameters are those of a model: "
+            "optimizer.setup(model)"
+        )
     if len(values) > len(names):
         raise TypeError(
             f"{function}() takes at most {len(names)} hyperparameters ({', '.join(names)}), got "

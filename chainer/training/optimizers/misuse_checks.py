@@ -6,19 +6,56 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from chainer.core.autograd.lazy_gradient import UNDEFINED
+from chainer.core.autograd.lazy_gradient import UNDEFINED, LazyGradient, UndefinedSum
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.misuse import MisuseWarning, similar, warn_once
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
+    from chainer.core.typing import Array
     from chainer.training.optimizers.optimizer import GradientMethod
 
+_new = object.__new__
+
 _ORDER = "the order is: model.cleargrads(); loss.backward(); optimizer.update()"
+
+
+class UsedGradient(LazyGradient):
+    """A gradient that an update has used, and that was neither cleared nor read since.
+
+    It is stored in the place of the array. A program that reads the gradient gets the array, and
+    the array takes the place of this object: the program may then set it to zero, so nothing is
+    said about it.
+
+    Attributes:
+        _gradient: The array.
+    """
+
+    __slots__ = ("_gradient",)
+
+    _gradient: Array
+
+    def read(self, array: Array) -> Array:
+        """Returns the gradient."""
+        return self._gradient
+
+    def plus(self, array: Array, gradient: Array) -> Array | LazyGradient:
+        """Returns the sum with a further gradient, which is wrong unless this one is zero."""
+        total = super().plus(array, gradient)
+        if not self._gradient.any():
+            return total
+        stale = _new(StaleSum)
+        stale._gradient = total
+        return stale
+
+
+class StaleSum(UsedGradient):
+    """The sum of a gradient that an update has used and of a new one."""
+
+    __slots__ = ()
 
 
 class UpdateChecks:
@@ -50,15 +87,13 @@ class UpdateChecks:
             if gradient is None:
                 continue
             none = False
-            members = param.__dict__
-            if (
-                gradient is not UNDEFINED
-                and "_stale_gradient" not in members
-                and param.update_rule is not None
-            ):  # nothing to complain about; a call would take as long as the rest
-                used = members.get("_used_gradient")
-                fresh = fresh or used is None or used() is not gradient
-                continue
+            # Nothing to complain about; a call would take as long as the rest.
+            if param.update_rule is not None:
+                if not isinstance(gradient, LazyGradient):
+                    fresh = True
+                    continue
+                if gradient.__class__ is UsedGradient:
+                    continue
             is_new, complaint = _inspect(param, gradient)
             fresh = fresh or is_new
             if complaint:
@@ -82,18 +117,18 @@ class UpdateChecks:
             _find_misspelled(optimizer)
 
     def done(self, params: list[Parameter]) -> None:
-        """Remembers which gradients an update has used.
+        """Marks the gradients that an update has used.
 
         Args:
             params: Parameters of the target.
         """
         for param in params:
             gradient = param._gradient
-            if gradient is not None and gradient is not UNDEFINED:
-                try:
-                    param.__dict__["_used_gradient"] = weakref.ref(gradient)
-                except TypeError:  # arrays of this library have no weak references
-                    return
+            # Reading other lazy gradients would make their arrays.
+            if gradient is not None and not isinstance(gradient, LazyGradient):
+                # Without the call of an initializer: each update makes one for each parameter.
+                used = param._gradient = _new(UsedGradient)
+                used._gradient = gradient
 
 
 def refuse_variables(target: Link) -> None:
@@ -127,11 +162,8 @@ def _inspect(param: Parameter, gradient: object) -> tuple[bool, str]:
     if gradient is UNDEFINED:
         updated = rule is not None and rule.enabled
         return False, f"is updated without a gradient: it is NaN; {_ORDER}" if updated else ""
-    members = param.__dict__
-    used = members.get("_used_gradient")
-    is_new = used is None or used() is not gradient
-    stale = members.get("_stale_gradient")
-    if stale is not None and stale() is gradient:
+    is_new = gradient.__class__ is not UsedGradient
+    if isinstance(gradient, (StaleSum, UndefinedSum)):
         return is_new, (
             "is updated with a gradient that was added to the one of an earlier update, or to NaN, "
             f"because it was not cleared; {_ORDER}"

@@ -9,8 +9,9 @@ import onnx
 import onnx_chainer
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
-from onnx_chainer.importing import control_flow
+from onnx_chainer.importing import limits
 from onnx_chainer.importing.attributes import UnsupportedAttributeError
+from onnx_chainer.importing.errors import LimitError
 from onnx_chainer.importing.load import ONNXFormatError, UnsupportedOperatorError
 
 import chainer
@@ -53,9 +54,9 @@ class TestLoop:
         np.testing.assert_allclose(x.grad, [0.125, 0.125])
 
     def test_without_an_end(self, monkeypatch):
-        monkeypatch.setattr(control_flow, "MAX_ITERATIONS", 50)
+        monkeypatch.setattr(limits, "MAX_ITERATIONS", 50)
         endless = LOOP.replace("(count, , x)", "(, , x)")
-        with pytest.raises(ValueError, match="did not end after 50 iterations"):
+        with pytest.raises(ValueError, match=r"Loop: iterations: 50 .*limits\.MAX_ITERATIONS"):
             onnx_chainer.load(parse(endless))(np.ones(2, np.float32), np.array(1))
 
 
@@ -108,7 +109,8 @@ class TestFunctions:
         with pytest.raises(ONNXFormatError):
             onnx_chainer.load(proto)
 
-    def test_calls_of_calls_are_bounded(self):
+    def test_calls_of_calls_are_bounded(self, monkeypatch):
+        monkeypatch.setattr(limits, "MAX_NODES", 5000)
         functions = []
         for level in range(40):
             call = f"f{level + 1}" if level < 39 else "Relu"
@@ -126,7 +128,7 @@ class TestFunctions:
         )
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid("mine", 1)]
         proto = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=10)
-        with pytest.raises(ONNXFormatError, match="nodes"):
+        with pytest.raises(LimitError, match="nodes: 5001 is more than 5000"):
             onnx_chainer.load(proto)
 
 

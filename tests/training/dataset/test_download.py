@@ -274,18 +274,21 @@ def test_lock_of_a_process_that_was_killed(tmp_path):
     assert not os.path.exists(path)
 
 
-def test_without_locks(tmp_path, monkeypatch):
-    class NoLocks:
-        LOCK_EX = 2
+@pytest.mark.parametrize("error", [OSError("no locks available"), NotImplementedError(), None])
+def test_without_locks(tmp_path, monkeypatch, error):
+    """On a file system without locks, or without filelock, the block runs all the same."""
 
-        @staticmethod
-        def flock(descriptor, operation):
-            raise OSError("not supported")
+    def refuse(path):
+        raise error
 
-    for replacement in (None, NoLocks):
-        monkeypatch.setattr("chainer.training.dataset.file_lock.fcntl", replacement)
-        with file_lock(str(tmp_path / "lock")):
-            assert os.listdir(tmp_path) == []
+    if error is None:
+        monkeypatch.setitem(sys.modules, "filelock", None)  # its import fails
+    else:
+        monkeypatch.setattr("filelock.FileLock", refuse)
+    with file_lock(str(tmp_path / "lock")):
+        assert os.listdir(tmp_path) == []
+    with pytest.raises(OSError, match="of the block"), file_lock(str(tmp_path / "lock")):
+        raise OSError("of the block")
 
 
 def test_processes_download_a_file_once(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import chainer
 from chainer.core.config.configuration import config
 from chainer.core.reporting.reporter import Reporter, report
 from chainer.training.dataset.convert import concat_examples
-from chainer.training.extensions import Evaluator
+from chainer.training.extensions import Evaluator, notebook_bar
 from chainer.training.extensions.evaluator import _EvaluationBar
 from chainer.training.iterators.serial_iterator import SerialIterator
 from tests.training.small_training import Regression, make_dataset, make_trainer
@@ -82,6 +82,17 @@ class TestProgressBar:
             )
         shown = self.run(iterator, capsys)
         assert re.sub(" +SPEED", "SPEED", shown) == expected + "\x1b[J"
+
+    def test_notebook(self, capsys, monkeypatch):
+        pytest.importorskip("tqdm")
+        monkeypatch.setattr(notebook_bar, "in_notebook", lambda: True)
+        iterator = SerialIterator(make_dataset(10), 4, repeat=False, shuffle=False)
+        Evaluator(iterator, Regression(), progress_bar=True)()
+        shown = capsys.readouterr().out
+        assert "\n" not in shown  # it removes itself
+        assert "\x1b" not in shown
+        assert "40%|" in shown
+        assert "validation: 8 / 10 iterations, " in shown
 
     def test_default_is_none(self, capsys):
         Evaluator(SerialIterator(make_dataset(10), 4, repeat=False), Regression())()

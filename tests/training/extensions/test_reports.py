@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from chainer.core.reporting.reporter import report
 from chainer.links.link import Link
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import extensions as E
+from chainer.training.extensions import notebook_bar
 from chainer.training.iterators.serial_iterator import SerialIterator
 from chainer.training.trainer import Trainer
 from tests.training.small_training import FakeUpdater, make_dataset, make_trainer
@@ -221,6 +224,46 @@ class TestProgressBar:
         assert all(len(line) < columns for line in lines[:4])
         full = f"     total [{'#' * bar}] 100.00%"
         assert lines[0] == full[: columns - 1]
+
+    def test_notebook(self, tmp_path, monkeypatch, capsys):
+        """One bar that is drawn in place, by tqdm; without widgets it is a line of text."""
+        pytest.importorskip("tqdm")
+        monkeypatch.setattr(notebook_bar, "in_notebook", lambda: True)
+        trainer_with(tmp_path, E.ProgressBar(update_interval=2)).run()
+        shown = capsys.readouterr().out
+        assert shown.count("\n") == 1
+        drawn = [text.rstrip() for text in shown.split("\r") if text.strip()]
+        (line,) = [line for line in drawn if " 2 iter" in line]
+        assert line.startswith(" 33%|")
+        assert "2 iter, 1.00 epoch / 6 iterations, " in line
+        assert drawn[-1].startswith("100%|")
+        assert drawn[-1].endswith("iters/sec, 0:00:00 left")
+
+    def test_notebook_without_length_or_tqdm(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(notebook_bar, "in_notebook", lambda: True)
+        stop = lambda trainer: trainer.updater.iteration == 2
+        trainer_with(tmp_path, E.ProgressBar(update_interval=1), stop=stop).run()
+        shown = capsys.readouterr().out
+        assert "2 iter, 1.00 epoch, " in shown
+        assert "%" not in shown
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # its import fails
+        trainer_with(tmp_path, E.ProgressBar(update_interval=1), stop=stop).run()
+        assert capsys.readouterr().out.count("\n") == 2
+
+    def test_a_stream_is_not_a_notebook(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(notebook_bar, "in_notebook", lambda: True)
+        out = io.StringIO()
+        trainer_with(tmp_path, E.ProgressBar(update_interval=2, out=out)).run()
+        assert len(out.getvalue().splitlines()) == 3
+        assert capsys.readouterr().out == ""
+
+    def test_what_a_notebook_is(self, monkeypatch):
+        assert not notebook_bar.in_notebook()
+        for kernel in (None, object()):
+            shell = types.SimpleNamespace(kernel=kernel)
+            ipython = types.SimpleNamespace(get_ipython=lambda shell=shell: shell)
+            monkeypatch.setitem(sys.modules, "IPython", ipython)
+            assert notebook_bar.in_notebook() == (kernel is not None)
 
     @pytest.mark.parametrize("name", ["update_interval", "bar_length"])
     def test_bad_numbers(self, name):

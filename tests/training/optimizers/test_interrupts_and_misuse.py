@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import chainer
+import chainer.functions as F
+import chainer.links as L
 from chainer import MisuseWarning
 from chainer.training import optimizers as O
 from chainer.training.optimizers import hooks as H
@@ -120,3 +122,27 @@ def test_loss_in_place_of_a_function():
     optimizer = O.SGD().setup(model)
     with pytest.raises(TypeError, match=r"got a Variable: call update\(model, x, t\)"):
         optimizer.update(chainer.Variable(np.zeros((), np.float32)))
+
+
+def test_engine_writes_nothing_about_misuse():
+    link = L.Linear(2, 1)
+    optimizer = chainer.optimizers.SGD().setup(link)
+    attributes = set(vars(link.W))
+    for _ in range(2):
+        link.cleargrads()
+        F.sum(link(np.ones((1, 2), np.float32))).backward()
+        optimizer.update()
+    assert set(vars(link.W)) == attributes
+    gradient = link.W.grad
+    assert type(gradient) is np.ndarray and link.W.grad is gradient
+
+
+def test_gradient_that_the_program_sets_to_zero_in_place():
+    link = L.Linear(2, 1)
+    optimizer = chainer.optimizers.SGD().setup(link)
+    link.cleargrads()
+    for _ in range(2):
+        F.sum(link(np.ones((1, 2), np.float32))).backward()
+        optimizer.update()  # a warning would be an error
+        for param in link.params():
+            param.grad.fill(0)

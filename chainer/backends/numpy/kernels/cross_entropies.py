@@ -8,38 +8,52 @@ import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.typing import Array
+from chainer.core.typing import Array, DType
+
+# The largest number of float16: a sum of that many exponentials cannot overflow.
+_MAX_FLOAT16_CLASSES = 65504
 
 
 class SoftmaxCrossEntropyKernel(ReferenceKernel):
-    """Softmax cross entropy with log-sum-exp; float16 is computed in float32."""
+    """Softmax cross entropy with log-sum-exp.
+
+    Each step of float16 is rounded to float16, in the order of release 7, so that losses and
+    gradients are equal to its. bfloat16, and float16 of more than 65,504 classes, are computed in
+    float32.
+    """
 
     def forward(
         self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
     ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
-        x = to_compute_dtype(x)
+        stepwise = _rounds_each_step(dtype, x.shape[1])
+        if not stepwise:
+            x = to_compute_dtype(x)
         if x.size == 0:
             return xp.zeros(t.shape, dtype), (xp.zeros_like(x) if keep_score else None)
-        # Shifted by the maximum, no exponential overflows.
-        shifted = x - x.max(axis=1, keepdims=True)
-        exponentials = xp.exp(shifted)
-        sums = exponentials.sum(axis=1, keepdims=True)
         valid = t != ignore_label
         # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
         labels = xp.where(valid, t, 0)
         # NumPy would count from the end. A GPU would have to wait for the answer.
         if xp is numpy and labels.min() < 0:
             raise IndexError("a label is negative and not the label to ignore")
-        losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
+        if stepwise:
+            log_score = self._log_softmax(x)
+            losses = -self._pick(log_score, labels)
+            score = xp.exp(log_score) if keep_score else None
+        else:
+            # Shifted by the maximum, no exponential overflows.
+            shifted = x - x.max(axis=1, keepdims=True)
+            exponentials = xp.exp(shifted)
+            sums = exponentials.sum(axis=1, keepdims=True)
+            losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
+            if keep_score:
+                exponentials /= sums
+            score = exponentials if keep_score else None
         if class_weight is not None:
             losses *= class_weight[labels]
         losses *= valid
-        score = None
-        if keep_score:
-            exponentials /= sums
-            score = exponentials
         return losses.astype(dtype, copy=False), score
 
     def backward(
@@ -48,16 +62,20 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         xp = self.xp
         dtype = x.dtype if score is None else score.dtype
         if score is None:
-            x = to_compute_dtype(x)
             if x.size == 0:
                 return xp.zeros(x.shape, dtype)
-            score = x - x.max(axis=1, keepdims=True)
-            xp.exp(score, out=score)
-            score /= score.sum(axis=1, keepdims=True)
+            score = self._softmax(x)
         elif score.size == 0:
             return xp.zeros_like(score)
         valid = t != ignore_label
         labels = xp.where(valid, t, 0)
+        if _rounds_each_step(score.dtype, score.shape[1]):
+            gx = score.copy()
+            self._subtract(gx, labels, xp.ones(labels.shape, gx.dtype))
+            if class_weight is not None:
+                gx *= class_weight[labels][:, None]
+            gx *= (valid * xp.asarray(scale, gx.dtype))[:, None]
+            return gx
         factors = valid * xp.asarray(scale, score.dtype)
         if class_weight is not None:
             factors *= class_weight[labels]
@@ -65,6 +83,22 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         # The gradient is the softmax, less one at the label.
         self._subtract(gx, labels, factors)
         return gx.astype(dtype, copy=False)
+
+    def _softmax(self, x: Array) -> Array:
+        xp = self.xp
+        if _rounds_each_step(x.dtype, x.shape[1]):
+            return xp.exp(self._log_softmax(x))
+        x = to_compute_dtype(x)
+        score = x - x.max(axis=1, keepdims=True)
+        xp.exp(score, out=score)
+        score /= score.sum(axis=1, keepdims=True)
+        return score
+
+    def _log_softmax(self, x: Array) -> Array:
+        """Computes the log softmax, rounded as in release 7."""
+        largest = x.max(axis=1, keepdims=True)
+        sums = self.xp.exp(x - largest).sum(axis=1, keepdims=True)
+        return x - (largest + self.xp.log(sums))
 
     # Two dimensions, the usual case, are indexed several times faster than take_along_axis does it.
 
@@ -84,6 +118,10 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if array.ndim == 2:
             return array[xp.arange(len(labels)), labels]
         return xp.take_along_axis(array, labels[:, None], axis=1)[:, 0]
+
+
+def _rounds_each_step(dtype: DType, n_classes: int) -> bool:
+    return dtype == numpy.float16 and n_classes <= _MAX_FLOAT16_CLASSES
 
 
 class LossMeanKernel(ReferenceKernel):

@@ -68,6 +68,8 @@ class NStepRNNKernel(ReferenceKernel):
                 if layer and layout.ratio:
                     mask = self._mask(x, layout.ratio)
                     values = x * mask
+                elif layer and layout.draws and xp is numpy:
+                    numpy.random.rand(*x.shape)
                 steps = Steps(layout.batch_sizes, direction == 1)
                 cell = self.make_cell(layout.mode, _converted(ws[i]), _converted(bs[i]), steps)
                 c0 = None if cx is None else to_compute_dtype(cx[i])

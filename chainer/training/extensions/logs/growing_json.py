@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from chainer.core.utils.atomic_file import replacing
+from chainer.training.extensions.logs.second_copy import SecondCopy
 
 #: Text after the members of the last entry.
 _END = b"\n    }\n]"
@@ -36,11 +37,10 @@ class GrowingJsonFile:
     the members of the last entry while the list grows, and a new entry replaces some of them: it
     closes the last one and leaves its own end to the brackets that are there. An entry does not
     cross the end of a page, since a process that is killed may write only the part before it: more
-    spaces are left before such an entry. An entry that is larger than a page is written member by
-    member, so that the file is a list at each moment here, too; if the process is killed between
-    two of its pages, members are missing. When the space is used up, or a member is larger than a
-    page, a copy with the new entries replaces the file. The space grows with the file, so that
-    copies get rare.
+    spaces are left before such an entry. An entry that is larger than a page is added to a hidden
+    copy of the file, which then takes its place (:class:`SecondCopy`). When the space is used up, a
+    copy with the new entries and more space replaces the file. The space grows with the file, so
+    that copies get rare.
 
     A process that reads the file while an entry is copied to its page (less than a microsecond) may
     see a part of this entry, which JSON readers refuse. It should then read again.
@@ -57,6 +57,12 @@ class GrowingJsonFile:
         self._end = 0
         self._size = 0
         self._identity: tuple[int, int] | None = None
+        # For entries that are larger than a page.
+        self._second: SecondCopy | None = None
+
+    def __reduce__(self) -> tuple[type[GrowingJsonFile], tuple[()]]:
+        # A copy of this object writes the file as a whole first: two cannot share a hidden copy.
+        return GrowingJsonFile, ()
 
     def write(self, path: str, entries: list[dict[str, Any]]) -> None:
         """Brings a file up to date.
@@ -73,7 +79,8 @@ class GrowingJsonFile:
         self._count = len(entries)
 
     def close(self) -> None:
-        """Removes the spaces that are not needed any more."""
+        """Removes the spaces that are not needed any more, and the hidden copy."""
+        self._drop_second()
         descriptor = self._open()
         if descriptor is None or self._path is None:
             return
@@ -108,14 +115,18 @@ class GrowingJsonFile:
     def _replace(self, path: str, text: bytes, end: int) -> None:
         """Writes the whole file; the members of its last entry end at the position ``end``."""
         self._identity = None
+        self._drop_second()
         with replacing(path) as temporary, open(temporary, "wb") as file:
             file.write(text)
         # Only a regular file has a size to check; a pipe, for example, has none.
         if os.path.isfile(path):
-            status = os.stat(path)
             self._size = len(text)
             self._end = end
-            self._identity = status.st_dev, status.st_ino
+            self._remember(path)
+
+    def _remember(self, path: str) -> None:
+        status = os.stat(path)
+        self._identity = status.st_dev, status.st_ino
 
     def _open(self) -> int | None:
         """Returns a descriptor of the file; None if it is not as it was left."""
@@ -140,14 +151,16 @@ class GrowingJsonFile:
             return False
         with open(descriptor, "r+b", buffering=0) as file:
             for entry in entries[self._count :]:
-                parts = _placed(_BETWEEN + _members(entry), entry, self._end)
-                if parts is None or parts[-1][0] + len(parts[-1][1]) + len(_END) > self._size:
+                text = _BETWEEN + _members(entry)
+                if len(text) > _PAGE:
+                    return self._add_by_exchange(self._path, entries[self._count :])
+                position = _on_one_page(self._end, len(text))
+                if position + len(text) + len(_END) > self._size:
                     old = _read(file, self._end)
                     break
-                for position, part in parts:
-                    file.seek(position)
-                    _write(descriptor, part)
-                self._end = position + len(part)
+                file.seek(position)
+                _write(descriptor, text)
+                self._end = position + len(text)
                 self._count += 1
             else:
                 return True
@@ -155,40 +168,32 @@ class GrowingJsonFile:
         self._extend(self._path, b"".join((old, *new)))
         return True
 
+    def _add_by_exchange(self, path: str, entries: list[dict[str, Any]]) -> bool:
+        """Adds entries of any size; returns False if the file system does not allow it."""
+        text = b"".join([_BETWEEN + _members(entry) for entry in entries])
+        space = max(_SPACE, (self._end + len(text)) // 4)
+        self._identity = None
+        try:
+            if self._second is None:
+                self._second = SecondCopy(os.path.realpath(path))
+            self._size = self._second.add(self._end, self._size, text, space, _END)
+        except OSError:
+            # For example without hard links. The whole file is written, or that fails, too.
+            self._second = None
+            return False
+        self._end += len(text)
+        self._remember(path)
+        return True
+
+    def _drop_second(self) -> None:
+        if self._second is not None:
+            self._second.remove()
+            self._second = None
+
     def _extend(self, path: str, text: bytes) -> None:
         """Replaces the file by ``text`` (a list without its end) and space for new entries."""
         space = b" " * max(_SPACE, len(text) // 4)
         self._replace(path, text + space + _END, len(text))
-
-
-def _placed(text: bytes, entry: dict[str, Any], start: int) -> list[tuple[int, bytes]] | None:
-    """Divides a new entry into parts that do not cross a page.
-
-    Args:
-        text: The entry, with what is before it.
-        entry: The entry.
-        start: First position that may be written.
-
-    Returns:
-        Positions and parts; None if a member is larger than a page.
-    """
-    if len(text) <= _PAGE:
-        return [(_on_one_page(start, len(text)), text)]
-    parts: list[tuple[int, bytes]] = []
-    separator = _BETWEEN
-    for key, value in entry.items():
-        member = separator + _members({key: value})
-        separator = b","
-        if len(member) > _PAGE:
-            return None
-        position = _on_one_page(start, len(member))
-        if parts and position == start and start % _PAGE:
-            first, before = parts.pop()
-            parts.append((first, before + member))
-        else:
-            parts.append((position, member))
-        start = position + len(member)
-    return parts
 
 
 def _on_one_page(position: int, size: int) -> int:

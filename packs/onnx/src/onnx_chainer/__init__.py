@@ -13,7 +13,17 @@ from onnx_chainer.versions import MAXIMUM_OPSET_VERSION, MINIMUM_OPSET_VERSION
 if TYPE_CHECKING:
     from onnx_chainer.converter_registry import converter, register_converter
     from onnx_chainer.exporting import export
+    from onnx_chainer.importing.errors import (
+        LimitError,
+        ONNXFormatError,
+        ONNXModelError,
+        OperatorError,
+        UnsupportedAttributeError,
+        UnsupportedOperatorError,
+    )
     from onnx_chainer.importing.load import load
+    from onnx_chainer.importing.operators import register_operator
+    from onnx_chainer.quantization.exporting import export_quantized
     from onnx_chainer.tensors import convert_parameter
     from onnx_chainer.testcases import export_testcase
 
@@ -22,22 +32,38 @@ __version__ = "8.0.0"
 __all__ = [
     "MAXIMUM_OPSET_VERSION",
     "MINIMUM_OPSET_VERSION",
+    "LimitError",
+    "ONNXFormatError",
+    "ONNXModelError",
+    "OperatorError",
+    "UnsupportedAttributeError",
+    "UnsupportedOperatorError",
     "__version__",
     "convert_parameter",
     "converter",
     "export",
+    "export_quantized",
     "export_testcase",
     "load",
     "register_converter",
+    "register_operator",
 ]
 
 _PLACES = {
+    "LimitError": "onnx_chainer.importing.errors",
+    "ONNXFormatError": "onnx_chainer.importing.errors",
+    "ONNXModelError": "onnx_chainer.importing.errors",
+    "OperatorError": "onnx_chainer.importing.errors",
+    "UnsupportedAttributeError": "onnx_chainer.importing.errors",
+    "UnsupportedOperatorError": "onnx_chainer.importing.errors",
     "convert_parameter": "onnx_chainer.tensors",
     "converter": "onnx_chainer.converter_registry",
     "export": "onnx_chainer.exporting",
+    "export_quantized": "onnx_chainer.quantization.exporting",
     "export_testcase": "onnx_chainer.testcases",
     "load": "onnx_chainer.importing.load",
     "register_converter": "onnx_chainer.converter_registry",
+    "register_operator": "onnx_chainer.importing.operators",
 }
 
 # Programs of earlier releases use these submodules after `import onnx_chainer` alone.

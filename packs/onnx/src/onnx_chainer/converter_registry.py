@@ -9,6 +9,7 @@ from typing import Any
 from chainer.plugins import EntryLoadError, registries
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.nodes import Nodes
+from onnx_chainer.registrations import Registration
 from onnx_chainer.tracing import Application
 
 Converter = Callable[[ConverterCall], Iterable[Any]]
@@ -20,28 +21,6 @@ returns the name of the output, or the names of several."""
 
 registry = registries.onnx_converters
 """All converters by the names of the classes of function nodes."""
-
-
-class Registration:
-    """A converter that was registered at run time.
-
-    Use it in a ``with`` statement, or call :meth:`undo`, to remove the converter again.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._entries = [registry.entry(name) for name in names]
-
-    def undo(self) -> None:
-        """Removes the converter. A converter that it had replaced is used again."""
-        for entry in self._entries:
-            registry.remove(entry)
-        self._entries = []
-
-    def __enter__(self) -> Registration:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.undo()
 
 
 def register_converter(name: str, function: Converter, *, override: bool = False) -> Registration:
@@ -65,7 +44,7 @@ def register_converter(name: str, function: Converter, *, override: bool = False
     if not callable(function):
         raise TypeError(f"function must be callable, got {type(function)}")
     registry.register(name, function, override=override)
-    return Registration([name])
+    return Registration(registry, [name])
 
 
 def converter(

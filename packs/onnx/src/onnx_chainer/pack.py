@@ -41,8 +41,48 @@ CONVERTERS = {
 """Module -> names of the function nodes that it converts."""
 
 
+OPERATORS = {
+    "control_flow": "If Loop Scan SequenceMap",
+    "convolutions": "Conv ConvTranspose DeformConv",
+    "elementwise": "Abs Acos Acosh Add And Asin Asinh Atan Atanh Cast CastLike Ceil Celu Clip "
+    "Cos Cosh Div Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish "
+    "Identity LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow "
+    "Reciprocal Relu Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Swish Tan "
+    "Tanh ThresholdedRelu Where",
+    "indexing": "Compress Gather GatherElements GatherND OneHot Scatter ScatterElements "
+    "ScatterND TensorScatter TopK",
+    "linear_algebra": "Det Einsum Gemm MatMul",
+    "losses": "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
+    "normalizations": "BatchNormalization GroupNormalization Hardmax InstanceNormalization LRN "
+    "LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization RMSNormalization "
+    "Softmax",
+    "poolings": "AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxUnpool",
+    "randoms": "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform "
+    "RandomUniformLike",
+    "recurrent": "LSTM GRU RNN",
+    "reductions": "ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
+    "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare",
+    "regions": "Col2Im GridSample MaxRoiPool RoiAlign",
+    "resizing": "Resize Upsample",
+    "sequences": "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt "
+    "SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence",
+    "shapes": "CenterCropPad Concat Constant ConstantOfShape DepthToSpace Expand Flatten Pad "
+    "Range Reshape ReverseSequence Shape Size Slice SpaceToDepth Split Squeeze Tile Transpose "
+    "Trilu Unsqueeze",
+    "transforms": "DFT STFT",
+}
+"""Module of ``importing`` -> names of the operators of ONNX that it computes."""
+
+
 def chainer_onnx_converters(registry: Any) -> None:
     """Registers the converters; the modules are imported when a model has their functions."""
     for module, names in CONVERTERS.items():
         for name in names.split():
             registry.register(name, f"onnx_chainer.converters.{module}:{name}")
+
+
+def chainer_onnx_operators(registry: Any) -> None:
+    """Registers the operators; the modules are imported when a model has their operators."""
+    for names in OPERATORS.values():
+        for name in names.split():
+            registry.register(name, f"onnx_chainer.importing.operators:{name}")

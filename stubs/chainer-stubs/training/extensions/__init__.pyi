@@ -23,6 +23,7 @@ from chainer.training.extensions import (
     micro_average as micro_average,
     moving_average as moving_average,
     multistep_shift as multistep_shift,
+    notebook_bar as notebook_bar,
     parameter_statistics as parameter_statistics,
     plot_report as plot_report,
     plotting as plotting,

@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from onnx_chainer.importing.errors import UnsupportedAttributeError
 from onnx_chainer.optional import require
 
 if TYPE_CHECKING:
     from chainer.typing import Array
-
-
-class UnsupportedAttributeError(ValueError):
-    """An operator is asked for a variant that Chainer cannot compute.
-
-    Attributes:
-        operator: Name of the operator.
-        attribute: Name of the attribute, or of the input.
-        value: Its value.
-    """
-
-    def __init__(self, operator: str, attribute: str, value: object) -> None:
-        super().__init__(f"{operator} with {attribute}={value!r} cannot be loaded")
-        self.operator = operator
-        self.attribute = attribute
-        self.value = value
 
 
 class Attributes(dict[str, Any]):
@@ -125,6 +110,9 @@ def dense(sparse: Array) -> Any:
     """Returns the array of a sparse tensor, whose indexes are flat or of one row per element."""
     import numpy
 
+    from onnx_chainer.importing.limits import check_shape
+
+    check_shape("a sparse tensor", sparse.dims)
     to_array = require("onnx").numpy_helper.to_array
     values, indexes = to_array(sparse.values), to_array(sparse.indices)
     result = numpy.zeros(tuple(sparse.dims), values.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,8 @@ from chainer import Variable
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import takes_scope
 from onnx_chainer.importing.graph import Graph, Scope
+from onnx_chainer.importing.limits import budget, size_of
 from onnx_chainer.importing.values import Value, array_of, is_float, ndim_of, number_of
-
-#: Iterations after which a loop is taken for one that does not end.
-MAX_ITERATIONS = 1_000_000
 
 
 def _results(values: list[Value]) -> tuple[Value, ...]:
@@ -34,26 +33,21 @@ def _loop(
     attributes: Attributes, scope: Scope, trips: Value, condition: Value, *states: Value
 ) -> tuple[Value, ...]:
     body: Graph = attributes["body"]
-    most = MAX_ITERATIONS if trips is None else int(number_of(trips))
-    if most > MAX_ITERATIONS:
-        most = MAX_ITERATIONS
+    most = math.inf if trips is None else int(number_of(trips))
     going = True if condition is None else bool(number_of(condition))
     carried: list[Value] = list(states)
     rows: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
+    used, kept = budget(), 0
     count = 0
     while going and count < most:
+        used.iterate("Loop")
         inputs = [numpy.array(count, numpy.int64), numpy.array(going), *carried]
         again, *found = body.run(inputs, scope)
         carried, scanned = found[: len(states)], found[len(states) :]
-        for row, value in zip(rows, scanned):
-            row.append(value)
+        kept += _append(rows, scanned, "Loop")
         going = bool(number_of(again))
         count += 1
-    if going and count == MAX_ITERATIONS:
-        raise ValueError(
-            f"Loop did not end after {MAX_ITERATIONS} iterations; "
-            "onnx_chainer.importing.control_flow.MAX_ITERATIONS is the limit"
-        )
+    used.live -= kept
     return _results([*carried, *[_stacked(row, 0) for row in rows]])
 
 
@@ -102,20 +96,37 @@ def _scanned(
     backward_out = attributes.get("scan_output_directions", [0] * outputs)
     steps = min([array_of(v).shape[a % ndim_of(v)] for v, a in zip(sequences, axes)], default=0)
     rows: list[list[Value]] = [[] for _ in range(outputs)]
+    used, kept = budget(), 0
     for step in range(steps):
+        used.iterate("Scan")
         items = []
         for value, axis, reverse in zip(sequences, axes, backward):
             at = array_of(value).shape[axis % ndim_of(value)] - 1 - step if reverse else step
             items.append(_item(value, axis % ndim_of(value), at))
         found = body.run([*states, *items], scope)
         states, scanned = found[: len(states)], found[len(states) :]
-        for row, value in zip(rows, scanned):
-            row.append(value)
+        kept += _append(rows, scanned, "Scan")
+    used.live -= kept
     results = [
         _stacked(row[::-1] if reverse else row, axis)
         for row, axis, reverse in zip(rows, axes_out, backward_out)
     ]
     return [*states, *results]
+
+
+def _append(rows: list[list[Value]], values: list[Value], operator: str) -> int:
+    """Appends the results of an iteration, which are kept until the end of the loop.
+
+    Returns:
+        int: Their number of elements.
+    """
+    kept = 0
+    for row, value in zip(rows, values):
+        row.append(value)
+        size = size_of(value)
+        budget().keep(operator, size)
+        kept += size
+    return kept
 
 
 def _item(value: Value, axis: int, index: int) -> Value:
@@ -142,6 +153,7 @@ def _sequence_map(
     # A tensor among the further inputs is the same for each element.
     streams = [v if isinstance(v, list) else itertools.repeat(v) for v in others]
     for items in zip(first, *streams):
+        budget().iterate("SequenceMap")
         for column, value in zip(columns, body.run(list(items), scope)):
             column.append(value)
     return _results(list(columns))

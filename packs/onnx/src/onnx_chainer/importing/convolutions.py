@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.shapes import pad_axes
 from onnx_chainer.importing.values import Tensor, array_of, is_float
 
@@ -66,6 +67,15 @@ def _conv(attributes: Attributes, x: Tensor, W: Tensor, b: Tensor | None = None)
     )
     if before != behind or min(before, default=0) < 0:
         x, before = padded(x, before, behind), [0] * len(before)
+    counts = [
+        max(n + 2 * p - (k - 1) * d - 1, 0) // s + 1
+        for n, p, k, d, s in zip(
+            array_of(x).shape[2:], before, weights.shape[2:], dilations, strides, strict=True
+        )
+    ]
+    # The windows of an image, which implementations by products of matrices copy.
+    check_shape("Conv", (array_of(x).shape[1], *counts, *weights.shape[2:]))
+    check_shape("Conv", (array_of(x).shape[0], weights.shape[0], *counts))
     return F.convolution_nd(
         x, W, b, tuple(strides), tuple(before), dilate=tuple(dilations),
         groups=attributes.get("group", 1),
@@ -97,6 +107,7 @@ def _conv_transpose(
         before, behind = (half, rest) if upper else (rest, half)
         # An output that is longer than the whole one has zeros at its end.
         extra = [e + max(-t, 0) for e, t in zip(extra, total, strict=True)]
+    check_shape("ConvTranspose", (array_of(x).shape[0], array_of(W).shape[1], *full))
     y = F.deconvolution_nd(
         x, W, None, tuple(strides), 0, dilate=tuple(dilations),
         groups=attributes.get("group", 1),

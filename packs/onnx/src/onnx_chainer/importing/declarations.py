@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy
+
+from onnx_chainer.importing.limits import shapes_of
+
 _Operator = TypeVar("_Operator", bound=Callable[..., Any])
 
 
@@ -15,6 +19,36 @@ def takes_scope(function: _Operator) -> _Operator:
     """
     function.takes_scope = True
     return function
+
+
+def result_shape(shape: Callable[..., Any]) -> Callable[[_Operator], _Operator]:
+    """Marks an operator whose result can be much larger than its inputs.
+
+    Results that are too large are refused before they are computed.
+
+    Args:
+        shape: Function of the attributes and the inputs that returns the shape of the result. It
+            returns None where the operator itself refuses the inputs.
+    """
+
+    def mark(function: _Operator) -> _Operator:
+        setattr(function, "result_shape", shape)  # noqa: B010
+        return function
+
+    return mark
+
+
+def broadcast_shape(attributes: Any, *inputs: Any) -> tuple[int, ...] | None:
+    """Returns the shape of the result of an operator that broadcasts its inputs."""
+    shapes = shapes_of(inputs)
+    try:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+broadcasts = result_shape(broadcast_shape)
+"""Marks an operator that broadcasts its inputs."""
 
 
 def constants(*positions: int) -> Callable[[_Operator], _Operator]:

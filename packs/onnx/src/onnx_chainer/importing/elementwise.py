@@ -15,7 +15,7 @@ import numpy
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.declarations import broadcasts, constants
 from onnx_chainer.importing.values import (
     Tensor,
     array_of,
@@ -45,6 +45,7 @@ def _unary(function: Callable[[Any], Any], name: str | None = None) -> Callable[
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @broadcasts
     def compute(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
         return function(*_broadcast_of_opset_6(attributes, a, b))
 
@@ -62,6 +63,7 @@ def _broadcast_of_opset_6(attributes: Attributes, a: Tensor, b: Tensor) -> tuple
 
 
 def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
+    @broadcasts
     def compute(attributes: Attributes, *values: Tensor) -> Tensor:
         if len(values) == 2:
             values = _broadcast_of_opset_6(attributes, *values)
@@ -70,6 +72,7 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
+@broadcasts
 def _div(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     a, b = _broadcast_of_opset_6(attributes, a, b)
     if is_float(a):
@@ -82,6 +85,7 @@ def _div(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     return quotient + ((x % y != 0) & ((x < 0) != (y < 0))).astype(quotient.dtype)
 
 
+@broadcasts
 def _pow(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     a, b = _broadcast_of_opset_6(attributes, a, b)
     if not is_float(a):
@@ -91,6 +95,7 @@ def _pow(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _many(function: Callable[[Any, Any], Any], array_name: str) -> Callable[..., Any]:
+    @broadcasts
     def compute(attributes: Attributes, first: Tensor, *others: Tensor) -> Tensor:
         for other in others:
             if is_float(first) and is_variable(first, other):
@@ -103,6 +108,7 @@ def _many(function: Callable[[Any, Any], Any], array_name: str) -> Callable[...,
     return compute
 
 
+@broadcasts
 def _mean(attributes: Attributes, *values: Tensor) -> Tensor:
     return _many(operator.add, "add")(attributes, *values) / len(values)
 
@@ -162,6 +168,7 @@ def _cast_to(attributes: Attributes, x: Tensor, to: Any) -> Tensor:
     return cast_to(host_array(x), to, **options)
 
 
+@broadcasts
 def _where(attributes: Attributes, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     mask = array_of(condition)
     if not is_variable(x, y) or not is_float(x):
@@ -183,6 +190,7 @@ def _hard_sigmoid(attributes: Attributes, x: Array) -> Tensor:
     return F.clip(alpha * x + beta, 0.0, 1.0)
 
 
+@broadcasts
 def _prelu(attributes: Attributes, x: Tensor, slope: Array) -> Tensor:
     zeros = _zeros(x)
     if attributes.opset < 7 and array_of(slope).ndim == 1 and array_of(slope).size > 1:
@@ -205,6 +213,7 @@ def _relu(attributes: Attributes, x: Tensor) -> Tensor:
     return get_array_module(array_of(x)).maximum(array_of(x), 0)
 
 
+@broadcasts
 def _mod(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     if is_float(a):
         if attributes.get("fmod", 0):

@@ -9,13 +9,23 @@ from __future__ import annotations
 import dataclasses
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+import numpy
+
+from chainer.utils.type_check import InvalidType
+from onnx_chainer.importing import limits
 from onnx_chainer.importing.attributes import Attributes, attributes_of
 from onnx_chainer.importing.bodies import function_body, has_body
-from onnx_chainer.importing.errors import ONNXFormatError
+from onnx_chainer.importing.errors import (
+    LimitError,
+    ONNXFormatError,
+    ONNXModelError,
+    OperatorError,
+)
+from onnx_chainer.importing.limits import budget, check_shape, size_of
 from onnx_chainer.importing.reference import reference_operator
-from onnx_chainer.importing.values import Value, whole
+from onnx_chainer.importing.values import Value, array_of, dtype_of, whole
 from onnx_chainer.optional import require
 
 Scope: TypeAlias = MutableMapping[str, Value]
@@ -25,9 +35,40 @@ Operator: TypeAlias = Callable[..., Any]
 """A function of the attributes and the inputs of a node. It returns the output or a tuple of them.
 With the attribute ``takes_scope`` it gets the scope after the attributes."""
 
-#: Nodes of a model with the bodies of all calls of functions. Calls of calls could make a small
-#: file fill the memory.
-_MOST_NODES = 1_000_000
+#: What functions raise for inputs that they cannot compute. Other errors, which a recorder of
+#: steps raises to give up, pass.
+_ERRORS_OF_NODES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    InvalidType,
+)
+
+
+def _described(value: Value) -> str:
+    """Returns dtype and shape of an input, for messages."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return f"{len(value)} tensors"
+    return f"{dtype_of(value).name}{list(array_of(value).shape)}"
+
+
+class OperatorLookup(Protocol):
+    """Finds the functions of operators."""
+
+    def find(self, name: str) -> Operator | None:
+        """Returns the function of an operator, or None if there is none.
+
+        Args:
+            name: The name with its domain, which ONNX's own operators do not have.
+        """
+        ...
 
 
 @dataclasses.dataclass
@@ -36,6 +77,7 @@ class Node:
 
     Attributes:
         function: The operator.
+        name: Name of the node, or of its first output.
         attributes: Its attributes.
         inputs: Names of the inputs; empty for one that is left out.
         outputs: Names of the outputs.
@@ -44,11 +86,37 @@ class Node:
     """
 
     function: Operator
+    name: str
     attributes: Attributes
     inputs: list[str]
     outputs: list[str]
     reads: set[str]
     released: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._shape = getattr(self.function, "result_shape", None)
+        self._takes_scope = getattr(self.function, "takes_scope", False)
+
+    def compute(self, scope: Scope) -> Any:
+        """Returns the results for the inputs in a scope.
+
+        Raises:
+            ONNXModelError: If they cannot be computed.
+        """
+        inputs = [scope[name] for name in self.inputs]
+        try:
+            if self._shape is not None:
+                shape = self._shape(self.attributes, *inputs)
+                if shape is not None:
+                    check_shape(self.attributes.operator, shape)
+            if self._takes_scope:
+                return self.function(self.attributes, scope, *inputs)
+            return self.function(self.attributes, *inputs)
+        except ONNXModelError:
+            raise
+        except _ERRORS_OF_NODES as error:
+            described = [_described(value) for value in inputs]
+            raise OperatorError(self.attributes.operator, self.name, described, error) from error
 
 
 class Graph:
@@ -105,19 +173,21 @@ class Graph:
 
     def run_in(self, scope: Scope) -> list[Value]:
         """Computes the outputs in a scope that has the inputs. It gets the results of the nodes."""
+        used = budget()
+        before = used.live
         for node in self.nodes:
-            inputs = [scope[name] for name in node.inputs]
-            if getattr(node.function, "takes_scope", False):
-                results = node.function(node.attributes, scope, *inputs)
-            else:
-                results = node.function(node.attributes, *inputs)
+            results = node.compute(scope)
             if not isinstance(results, tuple):
                 results = (results,)
             for name, result in zip(node.outputs, results):
-                scope[name] = whole(result)
+                scope[name] = result = whole(result)
+                used.keep(node.attributes.operator, size_of(result))
             for name in node.released:
+                used.live -= size_of(scope[name])
                 del scope[name]
             scope[""] = None
+        # The caller counts the results of a body.
+        used.live = before
         # The body of a function leaves out results that its call does not ask for.
         return [scope.get(name) for name in self.outputs]
 
@@ -127,11 +197,11 @@ class Compiler:
 
     Args:
         proto (onnx.ModelProto): The model.
-        operators: Operator -> function. Names of other domains than ONNX's own begin with the
-            domain and a dot.
+        operators: Finds the functions of operators by name. Names of other domains than ONNX's own
+            begin with the domain and a dot.
     """
 
-    def __init__(self, proto: Any, operators: dict[str, Operator]) -> None:
+    def __init__(self, proto: Any, operators: OperatorLookup) -> None:
         self._operators = operators
         self._opsets = {o.domain: o.version for o in proto.opset_import}
         self._functions = {
@@ -139,6 +209,7 @@ class Compiler:
         }
         self._calls: list[str] = []
         self._count = 0
+        self._constant_bytes = 0
         self.unknown: list[str] = []
 
     def compile(self, graph: Any, initializers: bool = True) -> Graph:
@@ -169,8 +240,8 @@ class Compiler:
         compiled: list[Node] = []
         for node in nodes:
             self._count += 1
-            if self._count > _MOST_NODES:
-                raise ONNXFormatError(f"the model has more than {_MOST_NODES} nodes")
+            if self._count > limits.MAX_NODES:
+                raise LimitError("model", "nodes", self._count, "MAX_NODES", limits.MAX_NODES)
             domain = "" if node.domain == "ai.onnx" else node.domain
             opset = opsets.get(domain, 1)
             bodies: list[Graph] = []
@@ -181,12 +252,29 @@ class Compiler:
                 return body
 
             attributes = attributes_of(node, opset, compile_graph, references)
+            self._count_constants(attributes)
             function = self._function_of(node, domain, attributes, opsets)
             if function is None:
                 continue
             reads = {*node.input}.union(*[body.reads for body in bodies]) - {""}
-            compiled.append(Node(function, attributes, [*node.input], [*node.output], reads))
+            name = node.name or next(iter(node.output), "")
+            compiled.append(Node(function, name, attributes, [*node.input], [*node.output], reads))
         return compiled
+
+    def _count_constants(self, attributes: Attributes) -> None:
+        """Refuses constants that calls of functions multiply until they fill the memory."""
+        self._constant_bytes += sum(
+            [value.nbytes for value in attributes.values() if isinstance(value, numpy.ndarray)]
+        )
+        most = limits.MAX_CONSTANT_BYTES
+        if self._constant_bytes > most:
+            raise LimitError(
+                attributes.operator,
+                "bytes of constants",
+                self._constant_bytes,
+                "MAX_CONSTANT_BYTES",
+                most,
+            )
 
     def _body(self, graph: Any, opsets: dict[str, int], references: Any) -> Graph:
         to_array = require("onnx").numpy_helper.to_array
@@ -203,8 +291,9 @@ class Compiler:
         if key in self._functions:
             return self._call(self._functions[key], node)
         name = f"{domain}.{node.op_type}" if domain else node.op_type
-        if name in self._operators:
-            return self._operators[name]
+        known = self._operators.find(name)
+        if known is not None:
+            return known
         if has_body(node.op_type, domain, attributes.opset):
             return function_body(node, domain, attributes.opset, self)
         reference = reference_operator(node, domain, attributes.opset)

@@ -10,7 +10,8 @@ import numpy
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.declarations import constants, result_shape
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import (
     Tensor,
     array_of,
@@ -30,6 +31,13 @@ def _selected(x: Tensor, index: Index) -> Tensor:
     return F.get_item(x, index) if is_tracked(x) else array_of(x)[index]
 
 
+def _gathered_shape(attributes: Attributes, x: Tensor, indices: Tensor) -> Any:
+    shape = list(array_of(x).shape)
+    del shape[attributes.get("axis", 0)]
+    return [*shape, *array_of(indices).shape]
+
+
+@result_shape(_gathered_shape)
 def _gather(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     axis = attributes.get("axis", 0) % ndim_of(x)
     index = host_array(indices)
@@ -65,6 +73,12 @@ def _gather_elements(attributes: Attributes, x: Tensor, indices: Tensor) -> Tens
     return _selected(x, tuple(numpy.broadcast_arrays(*_grid(index.shape, axis, index))))
 
 
+def _gathered_blocks_shape(attributes: Attributes, x: Tensor, indices: Tensor) -> Any:
+    rows = array_of(indices).shape
+    return [*rows[:-1], *array_of(x).shape[attributes.get("batch_dims", 0) + rows[-1] :]]
+
+
+@result_shape(_gathered_blocks_shape)
 def _gather_nd(attributes: Attributes, x: Tensor, indices: Tensor) -> Tensor:
     batch = attributes.get("batch_dims", 0)
     index = host_array(indices).astype(numpy.int64)
@@ -198,6 +212,7 @@ def _one_hot(attributes: Attributes, indices: Tensor, depth: Tensor, values: Ten
     off, on = host_array(values)
     # An index beyond the depth on either side has no place, and gets the first value everywhere.
     index = numpy.where(index < 0, index + count, index)
+    check_shape("OneHot", (*index.shape, count))
     rows = index[..., None] == numpy.arange(count)
     result = numpy.where(rows, on, off).astype(array_of(values).dtype)
     return numpy.moveaxis(result, -1, attributes.get("axis", -1))

@@ -12,9 +12,10 @@ import numpy
 
 import chainer
 from chainer import Parameter, Variable
-from onnx_chainer.importing.errors import ONNXFormatError, UnsupportedOperatorError
+from onnx_chainer.importing.errors import ONNXFormatError, ONNXModelError, UnsupportedOperatorError
 from onnx_chainer.importing.graph import Compiler, Graph, Operator
-from onnx_chainer.importing.operators import constant_inputs, operators_with
+from onnx_chainer.importing.limits import new_budget, size_of
+from onnx_chainer.importing.operators import Lookup, constant_inputs
 from onnx_chainer.importing.safety import check_external_data, check_sizes
 from onnx_chainer.importing.values import Value, is_float, whole
 from onnx_chainer.optional import require
@@ -54,7 +55,7 @@ class ONNXModel(chainer.Chain):
     ) -> None:
         super().__init__()
         graph = proto.graph
-        compiler = Compiler(proto, operators_with(operators))
+        compiler = Compiler(proto, Lookup(operators))
         self._graph: Graph = compiler.compile(graph, initializers=False)
         if compiler.unknown:
             raise UnsupportedOperatorError(compiler.unknown)
@@ -111,7 +112,10 @@ class ONNXModel(chainer.Chain):
             values[name] = _as_input(values[name])
         for name, attribute in self.names.items():
             values[name] = getattr(self, attribute)
-        found = [_as_output(y) for y in self._graph.run_in(values)]
+        # The sizes of weights and inputs bound the sizes of results: see limits.
+        size = sum([size_of(value) for value in values.values()])
+        with new_budget(size):
+            found = [_as_output(y) for y in self._graph.run_in(values)]
         return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -139,9 +143,10 @@ def load(
 
     Raises:
         ImportError: If the package onnx is not installed.
-        ONNXFormatError: If the file is not a valid model; a ``ValueError``.
+        ONNXFormatError: If the file is not a valid model. All errors about a model are an
+            ``ONNXModelError`` and a ``ValueError``, also when it is called.
         OSError: If the file cannot be read.
-        UnsupportedOperatorError: If operators have no counterpart; a ``ValueError`` that lists all.
+        UnsupportedOperatorError: If operators have no counterpart; the message lists all.
         ValueError: If ``trainable`` has a pattern that no weight has.
 
     Example:
@@ -169,7 +174,7 @@ def load(
             onnx.load_external_data_for_model(proto, folder)
         onnx.checker.check_model(proto)
         return ONNXModel(proto, trainable, operators)
-    except (UnsupportedOperatorError, ONNXFormatError, _NoSuchWeight):
+    except (ONNXModelError, _NoSuchWeight):
         raise
     except Exception as error:
         # The checker and the conversion of tensors raise errors of several classes.

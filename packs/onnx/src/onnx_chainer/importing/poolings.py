@@ -11,6 +11,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.convolutions import Windows, padded, windows_of
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import Tensor, array_of, host_array, is_float
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def _columns(
     lengths = array_of(x).shape[2:]
     ndim = len(lengths)
     strides, dilations, before, _ = windows
+    check_shape("pooling", (*array_of(x).shape[:2], *counts, *ksize))
     places = []
     for i in range(ndim):
         at = numpy.arange(counts[i])[:, None] * strides[i] + numpy.arange(ksize[i]) * dilations[i]
@@ -195,6 +197,7 @@ def _max_unpool(
         )
     ]
     shape = (*array.shape[:2], *lengths)
+    check_shape("MaxUnpool", shape)
     flat = host_array(indexes).astype(numpy.int64)
     xp = get_array_module(array)
     zeros = xp.zeros(int(numpy.prod(shape)), array.dtype)

@@ -15,6 +15,7 @@ from chainer import config
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import Tensor, array_of, dtype_of, number_of
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import element_type
@@ -52,6 +53,7 @@ def _uniform(attributes: Attributes, shape: Any, dtype: DTypeLike, xp: ArrayModu
 
 def _of_shape(draw: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def compute(attributes: Attributes) -> Tensor:
+        check_shape(attributes.operator, attributes["shape"])
         return draw(attributes, attributes["shape"], _dtype(attributes), numpy)
 
     return compute
@@ -76,6 +78,7 @@ def _multinomial(attributes: Attributes, x: Tensor) -> Tensor:
     array = array_of(x)
     xp = get_array_module(array)
     shape = (array.shape[0], attributes.get("sample_size", 1), array.shape[1])
+    check_shape("Multinomial", shape)
     noise = _generator(attributes, xp).gumbel(size=shape)
     dtype = require("onnx").helper.tensor_dtype_to_np_dtype(attributes.get("dtype", 6))
     return (array[:, None, :] + noise).argmax(axis=-1).astype(dtype)

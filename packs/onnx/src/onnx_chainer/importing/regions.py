@@ -12,6 +12,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import Tensor, array_of, host_array, ints_of, on_device_of
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def _roi_align(attributes: Attributes, x: Tensor, rois: Tensor, batch: Tensor) -
     centered = attributes.get("coordinate_transformation_mode", default) == "half_pixel"
     size = attributes.get("output_height", 1), attributes.get("output_width", 1)
     images = ints_of(batch)
+    check_shape("RoiAlign", (len(images), array.shape[1], *size))
     found = []
     for box, image in zip(boxes, images, strict=True):
         left, top, right, bottom = box - 0.5 if centered else box
@@ -188,6 +190,7 @@ def _roi_align(attributes: Attributes, x: Tensor, rois: Tensor, batch: Tensor) -
 def _sample_places(start: float, extent: float, bins: int, ratio: int) -> Any:
     """Returns the coordinates of the samples of each bin, of the shape (bins, samples)."""
     count = ratio if ratio > 0 else max(int(numpy.ceil(extent / bins)), 1)
+    check_shape("RoiAlign", (bins, count))
     size = extent / bins
     steps = (numpy.arange(count) + 0.5) * size / count
     return start + numpy.arange(bins)[:, None] * size + steps[None, :]
@@ -197,6 +200,7 @@ def _region(attributes: Attributes, picture: Array, ys: Array, xs: Array) -> Any
     """Returns one region, of the shape (1, channels, output height, output width)."""
     height, width = array_of(picture).shape[2:]
     dtype = array_of(picture).dtype
+    check_shape("RoiAlign", (array_of(picture).shape[1], ys.size, xs.size))
     rows, columns = (axis.reshape(-1) for axis in (ys, xs))
     counted = ((rows >= -1) & (rows <= height))[:, None] & ((columns >= -1) & (columns <= width))[
         None, :
@@ -237,6 +241,7 @@ def _weighted_corners(picture: Array, y: Array, z: Array) -> list[Any]:
 def _max_roi_pool(attributes: Attributes, x: Tensor, rois: Tensor) -> Tensor:
     height, width = attributes["pooled_shape"]
     scale = attributes.get("spatial_scale", 1.0)
+    check_shape("MaxRoiPool", (array_of(rois).shape[0], array_of(x).shape[1], height, width))
     return F.roi_pooling_2d(x, array_of(rois), height, width, scale)
 
 
@@ -258,6 +263,8 @@ def _col_to_im(
         (m - d * (k - 1) - 1) // s + 1
         for m, k, s, d in zip(full, block, strides, dilations, strict=True)
     ]
+    check_shape("Col2Im", (n, channels, *full))
+    check_shape("Col2Im", (*block, *counts))
     places = []
     for i in range(ndim):
         at = numpy.arange(block[i])[:, None] * dilations[i] + numpy.arange(counts[i]) * strides[i]

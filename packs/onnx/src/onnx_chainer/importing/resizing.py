@@ -10,6 +10,7 @@ import numpy
 import chainer.functions as F
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import (
     Tensor,
     array_of,
@@ -107,6 +108,9 @@ def _upsample(attributes: Attributes, x: Tensor, scales: Tensor | None = None) -
 
 
 def _resized(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
+    targets = {axis.axis: axis.target for axis in axes}
+    shape = [targets.get(i, n) for i, n in enumerate(array_of(x).shape)]
+    check_shape(attributes.operator, shape)
     mode = attributes.get("mode", "nearest")
     if mode == "nearest":
         return _nearest(attributes, x, axes)
@@ -218,6 +222,7 @@ def _matrix(
     _, half = weigh(attributes, at[:0])
     reach = int(numpy.ceil(half / stretch)) + 1
     low = numpy.floor(at).astype(int)
+    check_shape(attributes.operator, (axis.target, axis.length))
     matrix = numpy.zeros((axis.target, axis.length))
     rows = numpy.arange(axis.target)
     for k in range(-reach, reach + 1):

@@ -115,6 +115,10 @@ def check_external_data(proto: Any, folder: str | None) -> None:
                 f"the data of tensor {tensor.name!r} are in the file {location!r}; load the model "
                 "by its path, so that the file is found"
             )
+        if "\0" in location:
+            raise ONNXFormatError(
+                f"the location of the data of tensor {tensor.name!r} is not a path: {location!r}"
+            )
         root = os.path.realpath(folder)
         path = os.path.realpath(os.path.join(root, location))
         if not location or os.path.isabs(location) or os.path.commonpath([root, path]) != root:

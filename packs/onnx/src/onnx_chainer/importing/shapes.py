@@ -11,6 +11,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.values import (
     Tensor,
     array_of,
@@ -77,7 +78,10 @@ def _split(attributes: Attributes, x: Tensor, sizes: Tensor | None = None) -> tu
         n = array_of(x).shape[axis]
         count = attributes.get("num_outputs", attributes.outputs)
         part = -(-n // count)
-        lengths = [max(min(part, n - i * part), 0) for i in range(count)]
+        # The number may be larger than the number of outputs, those at the end being left out.
+        lengths = [max(min(part, n - i * part), 0) for i in range(min(count, attributes.outputs))]
+        if sum(lengths) < n:
+            lengths.append(n - sum(lengths))
     if len(lengths) == 1:
         return (x,)
     places = numpy.cumsum(lengths)[:-1].tolist()
@@ -112,6 +116,7 @@ def _slice(attributes: Attributes, x: Tensor, *bounds: Tensor) -> Tensor:
 
 def _expand(attributes: Attributes, x: Tensor, shape: Tensor) -> Tensor:
     target = numpy.broadcast_shapes(array_of(x).shape, tuple(ints_of(shape)))
+    check_shape("Expand", target)
     if not is_tracked(x):
         return get_array_module(array_of(x)).broadcast_to(array_of(x), target)
     return F.broadcast_to(x, target)
@@ -124,6 +129,7 @@ def _tile(attributes: Attributes, x: Tensor, reps: Tensor, axis: Tensor | None =
         counts[int(number_of(axis))] = int(number_of(reps))
     else:
         counts = ints_of(reps)
+    check_shape("Tile", (array_of(x).size, *counts))
     if not is_tracked(x):
         return get_array_module(array_of(x)).tile(array_of(x), counts)
     return F.tile(x, tuple(counts))
@@ -168,6 +174,7 @@ def pad_axes(
     if any([a < 0 or b < 0 for a, b in pairs]):
         x = F.get_item(x, index) if is_tracked(x) else array[index]
     widths = [(max(a, 0), max(b, 0)) for a, b in pairs]
+    check_shape("Pad", [n + a + b for n, (a, b) in zip(array_of(x).shape, widths, strict=True)])
     if not any([a or b for a, b in widths]):
         return x
     keywords = {"constant_values": value} if mode == "constant" else {}
@@ -201,6 +208,7 @@ def _constant(attributes: Attributes) -> Tensor:
 
 def _constant_of_shape(attributes: Attributes, shape: Tensor) -> Tensor:
     value = numpy.asarray(attributes.get("value", numpy.zeros(1, numpy.float32)))
+    check_shape("ConstantOfShape", ints_of(shape))
     return numpy.full(ints_of(shape), value.ravel()[0], value.dtype)
 
 
@@ -210,6 +218,7 @@ def _range(attributes: Attributes, start: Tensor, limit: Tensor, delta: Tensor) 
     dtype = array_of(start).dtype
     # As ONNX defines it: NumPy's arange rounds the number of elements in another way.
     count = max(int(numpy.ceil((last - first) / step)), 0)
+    check_shape("Range", (count,))
     if dtype.kind in "iu":
         return (first + numpy.arange(count, dtype=numpy.int64) * step).astype(dtype)
     return (first + numpy.arange(count) * step).astype(dtype)

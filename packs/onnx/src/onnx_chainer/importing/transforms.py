@@ -11,6 +11,7 @@ import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
 from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.limits import check_shape
 from onnx_chainer.importing.shapes import pad_axes
 from onnx_chainer.importing.values import Tensor, array_of, ints_of, number_of
 
@@ -82,6 +83,7 @@ def _stft(
         raise ValueError("STFT needs a window or a length of frames")
     array = array_of(signal)
     count = (array.shape[1] - size) // step + 1
+    check_shape("STFT", (array.shape[0], count, size))
     places = numpy.arange(count)[:, None] * step + numpy.arange(size)[None, :]
     x: Any = F.get_item(signal, (slice(None), places))  # (batch, frames, size, 1 or 2)
     if array.ndim == 2:

@@ -1,0 +1,220 @@
+"""Reads a log that grows: each time only what is new, at a bounded cost."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import json
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from chainer.plugins.board.files import open_inside, presentable
+
+#: Bytes that are read at once.
+_PIECE = 1 << 18
+
+#: Size of the largest entry, in bytes. One of more has another meaning than a line of a log.
+_ENTRY_BYTES = 1 << 22
+
+#: Bytes before the position that must be the same when the file is read again.
+_ANCHOR = 256
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class LogReader:
+    """The entries of a log, of which only new ones are read.
+
+    Of a long log every second, every fourth, ... entry and the last one are kept, so that memory
+    and the response stay bounded.
+
+    Args:
+        path: The log: a list of objects in JSON, as LogReport writes it.
+        top: The folder of the board.
+        limit: Size of the entries that are kept, in bytes of JSON.
+    """
+
+    def __init__(self, path: Path, top: Path, limit: int) -> None:
+        self.limit = limit
+        self._path = path
+        self._top = top
+        self._decoder = json.JSONDecoder()
+        self._restart()
+
+    def _restart(self) -> None:
+        #: Number of complete entries that were read.
+        self.count = 0
+        #: Why the rest cannot be read; empty if it can.
+        self.problem = ""
+        #: Time of the last change, in seconds since 1970.
+        self.modified = 0.0
+        #: The part of the file that was read.
+        self.share = 0.0
+        self._kept: list[bytes] = []
+        self._kept_bytes = 0
+        self._step = 1
+        # The last entry of the list, which gets its end only when another one follows.
+        self._last = b""
+        # Where reading goes on: after the comma behind the last complete entry.
+        self._position = 0
+        self._anchor = b""
+        # The bytes from there on that were read, and white space that was left out of them: the
+        # offset in the buffer and the number of bytes.
+        self._buffer = b""
+        self._removed: list[tuple[int, int]] = []
+        self._state: tuple[int, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """Number of entries that were read, the last one included."""
+        return self.count + bool(self._last)
+
+    def entries(self) -> bytes:
+        """Returns the entries that are kept, as a list in JSON."""
+        last = [self._last] if self._last else []
+        return b"[" + b",".join(self._kept + last) + b"]"
+
+    def update(self, deadline: float) -> None:
+        """Reads what is new.
+
+        Args:
+            deadline: Time of ``time.monotonic()`` at which to stop. The next call goes on there.
+        """
+        try:
+            with open_inside(self._path, self._top) as file:
+                status = os.fstat(file.fileno())
+                state = (status.st_ino, status.st_size, status.st_mtime_ns)
+                if state == self._state and (self.share == 1 or self.problem):
+                    return
+                if not self._is_same_log(file):
+                    self._restart()
+                self.problem = ""
+                self.modified = status.st_mtime
+                self._read(file, status.st_size, deadline)
+                self._state = state
+                start = max(self._position - _ANCHOR, 0)
+                file.seek(start)
+                self._anchor = file.read(self._position - start)
+        except OSError as error:
+            self._restart()
+            self.problem = error.strerror or str(error)
+
+    def _is_same_log(self, file: BinaryIO) -> bool:
+        file.seek(self._position - len(self._anchor))
+        return file.read(len(self._anchor)) == self._anchor
+
+    def _read(self, file: BinaryIO, size: int, deadline: float) -> None:
+        file.seek(self._position)
+        self._last, self._buffer, self._removed = b"", b"", []
+        begin = self._position
+        while not self.problem:
+            piece = file.read(_PIECE)
+            at_end = len(piece) < _PIECE
+            # LogReport keeps space for new entries in the last one: a quarter of the file.
+            if not at_end and piece.isspace():
+                self._removed.append((len(self._buffer), len(piece) - 1))
+                piece = b" "
+            self._buffer += piece
+            try:
+                complete = self._take(at_end)
+            except (ValueError, RecursionError) as error:
+                self.problem = _text_of(error)
+                return
+            if complete or at_end:
+                self.share = 1.0
+                return
+            self.share = file.tell() / max(size, file.tell())
+            if len(self._buffer) > _ENTRY_BYTES:
+                self.problem = f"entry {self.count + 1} is larger than {_ENTRY_BYTES >> 20} MiB"
+            # An entry at least: the next call begins with an empty buffer.
+            if self._position > begin and time.monotonic() > deadline:
+                return
+
+    def _take(self, at_end: bool) -> bool:
+        """Takes the complete entries from the buffer, which begins at the position.
+
+        Returns:
+            bool: Whether the list has ended.
+
+        Raises:
+            ValueError: If it is not a list in JSON, or ends in the middle.
+        """
+        text, _ = codecs.utf_8_decode(self._buffer, "strict", at_end)
+        start = index = 0
+        try:
+            if self._position == 0:
+                index = _skip(text, 0)
+                if index == len(text) and not at_end:
+                    return False
+                if text[index : index + 1] != "[":
+                    raise ValueError("not a list of entries in JSON")
+                start = index = index + 1
+            index = _skip(text, index)
+            while text[index : index + 1] != "]":
+                value, index = self._decoder.raw_decode(text, index)
+                index = _skip(text, index)
+                end = text[index : index + 1]
+                if end == ",":
+                    self._add(_encoded(value, self.limit))
+                    start = index + 1
+                    index = _skip(text, start)
+                elif end == "]":
+                    self._last = _encoded(value, self.limit)
+                elif end or at_end:
+                    raise ValueError(f"expected ',' or ']' after entry {self.count + 1}")
+                else:
+                    return False
+            return True
+        except json.JSONDecodeError:
+            # The rest of the entry comes with the next piece.
+            if at_end:
+                raise
+            return False
+        finally:
+            self._advance(len(text[:start].encode()))
+
+    def _advance(self, size: int) -> None:
+        """Moves the position behind the first bytes of the buffer."""
+        self._buffer = self._buffer[size:]
+        self._position += size + sum(n for offset, n in self._removed if offset < size)
+        self._removed = [(offset - size, n) for offset, n in self._removed if offset >= size]
+
+    def _add(self, entry: bytes) -> None:
+        """Keeps an entry, and fewer of the others if they are too many."""
+        if not entry:
+            return
+        if self.count % self._step == 0:
+            self._kept.append(entry)
+            self._kept_bytes += len(entry) + 1
+        self.count += 1
+        while self._kept_bytes > self.limit and len(self._kept) > 1:
+            del self._kept[1::2]
+            self._step *= 2
+            self._kept_bytes = sum(map(len, self._kept)) + len(self._kept)
+
+
+def _skip(text: str, index: int) -> int:
+    """Returns the index of the next character that is not white space."""
+    match = _SPACE.match(text, index)
+    return index if match is None else match.end()
+
+
+def _encoded(value: object, limit: int) -> bytes:
+    """Returns an entry as JSON that browsers read; empty if it is not an object."""
+    if not isinstance(value, dict):
+        return b""
+    entry: dict[str, Any] = presentable(value)
+    data = json.dumps(entry).encode()
+    if len(data) <= limit:
+        return data
+    # The first members, and the counts, which are last.
+    counts = {key: entry[key] for key in ("epoch", "iteration", "elapsed_time") if key in entry}
+    members = itertools.islice(entry.items(), limit * len(entry) // (2 * len(data)))
+    return json.dumps(dict(members) | counts).encode()
+
+
+def _text_of(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
