@@ -17,7 +17,7 @@ from chainer.testing.array import to_host
 from chainer.testing.conformance.contract import assert_on_device
 from chainer.testing.conformance.refusals import requires
 
-_THREADS, _ROUNDS = 4, 15
+_THREADS, _ROUNDS = 4, 30
 
 
 @pytest.fixture

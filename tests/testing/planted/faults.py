@@ -305,11 +305,11 @@ BACKEND = [
         "[softmax-",
     ),
     kernel_fault(
-        "gradient of tanh misses a square",
-        "tanh",
+        "gradient of sigmoid misses a term",
+        "sigmoid",
         "backward",
-        "y, gy = args[-2:]\nreturn gy * (1 - y)",
-        "[tanh-",
+        "y, gy = args[-2:]\nreturn gy * y",
+        "[sigmoid-",
     ),
     kernel_fault(
         "relu changes its input",
@@ -337,12 +337,12 @@ BACKEND = [
     ),
     kernel_fault(
         "a kernel for contiguous arrays only",
-        "tanh",
+        "sigmoid",
         "forward",
         "x = args[0]\n"
         "order = sorted(range(x.ndim), key=lambda i: -x.strides[i])\n"
         "return original(x.transpose(order).reshape(x.shape))",
-        "[tanh-",
+        "[sigmoid-",
     ),
     kernel_fault(
         "a kernel that fails on empty arrays",

@@ -42,10 +42,10 @@ PROVIDER = [
             ),
             kernel_fault(
                 "a race for memory",
-                "tanh",
+                "softmax",
                 "forward",
-                "memory = fault.__dict__\nmemory['x'] = args[0]\nfor _ in range(20): pass\n"
-                "return original(memory['x'])",
+                "memory = fault.__dict__\nmemory['x'] = args[0]\nfor _ in range(500): pass\n"
+                "return original(memory['x'], *args[1:])",
                 "contract_threads",
                 THREADS,
             ),

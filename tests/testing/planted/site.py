@@ -17,7 +17,7 @@ from chainer.kernel import KernelDeclaration, register_kernel
 chainer_api = 1
 
 OPERATIONS = (
-    "softmax", "relu", "tanh", "linear", "batch_normalization", "adam_update", "dropout",
+    "softmax", "relu", "sigmoid", "linear", "batch_normalization", "adam_update", "dropout",
     "max_pooling_nd", "layer_normalization", "softmax_cross_entropy", "embedding",
 )
 
