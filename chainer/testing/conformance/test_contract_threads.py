@@ -4,12 +4,15 @@
 # ruff: noqa: D103
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
+import chainer
 from chainer.core.arrays.backend import using_device
 from chainer.core.autograd.variable import Variable
 from chainer.core.registry import registries
@@ -17,16 +20,37 @@ from chainer.testing.array import to_host
 from chainer.testing.conformance.contract import assert_on_device
 from chainer.testing.conformance.refusals import requires
 
-_THREADS, _ROUNDS = 4, 30
+_THREADS, _ROUNDS = 4, 3
+
+#: Code that is not the plugin's: to interrupt it would take time and find nothing.
+_NOT_UNDER_TEST = tuple(os.path.dirname(module.__file__) + os.sep for module in (chainer, np))
+_STANDARD_LIBRARY = os.path.dirname(threading.__file__) + os.sep
 
 
 @pytest.fixture
 def often_switching():
-    """Threads take turns after each microsecond: a race shows within few rounds."""
+    """Threads take turns after each second line of the code under test.
+
+    Without it a race would show by chance only, and the less the more the machine has to do.
+    """
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
+    threading.settrace(_trace)
     yield
+    threading.settrace(None)  # pyright: ignore[reportArgumentType]
     sys.setswitchinterval(before)
+
+
+def _trace(frame, event, argument):
+    """Traces the frames of the code under test, and lets other threads run between its lines."""
+    file = frame.f_code.co_filename
+    if file.startswith(_NOT_UNDER_TEST):
+        return None
+    if file.startswith(_STANDARD_LIBRARY) and "site-packages" not in file:
+        return None
+    if frame.f_lineno % 2:
+        time.sleep(1e-6)
+    return _trace
 
 
 def _together(work):
