@@ -23,8 +23,8 @@ from chainer.testing.conformance.refusals import requires
 _THREADS, _ROUNDS = 4, 3
 
 #: Code that is not the plugin's: to interrupt it would take time and find nothing.
-_NOT_UNDER_TEST = tuple(os.path.dirname(module.__file__) + os.sep for module in (chainer, np))
-_STANDARD_LIBRARY = os.path.dirname(threading.__file__) + os.sep
+_NOT_UNDER_TEST = tuple(os.path.dirname(str(module.__file__)) + os.sep for module in (chainer, np))
+_STANDARD_LIBRARY = os.path.dirname(str(threading.__file__)) + os.sep
 
 
 @pytest.fixture
