@@ -6,6 +6,7 @@ import argparse
 import ast
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(given)
     available = list_benchmarks(options.programs)
+    options.benchmarks = [completed(name, available) for name in options.benchmarks]
     if options.list:
         for name, title in available.items():
             print(f"{name:24} {title}")
@@ -85,6 +87,16 @@ def list_benchmarks(programs: Path) -> dict[str, str]:
         if "CASES" in _constants(tree):  # the others are modules that programs share
             found[path.stem] = (ast.get_docstring(tree) or "").split("\n", 1)[0]
     return found
+
+
+def completed(name: str, available: Iterable[str]) -> str:
+    """Returns the benchmark whose name begins with a text, if there is one only, else the text.
+
+    A program cannot have the name of a package that it imports: ``onnx`` is short for
+    ``onnx_models``.
+    """
+    found = [other for other in available if other.startswith(f"{name}_")]
+    return found[0] if name not in available and len(found) == 1 else name
 
 
 def default_threads(programs: Path, name: str) -> list[int]:

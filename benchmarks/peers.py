@@ -16,6 +16,7 @@ PACKAGES = {
     "torch": ["torch", "numpy"],
     "jax": ["jax", "optax", "numpy"],
     "numpy": ["numpy"],
+    "onnxruntime": ["onnxruntime", "onnx", "numpy"],
 }
 
 #: Names of all peers, in the order of the columns.
@@ -25,6 +26,7 @@ NAMES = [
     "ours-numba",
     "before",
     "numpy",
+    "onnxruntime",
     "torch",
     "torch-compile",
     "jax",
@@ -43,8 +45,8 @@ class Peer:
 
     Attributes:
         name: Heading of the column.
-        framework: ``"chainer"``, ``"torch"``, ``"jax"`` or ``"numpy"``: takes programs of
-            ``with_<framework>``.
+        framework: ``"chainer"``, ``"torch"``, ``"jax"``, ``"numpy"`` or ``"onnxruntime"``: takes
+            programs of ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
@@ -93,7 +95,7 @@ def find_peer(
     Args:
         name: One of :data:`NAMES`.
         ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
-            ``ours-numba``, ``numpy``).
+            ``ours-numba``, ``numpy``, ``onnxruntime``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
         before: Interpreter whose environment holds an earlier state of this project (``before``).
 
@@ -107,8 +109,8 @@ def find_peer(
     if name == "before":
         reason = None if before else "name its interpreter: --before PYTHON"
         return Peer(name, "chainer", before or "", unavailable=reason)
-    if name == "numpy":
-        return Peer(name, "numpy", ours)
+    if name in ("numpy", "onnxruntime"):
+        return Peer(name, name, ours)
     if name in ("torch", "torch-compile", "jax"):
         framework = "jax" if name == "jax" else "torch"
         own = _python(folder / framework)

@@ -43,13 +43,13 @@ class Builder:
         self.weights.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
-    def model(self, kind, shape, output):
+    def model(self, kind, shape, output, output_shape):
         """Returns the model with the input ``x``."""
         graph = helper.make_graph(
             self.nodes,
             "model",
             [helper.make_tensor_value_info("x", kind, shape)],
-            [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, output_shape)],
             self.weights,
         )
         return helper.make_model(
@@ -88,13 +88,15 @@ def resnet50():
             before = 4 * middle
     h = b.op("Flatten", b.op("GlobalAveragePool", h), axis=1)
     h = b.op("Gemm", h, b.weight(1000, before), b.weight(1000, scale=0.1), transB=1)
-    return b.model(TensorProto.FLOAT, [1, 3, 224, 224], h)
+    return b.model(TensorProto.FLOAT, [1, 3, 224, 224], h, [1, 1000])
 
 
 def decoder(layers=12, heads=12, units=768, words=50257, tokens=64):
     """Returns a decoder of the size of GPT-2, which gets numbers of words."""
     b = Builder()
-    number = lambda value: b.constant(np.float32(value))  # noqa: E731
+    def number(value):
+        return b.op("Constant", value=numpy_helper.from_array(np.float32(value)))
+
     split = b.constant(np.array([1, tokens, heads, units // heads]))
     joined = b.constant(np.array([1, tokens, units]))
     mask = b.constant(np.tril(np.ones((1, 1, tokens, tokens), bool)))
@@ -141,7 +143,7 @@ def decoder(layers=12, heads=12, units=768, words=50257, tokens=64):
         y = gelu(linear(norm(h), units, 4 * units))
         h = b.op("Add", h, linear(y, 4 * units, units))
     h = b.op("MatMul", norm(h), b.op("Transpose", embedding, perm=[1, 0]))
-    return b.model(TensorProto.INT64, [1, tokens], h)
+    return b.model(TensorProto.INT64, [1, tokens], h, [1, tokens, words])
 
 
 def image():
@@ -152,3 +154,15 @@ def image():
 def words():
     """Returns an input of :func:`decoder`."""
     return np.random.RandomState(1).randint(0, DECODER["words"], (1, DECODER["tokens"]))
+
+
+MODELS = {
+    "ResNet-50": (resnet50, image),
+    "GPT-2 size": (lambda: decoder(**DECODER), words),
+}
+"""Name -> functions that make the model and its input."""
+
+
+def summary(output):
+    """Returns numbers of an output that must be equal for all peers."""
+    return [float(abs(output).mean()), float(output.reshape(-1)[0])]

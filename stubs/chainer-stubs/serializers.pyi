@@ -13,6 +13,7 @@ from chainer.links.serializers import (
     rollback as rollback,
     safetensors as safetensors,
     safetensors_archive as safetensors_archive,
+    safetensors_file as safetensors_file,
     values as values,
 )
 

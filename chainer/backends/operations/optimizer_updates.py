@@ -283,7 +283,7 @@ class AdamUpdate(OptimizerUpdate):
     name = "adam_update"
     reference = _REFERENCES + "AdamKernel"
     scalars = AdamScalars
-    varying = ("alpha_t", "bounds")
+    varying = ("alpha_t", "eps", "eta", "bounds")
 
     def attributes(self, scalars: AdamScalars) -> dict[str, Any]:
         """Returns whether there are bounds: few kernels have them."""

@@ -10,6 +10,7 @@ from chainer.core.arrays.backend import find_backend, get_device
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.lazy_gradient import UNDEFINED
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.config.dtype import get_dtype
 from chainer.core.registry import registries
 
@@ -211,6 +212,9 @@ def _generate(initializer: Any, shape: ShapeLike, device: Device) -> Array:
     dtype = get_dtype(getattr(initializer, "dtype", None))
     with backend.use(device):
         if callable(initializer):
+            if not config.initialize:
+                # Memory of zeros costs nothing before it is used.
+                return backend.xp.zeros(shape, dtype)
             array = backend.xp.empty(shape, dtype)
             initializer(array)
             return array

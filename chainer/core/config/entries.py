@@ -230,6 +230,12 @@ CORE_ENTRIES = (
         "running statistics do not count the second computation.",
     ),
     ConfigEntry(
+        "initialize",
+        True,
+        about="Whether initializers fill new parameters. False makes them zeros at no cost, for "
+        "models whose parameters are all loaded from a file.",
+    ),
+    ConfigEntry(
         "keep_graph_on_report",
         False,
         variable="CHAINER_KEEP_GRAPH_ON_REPORT",

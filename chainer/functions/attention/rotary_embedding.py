@@ -9,6 +9,7 @@ from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.attention.rotary_tables import RotaryScaling, rotary_tables
 from chainer.functions.rules import LinearMap
 
 
@@ -16,8 +17,9 @@ class RotaryEmbedding(LinearMap):
     """Rotation of pairs of elements by angles.
 
     Args:
-        cos (array): Cosines, shape ``(T, D / 2)``.
-        sin (array): Sines, shape ``(T, D / 2)``.
+        cos (array): Cosines, shape ``(T, P)`` or broadcasting to ``(..., T, P)``. The first ``2 *
+            P`` elements are rotated.
+        sin (array): Sines, of the shape of ``cos``.
         interleaved (bool): Whether neighbors are pairs, or halves.
     """
 
@@ -41,13 +43,14 @@ class RotaryEmbedding(LinearMap):
         return (self._rotated(grad_outputs[0], backwards=True),)
 
     def _rotated(self, x: Array, backwards: bool) -> Array:
-        half = x.shape[-1] // 2
+        half = self.cos.shape[-1]
         if self.interleaved:
-            first, second = slice(0, None, 2), slice(1, None, 2)
+            first, second = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
         else:
-            first, second = slice(0, half), slice(half, None)
+            first, second = slice(0, half), slice(half, 2 * half)
         # Like x in memory, so that what undoes a transposition of x copies nothing.
         y = self.xp.empty_like(x)
+        y[..., 2 * half :] = x[..., 2 * half :]
         x = to_compute_dtype(x)
         a, b = x[..., first], x[..., second]
         crossed_a, crossed_b = b * self.sin, a * self.sin
@@ -66,6 +69,8 @@ def rotary_embedding(
     base: float = 10000.0,
     *,
     interleaved: bool = False,
+    scaling: RotaryScaling | None = None,
+    tables: tuple[Array, Array] | None = None,
 ) -> Variable:
     """Rotary position embedding.
 
@@ -76,19 +81,26 @@ def rotary_embedding(
     Args:
         x (Variable or array): Queries or keys, shape ``(..., T, D)``, floating point; ``D`` is
             even.
-        positions (array): Positions of the vectors, shape ``(T,)``, integer or floating point;
-            ``0`` to ``T - 1`` if None.
+        positions (array): Positions of the vectors, integer or floating point: shape ``(T,)``, or
+            ``(B, T)`` for ``x`` of shape ``(B, ..., T, D)`` if rows have positions of their own, as
+            in a batch that is padded on the left. ``0`` to ``T - 1`` if None.
         base (float): Base of the wave lengths.
         interleaved (bool): If True, pairs are neighbors, ``(x[0], x[1])``, ``(x[2], x[3])``, ...
             as in the paper. If False, pairs are halves, ``(x[0], x[D / 2])``, ... as in GPT-NeoX
             and Llama.
+        scaling (dict): How frequencies are stretched for long texts, see
+            :func:`~chainer.functions.rotary_tables`.
+        tables (tuple of arrays): Cosines and sines of the angles instead of ``positions``, ``base``
+            and ``scaling``, shape ``(T, P)`` or ``(B, T, P)``. The first ``2 * P`` elements of each
+            vector are rotated, and the others stay as they are.
 
     Returns:
         Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         InvalidType: If ``x`` is not of floating point numbers or ``D`` is odd.
-        ValueError: If ``positions`` does not have the shape ``(T,)``, or ``base`` is not positive.
+        ValueError: If ``positions`` or ``tables`` have another shape, or ``base`` is not positive.
+        TypeError: If ``tables`` are given together with ``positions`` or ``scaling``.
 
     See: `RoFormer: Enhanced Transformer with Rotary Position Embedding
     <https://arxiv.org/abs/2104.09864>`_
@@ -104,17 +116,42 @@ def rotary_embedding(
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}")
     length, size = array.shape[-2:] if array.ndim >= 2 else (0, 0)
-    if positions is not None and positions.shape != (length,):
-        raise ValueError(
-            f"positions must have the shape {(length,)} for x of shape {array.shape}, "
-            f"got {positions.shape}"
-        )
-    xp = get_array_module(array)
+    # Tables have the dtype of the computation, which is never float16.
     dtype = numpy.dtype(numpy.float64 if array.dtype.itemsize == 8 else numpy.float32)
-    with get_device_from_array(array):
-        # Angles of long texts need more digits than float32 has.
-        frequencies = base ** (-2.0 / max(size, 1) * xp.arange(size // 2, dtype=numpy.float64))
-        steps = xp.arange(length) if positions is None else positions
-        angles = steps.astype(numpy.float64)[:, None] * frequencies
-        cos, sin = xp.cos(angles).astype(dtype), xp.sin(angles).astype(dtype)
+    if tables is None:
+        xp = get_array_module(array)
+        with get_device_from_array(array):
+            steps = xp.arange(length) if positions is None else positions
+            _check_rows("positions", steps.shape, array.shape)
+            cos, sin = rotary_tables(steps, size - size % 2, base, scaling, dtype)
+    else:
+        if positions is not None or scaling is not None:
+            raise TypeError("tables replace positions and scaling: give either")
+        cos, sin = tables
+        _check_tables(cos, sin, array.shape)
+        cos, sin = (table.astype(dtype, copy=False) for table in (cos, sin))
+    if cos.ndim == 3:
+        # Rows of a batch: all axes between the batch and the texts, such as heads, share them.
+        shape = (cos.shape[0], *(1,) * (array.ndim - 3), *cos.shape[1:])
+        cos, sin = cos.reshape(shape), sin.reshape(shape)
     return RotaryEmbedding(cos, sin, interleaved).apply((x,))[0]
+
+
+def _check_rows(name: str, shape: tuple[int, ...], x: tuple[int, ...]) -> None:
+    """Raises ValueError unless the shape is ``(T,)`` or ``(B, T)``."""
+    allowed = {x[-2:-1], (x[0], x[-2]) if len(x) > 2 else x[-2:-1]}
+    if len(x) >= 2 and shape not in allowed:
+        texts = " or ".join(map(str, sorted(allowed, key=len)))
+        raise ValueError(f"{name} must have the shape {texts} for x of shape {x}, got {shape}")
+
+
+def _check_tables(cos: Array, sin: Array, x: tuple[int, ...]) -> None:
+    if cos.shape != sin.shape or cos.ndim < 2:
+        raise ValueError(
+            f"tables must be two arrays of one shape (..., T, P), got {cos.shape} and {sin.shape}"
+        )
+    _check_rows("tables without their last axis", cos.shape[:-1], x)
+    if len(x) >= 2 and 2 * cos.shape[-1] > x[-1]:
+        raise ValueError(
+            f"tables must have at most {x[-1] // 2} pairs for x of shape {x}, got {cos.shape[-1]}"
+        )

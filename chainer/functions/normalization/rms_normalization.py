@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.backends.operations.rms_normalizations import rms_normalization as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
@@ -17,13 +18,15 @@ class RMSNormalization(ComposedFunction):
 
     Args:
         eps (float): Added to the mean square.
+        offset (float): Added to the scaling vector.
     """
 
     type_check_key = ()
     retained_inputs = (0, 1)
 
-    def __init__(self, eps: float) -> None:
+    def __init__(self, eps: float, offset: float = 0.0) -> None:
         self.eps = eps
+        self.offset = offset
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         """Checks dtypes and shapes."""
@@ -35,6 +38,7 @@ class RMSNormalization(ComposedFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""
         x, gamma = inputs
+        gamma = self._scale(gamma)
         self._kernel = operation.select(x, gamma, eps=self.eps)
         y, self._inv_rms = self._kernel.forward(x, gamma, self.eps)
         return (y,)
@@ -42,8 +46,13 @@ class RMSNormalization(ComposedFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Computes the gradients on arrays."""
         x, gamma = self.retained_input_arrays
-        gradients = self._kernel.backward(x, gamma, grad_outputs[0], self._inv_rms)
+        gx, ggamma = self._kernel.backward(x, self._scale(gamma), grad_outputs[0], self._inv_rms)
+        gradients = gx, ggamma.astype(gamma.dtype, copy=False)
         return tuple([gradients[i] for i in target_input_indexes])
+
+    def _scale(self, gamma: Array) -> Array:
+        """Returns the factor of the vectors, which float16 would round if it were near 1."""
+        return to_compute_dtype(gamma) + self.offset if self.offset else gamma
 
     def compose(self, x: Variable, gamma: Variable) -> Variables:
         """Computes the output with differentiable functions."""
@@ -51,11 +60,13 @@ class RMSNormalization(ComposedFunction):
         compute_dtype = "f" if dtype.itemsize < 4 else dtype
         x, gamma = cast(x, compute_dtype), cast(gamma, compute_dtype)
         square = sum_axes(x * x, axis=-1, keepdims=True) / max(x.shape[-1], 1)
-        return (cast(x * (square + self.eps) ** -0.5 * gamma, dtype),)
+        return (cast(x * (square + self.eps) ** -0.5 * (gamma + self.offset), dtype),)
 
 
 @explained_keywords
-def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-6) -> Variable:
+def rms_normalization(
+    x: VariableLike, gamma: VariableLike, eps: float = 1e-6, offset: float = 0.0
+) -> Variable:
     """Root mean square normalization.
 
     Vectors along the last axis are divided by the root of their mean square and scaled: layer
@@ -65,6 +76,8 @@ def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-6) -
         x (Variable or array): Vectors, shape ``(..., D)``, floating point.
         gamma (Variable or array): Scaling vector, shape ``(D,)``.
         eps (float): Added to the mean square for numerical stability.
+        offset (float): Added to ``gamma``. With 1, a scaling vector of zeros is the identity, as in
+            the models Gemma.
 
     Returns:
         Variable: Output of the shape and dtype of ``x``.
@@ -78,4 +91,4 @@ def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-6) -
         >>> F.rms_normalization(np.array([[1, 7]], np.float32), np.ones(2, np.float32)).array
         array([[0.2, 1.4]], dtype=float32)
     """
-    return RMSNormalization(eps).apply((x, gamma))[0]
+    return RMSNormalization(eps, offset).apply((x, gamma))[0]

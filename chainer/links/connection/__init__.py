@@ -23,4 +23,5 @@ MODULES: dict[str, tuple[str, ...]] = {
     "mlp_convolution_2d": ("MLPConvolution2D",),
     "parameter": ("Parameter",),
     "scale": ("Scale",),
+    "squeeze_excitation": ("SqueezeExcitation",),
 }

@@ -11,5 +11,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "group_normalization": ("GroupNormalization",),
     "instance_normalization": ("InstanceNormalization",),
     "layer_normalization": ("LayerNormalization",),
+    "layer_scale": ("LayerScale",),
     "rms_normalization": ("RMSNormalization",),
 }

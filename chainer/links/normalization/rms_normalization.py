@@ -23,11 +23,14 @@ class RMSNormalization(Link):
         size (int or None): Size of the vectors along the last axis; if None, it is inferred at the
             first call.
         eps (float): Value added to the mean square for numerical stability.
-        initial_gamma (initializer): Initializer of the scaling vector; one by default.
+        initial_gamma (initializer): Initializer of the scaling vector; one by default, less
+            ``offset``.
+        offset (float): Value added to the scaling vector.
 
     Attributes:
         gamma (Parameter): Scaling parameter of shape ``(size,)``.
         eps (float): Value added to the mean square.
+        offset (float): Value added to the scaling vector.
 
     See: `Root Mean Square Layer Normalization <https://arxiv.org/abs/1910.07467>`_
 
@@ -37,18 +40,25 @@ class RMSNormalization(Link):
     """
 
     def __init__(
-        self, size: int | None = None, eps: float = 1e-6, initial_gamma: InitializerLike = None
+        self,
+        size: int | None = None,
+        eps: float = 1e-6,
+        initial_gamma: InitializerLike = None,
+        offset: float = 0.0,
     ) -> None:
         super().__init__()
         self.eps = eps
+        self.offset = offset
         with self.init_scope():
-            self.gamma = Parameter(get_initializer(initial_gamma, default=1), size)
+            self.gamma = Parameter(get_initializer(initial_gamma, default=1 - offset), size)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
         yield "size", None if self.gamma.array is None else self.gamma.size
         yield "eps", self.eps
+        if self.offset:
+            yield "offset", self.offset
 
     def forward(self, x: VariableLike) -> Variable:
         """Normalizes vectors.
@@ -61,4 +71,4 @@ class RMSNormalization(Link):
         """
         if self.gamma.array is None:
             self.gamma.initialize(infer_last_axis(self, x))
-        return rms_normalization(x, self.gamma, self.eps)
+        return rms_normalization(x, self.gamma, self.eps, self.offset)

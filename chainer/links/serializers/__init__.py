@@ -16,6 +16,7 @@ MODULES = {
     "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),
     "npz": ("DictionarySerializer", "NpzDeserializer", "load_npz", "save_npz"),
     "safetensors": ("load_safetensors", "save_safetensors"),
+    "safetensors_file": ("SafetensorsFile", "open_safetensors"),
 }
 
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.serializers)

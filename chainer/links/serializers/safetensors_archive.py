@@ -13,13 +13,13 @@ import os
 import re
 import zlib
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy
 
 from chainer.core.arguments import require_attribute
 from chainer.core.installation import install_command
-from chainer.core.typing import FilePath, HostArray
+from chainer.core.typing import DType, FilePath, HostArray
 from chainer.links.serializers.file_format import (
     FileFormatError,
     describe_source,
@@ -42,9 +42,15 @@ _DTYPES = {
     "I64": "<i8",
     "F64": "<f8",
     "C64": "<c8",
-    "BF16": "bfloat16",
 }
-_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+#: Name of a type in the header -> dtype of the package ml_dtypes.
+_EXTENDED_DTYPES = {
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+}
+_NAMES = {dtype: name for name, dtype in (_DTYPES | _EXTENDED_DTYPES).items()}
 
 _CHECKSUM = "chainer_crc32"
 _CHUNK = 1 << 20
@@ -101,7 +107,7 @@ def write_safetensors(
 def _type_name(name: str, dtype: Any) -> str:
     # NumPy's code of types of other packages, such as bfloat16, tells nothing but their size.
     code = "?" if dtype.kind == "b" else dtype.str.replace("|", "")
-    found = _NAMES.get("bfloat16" if dtype.name == "bfloat16" else code)
+    found = _NAMES.get(dtype.name if dtype.name in _EXTENDED_DTYPES.values() else code)
     if found is None:
         raise TypeError(f"safetensors has no type for {name!r} of dtype {dtype}")
     return found
@@ -121,54 +127,124 @@ def read_safetensors(
     Raises:
         FileFormatError: If the file is damaged, truncated or of another format.
     """
-    source = describe_source(file)
     if isinstance(file, (str, os.PathLike)):
-        if os.path.getsize(file) < 8:
-            raise FileFormatError(
-                f"{source} is not a file of safetensors: it has less than 8 bytes"
-            )
-        data = numpy.memmap(file, dtype=numpy.uint8, mode="r")
+        data = map_file(file)
     else:
         require_attribute("file", file, "read", "a path or a binary file object")
         data = numpy.frombuffer(file.read(), numpy.uint8)
-    with format_errors(f"{source} is not a file of safetensors"):
-        return _parse(data)
+    with format_errors(f"{describe_source(file)} is not a file of safetensors"):
+        header = parse_header(data)
+        _check(header.text, data[header.start :])
+        arrays: dict[str, HostArray] = {}
+        for name, entry in header.entries.items():
+            array = view_tensor(data, header, name, entry)
+            array.flags.writeable = False
+            arrays[name] = array
+    return arrays, header.metadata
 
 
-def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
+def map_file(file: FilePath, mode: Literal["r", "c"] = "r") -> HostArray:
+    """Maps the bytes of a file into memory.
+
+    Args:
+        file: Path of the file.
+        mode: ``"r"``, or ``"c"`` for memory that may be changed, which does not change the file.
+
+    Raises:
+        FileFormatError: If the file is too short to be of the format.
+    """
+    if os.path.getsize(file) < 8:
+        raise FileFormatError(
+            f"{describe_source(file)} is not a file of safetensors: it has less than 8 bytes"
+        )
+    # Not a numpy.memmap: a view of this class costs time in every operation.
+    return numpy.memmap(file, dtype=numpy.uint8, mode=mode).view(numpy.ndarray)
+
+
+class Entry(NamedTuple):
+    """A tensor as the header describes it.
+
+    Attributes:
+        type_name: Name of its type.
+        shape: Its shape.
+        begin: Index of its first byte, counted from the end of the header.
+        end: Index after its last byte.
+    """
+
+    type_name: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+class Header(NamedTuple):
+    """The header of a file.
+
+    Attributes:
+        text: Its bytes.
+        start: Index of the first byte after it.
+        entries: The tensors by name.
+        metadata: Texts by name.
+    """
+
+    text: bytes
+    start: int
+    entries: dict[str, Entry]
+    metadata: dict[str, str]
+
+
+def parse_header(data: HostArray) -> Header:
+    """Reads the header of a file, and checks every number in it.
+
+    Args:
+        data: The bytes of the file.
+
+    Raises:
+        ValueError: If something in it is wrong; a caller adds the name of the file.
+    """
     if data.size < 8:
         raise ValueError("it has less than 8 bytes")
     length = int.from_bytes(data[:8].tobytes(), "little")
     if length > min(_LONGEST_HEADER, data.size - 8):
         raise ValueError(f"its header has {length} bytes, but the file {data.size}")
     text = data[8 : 8 + length].tobytes()
-    _check(text, data[8 + length :])
-    header = json.loads(text.decode())
-    metadata = header.pop("__metadata__", {})
-    body = data[8 + length :]
-    arrays: dict[str, HostArray] = {}
-    used: list[tuple[int, int]] = []
-    for name, entry in header.items():
-        begin, end = (int(n) for n in entry["data_offsets"])
-        shape = tuple([int(n) for n in entry["shape"]])
-        dtype = _dtype(name, entry["dtype"])
-        if not 0 <= begin <= end <= body.size:
-            raise ValueError(f"{name!r} has the bytes {begin} to {end}, of {body.size}")
-        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != end - begin:
-            raise ValueError(f"{name!r} has {end - begin} bytes, but dtype {dtype} and {shape}")
-        used.append((begin, end))
-        part = body[begin:end]
-        # A view needs aligned elements; files of other writers may have others.
-        aligned = part.ctypes.data % dtype.alignment == 0
-        array = (part if aligned else part.copy()).view(dtype).reshape(shape)
-        array.flags.writeable = False
-        arrays[name] = array
-    used.sort()
+    values = json.loads(text.decode())
+    metadata = values.pop("__metadata__", {})
+    size = data.size - 8 - length
+    entries: dict[str, Entry] = {}
+    for name, value in values.items():
+        begin, end = (int(n) for n in value["data_offsets"])
+        shape = tuple([int(n) for n in value["shape"]])
+        type_name = value["dtype"]
+        itemsize = _item_bits(name, type_name)
+        if not 0 <= begin <= end <= size:
+            raise ValueError(f"{name!r} has the bytes {begin} to {end}, of {size}")
+        if min(shape, default=0) < 0 or math.prod(shape) * itemsize != 8 * (end - begin):
+            raise ValueError(f"{name!r} has {end - begin} bytes, but type {type_name} and {shape}")
+        entries[name] = Entry(type_name, shape, begin, end)
+    used = sorted((entry.begin, entry.end) for entry in entries.values())
     if any([a[1] > b[0] for a, b in itertools.pairwise(used)]):
         raise ValueError("its tensors overlap")
-    if sum([end - begin for begin, end in used]) != body.size:
+    if sum([end - begin for begin, end in used]) != size:
         raise ValueError("its tensors do not fill the file")
-    return arrays, {str(key): str(value) for key, value in metadata.items()}
+    texts = {str(key): str(value) for key, value in metadata.items()}
+    return Header(text, 8 + length, entries, texts)
+
+
+def view_tensor(data: HostArray, header: Header, name: str, entry: Entry) -> HostArray:
+    """Returns a tensor as a view of the bytes of the file.
+
+    Args:
+        data: The bytes of the file.
+        header: Their header.
+        name: Name of the tensor, for errors.
+        entry: The tensor.
+    """
+    dtype = dtype_of_type(name, entry.type_name)
+    part = data[header.start + entry.begin : header.start + entry.end]
+    # A view needs aligned elements; files of other writers may have others.
+    aligned = part.ctypes.data % dtype.alignment == 0
+    return (part if aligned else part.copy()).view(dtype).reshape(entry.shape)
 
 
 def _check(text: bytes, body: HostArray) -> None:
@@ -188,15 +264,32 @@ def _check(text: bytes, body: HostArray) -> None:
         raise ValueError("it is damaged: its checksum differs from its contents")
 
 
-def _dtype(name: str, type_name: Any) -> Any:
-    if type_name not in _DTYPES:
-        raise ValueError(f"{name!r} has the unknown type {type_name!r}")
-    if type_name != "BF16":
+def _item_bits(name: str, type_name: Any) -> int:
+    """Returns the number of bits of an element."""
+    if type_name in _DTYPES:
+        return 8 * numpy.dtype(_DTYPES[type_name]).itemsize
+    if type_name in _EXTENDED_DTYPES:
+        return 16 if type_name == "BF16" else 8
+    raise ValueError(f"{name!r} has the unknown type {type_name!r}")
+
+
+def dtype_of_type(name: str, type_name: str) -> DType:
+    """Returns the dtype of a type of the format.
+
+    Args:
+        name: Name of the tensor, for errors.
+        type_name: Name of the type.
+
+    Raises:
+        ImportError: If it is a type of the package ml_dtypes, which is not installed.
+    """
+    if type_name in _DTYPES:
         return numpy.dtype(_DTYPES[type_name])
+    wanted = _EXTENDED_DTYPES[type_name]
     try:
         import ml_dtypes
     except ImportError as error:
         raise ImportError(
-            f"{name!r} is of bfloat16, which needs ml_dtypes: {install_command('ml_dtypes')}"
+            f"{name!r} is of {wanted}, which needs ml_dtypes: {install_command('ml_dtypes')}"
         ) from error
-    return numpy.dtype(ml_dtypes.bfloat16)
+    return numpy.dtype(getattr(ml_dtypes, wanted))

@@ -149,19 +149,72 @@ def _attention_errors(draw):
     ]
 
 
-def _rotary(x, positions=None, base=10000.0, interleaved=False):
+def _rotary(x, positions=None, base=10000.0, interleaved=False, tables=None):
     """Pairs as complex numbers, which are multiplied by exp(i * angle)."""
     size = x.shape[-1]
     p = np.arange(x.shape[-2]) if positions is None else positions
-    angle = p[:, None] * base ** (-2 * np.arange(size // 2) / size)
+    angle = p[..., None] * base ** (-2 * np.arange(size // 2) / size)
+    turn = np.exp(1j * angle) if tables is None else tables[0] + 1j * tables[1]
+    if turn.ndim == 3:
+        turn = turn.reshape((len(turn), *(1,) * (x.ndim - 3), *turn.shape[1:]))
+    size = 2 * turn.shape[-1]
     y = x.copy()
     first, second = (
-        (np.s_[..., ::2], np.s_[..., 1::2])
+        (np.s_[..., :size:2], np.s_[..., 1:size:2])
         if interleaved
-        else (np.s_[..., : size // 2], np.s_[..., size // 2 :])
+        else (np.s_[..., : size // 2], np.s_[..., size // 2 : size])
     )
-    z = (x[first] + 1j * x[second]) * np.exp(1j * angle)
+    z = (x[first] + 1j * x[second]) * turn
     y[first], y[second] = z.real, z.imag
+    return y
+
+
+def _rotary_samples(draw):
+    rows = np.array([[0, 0, 1], [0, 1, 2]])
+    partial = np.cos(rows[..., None] * 1.0), np.sin(rows[..., None] * 1.0)
+    return [
+        Sample(draw((2, 3, 5, 4))),
+        Sample(draw((5, 2)), interleaved=True),
+        Sample(draw((2, 5, 6)), interleaved=True, base=100.0),
+        Sample(draw((2, 3, 4)), positions=np.array([7, 0, 3])),
+        Sample(draw((2, 2, 3, 4)), positions=rows, label="positions of each row"),
+        Sample(draw((2, 2, 3, 6)), tables=partial, label="tables of a part"),
+        Sample(draw((2, 3, 6)), tables=partial, interleaved=True, label="a part, neighbors"),
+        Sample(draw((2, 0, 4)), kind="empty"),
+        Sample(draw((2, 3, 0)), kind="empty"),
+    ]
+
+
+def _rotary_tables(p, size, base=10000.0, scaling=None):
+    """Angles as definitions say, pair by pair; scaling is linear."""
+    factor = 1.0 if scaling is None else scaling["factor"]
+    angles = np.empty((*p.shape, size // 2))
+    for i in range(size // 2):
+        angles[..., i] = p * base ** (-2 * i / size) / factor
+    return np.cos(angles), np.sin(angles)
+
+
+def _alibi(slopes, n_queries, n_keys, offset=None):
+    offset = max(n_keys - n_queries, 0) if offset is None else offset
+    y = np.empty((len(slopes), n_queries, n_keys))
+    for i in range(n_queries):
+        for j in range(n_keys):
+            y[:, i, j] = -slopes * abs(i + offset - j)
+    return y
+
+
+def _t5_bias(table, n_queries, n_keys, offset=None, bidirectional=True, max_distance=128):
+    offset = max(n_keys - n_queries, 0) if offset is None else offset
+    n = len(table) // 2 if bidirectional else len(table)
+    y = np.empty((table.shape[1], n_queries, n_keys))
+    for i in range(n_queries):
+        for j in range(n_keys):
+            distance = j - i - offset
+            size = abs(distance) if bidirectional else max(-distance, 0)
+            if size >= n // 2:
+                share = np.log(size / (n // 2)) / np.log(max_distance / (n // 2))
+                size = min(n // 2 + int(share * (n - n // 2)), n - 1)
+            y[:, i, j] = table[size + (n if bidirectional and distance > 0 else 0)]
     return y
 
 
@@ -188,14 +241,7 @@ SPECS = (
     OpSpec(
         "rotary_embedding",
         reference=_rotary,
-        samples=lambda draw: [
-            Sample(draw((2, 3, 5, 4))),
-            Sample(draw((5, 2)), interleaved=True),
-            Sample(draw((2, 5, 6)), interleaved=True, base=100.0),
-            Sample(draw((2, 3, 4)), positions=np.array([7, 0, 3])),
-            Sample(draw((2, 0, 4)), kind="empty"),
-            Sample(draw((2, 3, 0)), kind="empty"),
-        ],
+        samples=_rotary_samples,
         errors=lambda draw: [
             ErrorInput(np.ones((3, 4), int), error=type_check.InvalidType, match="kind == f"),
             ErrorInput(draw((3, 5)), error=type_check.InvalidType, match=r"shape\[-1\] % 2 == 0"),
@@ -206,6 +252,99 @@ SPECS = (
                 positions=np.arange(4),
                 error=ValueError,
                 match=r"positions must have the shape \(3,\)",
+            ),
+            ErrorInput(
+                draw((2, 5, 3, 4)),
+                positions=np.zeros((5, 3)),
+                error=ValueError,
+                match=r"positions must have the shape \(3,\) or \(2, 3\)",
+            ),
+            ErrorInput(
+                draw((3, 4)),
+                tables=(np.ones((3, 3)), np.ones((3, 3))),
+                error=ValueError,
+                match="tables must have at most 2 pairs",
+            ),
+            ErrorInput(
+                draw((3, 4)),
+                tables=(np.ones((3, 2)), np.ones((3, 1))),
+                error=ValueError,
+                match="tables must be two arrays of one shape",
+            ),
+            ErrorInput(
+                draw((3, 4)),
+                positions=np.arange(3),
+                tables=(np.ones((3, 2)), np.ones((3, 2))),
+                error=TypeError,
+                match="give either",
+            ),
+        ],
+    ),
+    OpSpec(
+        "rotary_tables",
+        call=lambda F, p, **options: F.rotary_tables(getattr(p, "array", p), **options),
+        covers=("rotary_tables",),
+        reference=_rotary_tables,
+        samples=lambda draw: [
+            Sample(np.array([0.0, 3.0, 7.0]), size=4),
+            Sample(
+                np.array([[0.0, 0.0], [1.0, 2.0]]),
+                size=6,
+                base=50.0,
+                scaling={"rope_type": "linear", "factor": 2.0},
+            ),
+            Sample(np.zeros((0,)), size=4, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(draw((3,)), size=3, error=ValueError, match="size must be even, got 3"),
+            ErrorInput(draw((3,)), size=4, base=0.0, error=ValueError, match="base must be pos"),
+            ErrorInput(
+                draw((3,)),
+                size=4,
+                scaling={"rope_type": "magic"},
+                error=ValueError,
+                match=r"rope_type of scaling must be one of 'default', .*'yarn', got 'magic'",
+            ),
+            ErrorInput(
+                draw((3,)),
+                size=4,
+                scaling={"type": "linear"},
+                error=ValueError,
+                match="'linear' needs 'factor', a positive number, got None",
+            ),
+        ],
+        gradient_order=0,
+        constant_outputs=(0, 1),
+        output_dtype="float32",
+    ),
+    OpSpec(
+        "alibi_bias",
+        reference=_alibi,
+        samples=lambda draw: [
+            Sample(draw((3,)), n_queries=4, n_keys=4),
+            Sample(draw((2,)), n_queries=2, n_keys=5),
+            Sample(draw((2,)), n_queries=2, n_keys=5, offset=1),
+            Sample(draw((2,)), n_queries=0, n_keys=5, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(draw((2, 1)), 2, 2, error=ValueError, match=r"the shape \(H,\), got \(2, 1"),
+            ErrorInput(draw((2,)), 2, -1, error=ValueError, match="must not be negative"),
+        ],
+    ),
+    OpSpec(
+        "relative_position_bias",
+        reference=_t5_bias,
+        samples=lambda draw: [
+            Sample(draw((8, 2)), n_queries=5, n_keys=5, max_distance=7),
+            Sample(draw((6, 2)), n_queries=2, n_keys=9, bidirectional=False, max_distance=8),
+            Sample(draw((8, 3)), n_queries=2, n_keys=4, offset=0),
+            Sample(draw((8, 3)), n_queries=2, n_keys=0, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(draw((8,)), 2, 2, error=ValueError, match="shape .buckets, heads., got"),
+            ErrorInput(draw((2, 1)), 2, 2, error=ValueError, match="at least 4 buckets, got 2"),
+            ErrorInput(
+                draw((8, 1)), 2, 2, max_distance=2, error=ValueError, match="must be more than 2"
             ),
         ],
     ),

@@ -45,13 +45,14 @@ SPECS = (
     ),
     OpSpec(
         "rms_normalization",
-        reference=lambda x, gamma, eps=1e-6: (
-            x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * gamma
+        reference=lambda x, gamma, eps=1e-6, offset=0.0: (
+            x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * (gamma + offset)
         ),
         samples=lambda draw: [
             Sample(draw((2, 3)), draw((3,))),
             Sample(draw((2, 3, 4)), draw((4,)), eps=0.1),
             Sample(draw((4,)), draw((4,))),
+            Sample(draw((2, 3)), draw((3,)), offset=1.0),
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         tolerances=_HALF,

@@ -92,6 +92,11 @@ class Adam(DeclaredOptimizer):
     both), see: `Adaptive Gradient Methods with Dynamic Bound of Learning Rate
     <https://openreview.net/forum?id=Bkg3g2R9FX>`_.
 
+    Other frameworks add ``eps`` to the root of the second moment after its bias correction, and
+    multiply the weight decay by ``alpha``. With ``pytorch_style`` this one does so, too, so that
+    their settings give the same steps. By default ``eps`` is added before, and counts more in the
+    first steps: about 32 times as much in the very first one, with ``beta2 = 0.999``.
+
     Args:
         alpha (float): Coefficient of learning rate.
         beta1 (float): Exponential decay rate of the first order moment.
@@ -103,10 +108,13 @@ class Adam(DeclaredOptimizer):
         adabound (bool): Whether to use the AdaBound variant of Adam.
         final_lr (float): Final (SGD) learning rate in AdaBound.
         gamma (float): Convergence speed of the bound functions in AdaBound.
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
+            decay is multiplied by ``alpha``, as in PyTorch.
 
     Raises:
         ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
-            of float32 for float16 parameters.
+            of float32 for float16 parameters, or if ``pytorch_style`` is combined with
+            ``adabound``.
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
@@ -119,6 +127,7 @@ class Adam(DeclaredOptimizer):
     adabound: bool = hyperparameter(default=False)
     final_lr: float = hyperparameter(default=0.1)
     gamma: float = hyperparameter(default=0.001)
+    pytorch_style: bool = hyperparameter(default=False)
 
     operation = adam_update
     states = ("m", "v", "vhat")
@@ -130,7 +139,23 @@ class Adam(DeclaredOptimizer):
         h = hyperparam
         bounds = rule.bounds if h.adabound else None
         rate = _bias_corrected(h, rule.t)
+        if h.pytorch_style:
+            return cls._pytorch_scalars(h, rule.t)
         return AdamScalars(rate, h.beta1, h.beta2, h.eps, h.eta, h.weight_decay_rate, bounds)
+
+    @classmethod
+    def _pytorch_scalars(cls, hyperparam: Hyperparameter, t: int) -> AdamScalars:
+        """Returns the numbers that place ``eps`` and the weight decay as PyTorch does."""
+        h = hyperparam
+        if h.adabound:
+            raise ValueError("pytorch_style must be False if adabound is True: PyTorch has none")
+        if t == 0:
+            _check_started(t, "learning rate")
+        # The step m / c1 / (sqrt(v / c2) + eps) is sqrt(c2) / c1 * m / (sqrt(v) + sqrt(c2) * eps).
+        root = math.sqrt(1.0 - h.beta2**t)
+        step = root / (1.0 - h.beta1**t)
+        eta = h.eta * h.alpha  # multiplies the weight decay, too
+        return AdamScalars(step, h.beta1, h.beta2, h.eps * root, eta, h.weight_decay_rate, None)
 
     @classmethod
     def shares_scalars(cls, hyperparam: Hyperparameter) -> bool:
@@ -169,6 +194,8 @@ class AdamW(Adam):
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
         weight_decay_rate (float): Weight decay rate.
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
+            decay is multiplied by ``alpha``, as in PyTorch.
     """
 
     amsgrad: bool = hyperparameter(default=False, init=False)
@@ -186,6 +213,7 @@ class AMSGrad(AdamW):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
+        pytorch_style (bool): Whether ``eps`` is added after the bias correction, as in PyTorch.
     """
 
     weight_decay_rate: float = hyperparameter(default=0, init=False)

@@ -691,6 +691,11 @@ MODERN = [
         *_params((2, 4, 3, 4), (2, 2, 5, 4), (2, 2, 5, 6)),
     ),
     case(
+        "rotary of a part",
+        lambda x: F.rotary_embedding(x, tables=F.rotary_tables(np.arange(3), 2), interleaved=True),
+        *_params((2, 3, 4)),
+    ),
+    case(
         "attention mask",
         F.scaled_dot_product_attention,
         *_params((1, 3, 4), (1, 5, 4), (1, 5, 6)),

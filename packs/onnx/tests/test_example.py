@@ -10,6 +10,7 @@ import runpy
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnx_chainer
 import pytest
 from onnx_chainer.converter_registry import registry
@@ -30,6 +31,29 @@ def test_digits(tmp_path, capsys):
     assert chainer_accuracy > 0.9
     assert runtime == pytest.approx(chainer_accuracy, abs=1e-6)
     assert "in onnxruntime" in capsys.readouterr().out
+
+
+def test_fine_tuning(tmp_path, capsys):
+    pytest.importorskip("sklearn")
+    program = runpy.run_path(str(FOLDER / "examples" / "fine_tune.py"))
+    words = ["--epochs", "2", "--width", "8", "--size", "16", "--out", str(tmp_path)]
+    accuracies = program["main"]([*words, "--capture", "--train", "layer*", "bn*"])
+    assert accuracies["chainer"] > 0.6
+    assert accuracies["onnxruntime"] == pytest.approx(accuracies["chainer"], abs=1e-6)
+    assert accuracies["int8"] == pytest.approx(accuracies["chainer"], abs=0.02)
+    assert "int8         accuracy" in capsys.readouterr().out
+    first = onnx.load(tmp_path / "resnet18.onnx").graph
+    last = {t.name: t for t in onnx.load(tmp_path / "digits.onnx").graph.initializer}
+    changed = set()
+    for tensor in first.initializer:
+        name = f"param_features_{tensor.name.replace('.', '_')}"
+        if name in last:
+            before, after = map(onnx.numpy_helper.to_array, (tensor, last[name]))
+            if (before != after).any():
+                changed.add(tensor.name)
+    # The patterns leave out the first convolution.
+    assert {"layer1.0.conv1.weight", "bn1.weight", "bn1.running_mean"} <= changed
+    assert "conv1.weight" not in changed
 
 
 @pytest.mark.parametrize("page", [FOLDER / "README.md", FOLDER.parent.parent / "docs" / "onnx.md"])

@@ -125,10 +125,15 @@ from chainer.functions.array.transpose_sequence import (
 )
 from chainer.functions.array.vstack import Vstack as Vstack, vstack as vstack
 from chainer.functions.array.where import Where as Where, where as where
+from chainer.functions.attention.position_biases import (
+    alibi_bias as alibi_bias,
+    relative_position_bias as relative_position_bias,
+)
 from chainer.functions.attention.positional_encoding import (
     positional_encoding as positional_encoding,
 )
 from chainer.functions.attention.rotary_embedding import rotary_embedding as rotary_embedding
+from chainer.functions.attention.rotary_tables import rotary_tables as rotary_tables
 from chainer.functions.attention.scaled_dot_product_attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )

@@ -73,6 +73,7 @@ from chainer.links.connection.local_convolution_2d import LocalConvolution2D as 
 from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D as MLPConvolution2D
 from chainer.links.connection.parameter import Parameter as Parameter
 from chainer.links.connection.scale import Scale as Scale
+from chainer.links.connection.squeeze_excitation import SqueezeExcitation as SqueezeExcitation
 from chainer.links.loss.black_out import BlackOut as BlackOut
 from chainer.links.loss.crf1d import CRF1d as CRF1d
 from chainer.links.loss.hierarchical_softmax import (
@@ -99,6 +100,7 @@ from chainer.links.normalization.instance_normalization import (
     InstanceNormalization as InstanceNormalization,
 )
 from chainer.links.normalization.layer_normalization import LayerNormalization as LayerNormalization
+from chainer.links.normalization.layer_scale import LayerScale as LayerScale
 from chainer.links.normalization.rms_normalization import RMSNormalization as RMSNormalization
 from chainer.links.rnn.gru import (
     GRU as GRU,

@@ -35,6 +35,87 @@ class TestRMSNormalization(testing.LinkTestCase):
         return (y.astype(x.dtype),)
 
 
+class TestRMSNormalizationWithOffset(TestRMSNormalization):
+    def create_link(self, initializers):
+        return L.RMSNormalization(None, initial_gamma=initializers[0], offset=1.0)
+
+    def forward_expected(self, link, inputs):
+        (x,) = inputs
+        y = x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + link.eps) * (1 + link.gamma.array)
+        return (y.astype(x.dtype),)
+
+
+def test_an_offset_changes_nothing_at_first():
+    x = np.random.default_rng(0).standard_normal((2, 3)).astype("f")
+    plain, offset = L.RMSNormalization(3), L.RMSNormalization(3, offset=1.0)
+    np.testing.assert_array_equal(offset.gamma.array, 0)
+    np.testing.assert_array_equal(plain(x).array, offset(x).array)
+
+
+class TestLayerScale(testing.LinkTestCase):
+    skip_double_backward_test = skip_serialization_test = False
+    param_names = ("gamma",)
+    dtypes = ("float32", "float64")
+    layouts = ("contiguous", "strided")
+    check_backward_options = {"atol": 1e-3, "rtol": 1e-3}
+    check_double_backward_options = {"atol": 1e-2, "rtol": 1e-2}
+
+    def generate_params(self):
+        return (np.random.uniform(0.5, 1.5, 3),)
+
+    def create_link(self, initializers):
+        return L.LayerScale(None, initializers[0], axis=1)
+
+    def generate_inputs(self):
+        return (np.random.uniform(-1, 1, (2, 3, 4)),)
+
+    def forward_expected(self, link, inputs):
+        return (inputs[0] * link.gamma.array[:, None],)
+
+
+def test_layer_scale_of_vectors():
+    link = L.LayerScale(3)
+    np.testing.assert_allclose(link(np.ones((2, 4, 3), "f")).array, 1e-5)
+    with pytest.raises(ValueError, match=r"must have the axis 1 of the channels, got \(3,\)"):
+        L.LayerScale(3, axis=1)(np.ones(3, "f"))
+
+
+class TestSqueezeExcitation(testing.LinkTestCase):
+    skip_double_backward_test = skip_serialization_test = False
+    param_names = ("squeeze/W", "squeeze/b", "expand/W", "expand/b")
+    dtypes = ("float64",)
+    layouts = ("contiguous", "strided")
+
+    def generate_params(self):
+        shapes = (2, 4), (2,), (4, 2), (4,)
+        return tuple(np.random.uniform(0.5, 1.5, shape) for shape in shapes)
+
+    def create_link(self, initializers):
+        link = L.SqueezeExcitation(4, 2, activation=F.tanh)
+        parameters = link.squeeze.W, link.squeeze.b, link.expand.W, link.expand.b
+        for parameter, initializer in zip(parameters, initializers, strict=True):
+            parameter.array = np.array(initializer)
+        return link
+
+    def generate_inputs(self):
+        return (np.random.uniform(-1, 1, (3, 4, 2, 3)),)
+
+    def forward_expected(self, link, inputs):
+        (x,) = inputs
+        hidden = np.tanh(x.mean(axis=(2, 3)) @ link.squeeze.W.array.T + link.squeeze.b.array)
+        factors = 1 / (1 + np.exp(-(hidden @ link.expand.W.array.T + link.expand.b.array)))
+        return (x * factors[:, :, None, None],)
+
+
+def test_sizes_of_squeeze_excitation():
+    assert L.SqueezeExcitation(64).squeeze.W.shape == (4, 64)
+    assert L.SqueezeExcitation(3).squeeze.W.shape == (1, 3)
+    with pytest.raises(ValueError, match="must be positive, got 8 and 0"):
+        L.SqueezeExcitation(8, 0)
+    with pytest.raises(ValueError, match=r"x must have the shape \(B, C, ...\), got \(2, 8\)"):
+        L.SqueezeExcitation(8)(np.ones((2, 8), "f"))
+
+
 class TestMultiHeadAttention(testing.LinkTestCase):
     param_names = ("query/W", "key/b", "value/W", "output/b")
     dtypes = ("float64",)

@@ -12,6 +12,7 @@ from chainer.links.serializers import (
     rollback as rollback,
     safetensors as safetensors,
     safetensors_archive as safetensors_archive,
+    safetensors_file as safetensors_file,
     values as values,
 )
 from chainer.links.serializers.file_format import FileFormatError as FileFormatError
@@ -30,6 +31,10 @@ from chainer.links.serializers.npz import (
 from chainer.links.serializers.safetensors import (
     load_safetensors as load_safetensors,
     save_safetensors as save_safetensors,
+)
+from chainer.links.serializers.safetensors_file import (
+    SafetensorsFile as SafetensorsFile,
+    open_safetensors as open_safetensors,
 )
 
 # Installed packs register more names.

@@ -61,23 +61,24 @@ def Mish(g: Nodes, x: str) -> str:
 @rule()
 def RotaryEmbedding(g: Nodes, x: str) -> str:
     """Rotations of pairs of elements by constant angles."""
-    size = g.shape()[-1]
-    half, last = size // 2, g.ndim() - 1
+    last = g.ndim() - 1
+    half = g.func.cos.shape[-1]
+    size = 2 * half
     if g.func.interleaved:
         first, second = numpy.arange(0, size, 2), numpy.arange(1, size, 2)
     else:
         first, second = numpy.arange(half), numpy.arange(half, size)
     cos, sin = g.const(array_of(g.func.cos)), g.const(array_of(g.func.sin))
     a, b = g.gather(x, first, last), g.gather(x, second, last)
-    joined = g(
-        "Concat",
-        g("Sub", g("Mul", a, cos), g("Mul", b, sin)),
-        g("Add", g("Mul", a, sin), g("Mul", b, cos)),
-        axis=last,
-    )
+    parts = [g("Sub", g("Mul", a, cos), g("Mul", b, sin))]
+    parts += [g("Add", g("Mul", a, sin), g("Mul", b, cos))]
+    others = numpy.arange(size, g.shape()[-1])
+    if others.size:
+        parts.append(g.gather(x, others, last))
+    joined = g("Concat", *parts, axis=last)
     # Back to the places that the elements came from.
-    order = numpy.argsort(numpy.concatenate([first, second]))
-    return joined if (order == numpy.arange(size)).all() else g.gather(joined, order, last)
+    order = numpy.argsort(numpy.concatenate([first, second, others]))
+    return joined if (order == numpy.arange(order.size)).all() else g.gather(joined, order, last)
 
 
 @rule()

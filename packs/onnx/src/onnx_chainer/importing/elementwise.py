@@ -23,6 +23,7 @@ from onnx_chainer.importing.values import (
     host_array,
     is_float,
     is_variable,
+    ndim_of,
     number_of,
     same_dtype,
 )
@@ -86,11 +87,20 @@ def _div(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
 
 
 @broadcasts
+@constants(1)
 def _pow(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     a, b = _broadcast_of_opset_6(attributes, a, b)
     if not is_float(a):
         xp = get_array_module(array_of(a))
         return xp.power(array_of(a), array_of(b)).astype(dtype_of(a))
+    if not is_variable(b) and array_of(b).size == 1 and ndim_of(b) <= ndim_of(a):
+        # Products take a tenth of the time of NumPy's power. Normalizations spelled as several
+        # operators have a square, GELU has a cube.
+        exponent = number_of(b)
+        if exponent == 2:
+            return a * a
+        if exponent == 3:
+            return a * a * a
     return a ** same_dtype(b, a)
 
 
@@ -179,10 +189,7 @@ def _where(attributes: Attributes, condition: Tensor, x: Tensor, y: Tensor) -> T
 
 
 def _gelu(attributes: Attributes, x: Tensor) -> Any:
-    if attributes.get("approximate", "none") == "tanh":
-        inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
-        return 0.5 * x * (1 + F.tanh(inner))
-    return 0.5 * x * (1 + F.erf(x * 0.7071067811865476))
+    return F.gelu(x, attributes.get("approximate", "none") == "tanh")
 
 
 def _hard_sigmoid(attributes: Attributes, x: Array) -> Tensor:

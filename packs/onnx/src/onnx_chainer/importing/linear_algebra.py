@@ -57,9 +57,21 @@ def _gemm(attributes: Attributes, a: Tensor, b: Tensor, c: Tensor | None = None)
     return y if c is None else y + (c if beta == 1 else c * beta)
 
 
+def _is_transposed(b: Tensor) -> bool:
+    """Returns whether a matrix is the transposed view of an array in the usual order."""
+    array = array_of(b)
+    if not isinstance(array, numpy.ndarray) or array.ndim != 2 or array.shape[0] < 2:
+        return False
+    return array.flags.f_contiguous and not array.flags.c_contiguous
+
+
 @result_shape(_product_shape)
 def _matmul(attributes: Attributes, a: Tensor, b: Tensor) -> Tensor:
     if is_float(a):
+        if _is_transposed(b) and ndim_of(a) > 1:
+            # Scores of words are products by the transposed embedding. A linear function reads the
+            # embedding as it is, for which iDeep takes three quarters of the time.
+            return F.linear(a, F.transpose(b), n_batch_axes=ndim_of(a) - 1)
         return F.matmul(a, b)
     return get_array_module(array_of(a)).matmul(array_of(a), array_of(b))
 
