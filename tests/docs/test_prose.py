@@ -86,8 +86,9 @@ BANNED = {
 
 #: Path -> words that are right there.
 EXCEPTIONS: dict[str, frozenset[str]] = {
-    # Spellings of programs for other frameworks, which lead to ours.
+    # Names that people try, in the spelling that they try.
     "chainer/core/foreign_names/tables.py": frozenset({"layer_normalisation"}),
+    "docs/guide/coming-from-pytorch.md": frozenset({"layer_normalisation"}),
     # The variable $HOME, and the name of the dataset: Street View House Numbers.
     "chainer/training/dataset/download.py": frozenset({"home"}),
     "chainer/training/datasets/svhn.py": frozenset({"house"}),

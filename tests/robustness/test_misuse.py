@@ -906,6 +906,84 @@ row(
 )
 
 
+@case(MisuseWarning, "config.train is the text 'False', and every text .* counts as True")
+def text_as_a_truth_value(out):
+    with chainer.using_config("train", "False"):
+        pass
+
+
+@case(MisuseWarning, "sets config.train to False was not entered.*write it in a with statement")
+def configuration_without_with(out):
+    chainer.using_config("train", False)
+
+
+@case(MisuseWarning, "sets config.enable_backprop to False was not entered")
+def no_backprop_mode_without_with(out):
+    chainer.no_backprop_mode()
+
+
+@case(MisuseWarning, r"shapes \(4, 1\) and \(4,\) has the shape \(4, 4\).*give both one shape")
+def column_minus_vector(out):
+    F.mean((L.Linear(3, 1)(X) - np.ones(4, "f")) ** 2)
+
+
+@case(MisuseWarning, r"shapes \(4,\) and \(4, 1\) has the shape \(4, 4\)")
+def vector_minus_column(out):
+    F.mean((chainer.Variable(np.ones(4, "f")) - L.Linear(3, 1)(X)) ** 2)
+
+
+@case(MisuseWarning, r"shapes \(4,\) and \(4, 1\) has the shape \(4, 4\)")
+def array_minus_column(out):
+    F.mean((np.ones(4, "f") - L.Linear(3, 1)(X)) ** 2)
+
+
+@case(MisuseWarning, "found no gradient in any parameter")
+def loss_in_no_backprop_mode(out):
+    model = L.Linear(3, 1)
+    with chainer.no_backprop_mode():
+        loss = F.sum(model(X))
+    steps(model, lambda: loss, 2)
+
+
+def matrix():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.matrix(X)
+
+
+for name, phrase, call in [
+    ("link", "optimizer must be an optimizer", lambda: extensions.find_learning_rate(X, X)),
+    (
+        "batch",
+        "iterator must be an iterator of batches",
+        lambda: extensions.find_learning_rate(optimizers.SGD(), X),
+    ),
+    ("model", "model must be a link", lambda: extensions.recompute_statistics(X, [X])),
+    (
+        "batches",
+        "batches must be an iterable of batches",
+        lambda: extensions.recompute_statistics(L.BatchNormalization(3), 5),
+    ),
+]:
+    row(f"wrong_{name}_of_extension", TypeError, phrase, lambda out, call=call: call())
+row(
+    *("matrix_in_variable", TypeError, r"numpy.matrix is not supported.*numpy.asarray\(x\)"),
+    lambda out: chainer.Variable(matrix()),
+)
+row(
+    *("matrix_in_function", TypeError, r"numpy.matrix is not supported.*numpy.asarray\(x\)"),
+    lambda out: F.sum(matrix()),
+)
+row(
+    *("dtype_without_such_a_name", TypeError, "data type 'float23' not understood"),
+    lambda out: F.cast(X, "float23"),
+)
+row(
+    *("class_in_sequential", ValueError, r"layers must be links, got the class Linear: write Lin"),
+    lambda out: chainer.Sequential(L.Linear),
+)
+
+
 class Nested(chainer.Chain):
     def __init__(self):
         super().__init__()
@@ -931,9 +1009,10 @@ def other_targets_of_sigmoid_cross_entropy():
     F.sigmoid_cross_entropy(X, np.full((4, 3), 7, "i"))
 
 
-def backward_without_recording():
-    with chainer.no_backprop_mode():
-        y = F.sum(F.relu(chainer.Variable(X)))
+def input_changed_in_place():
+    x = chainer.Variable(X.copy())
+    y = F.sum(x * x)
+    x.array += 1
     y.backward()
 
 
@@ -946,7 +1025,7 @@ SILENT = [
     negative_id,
     accuracy_of_a_label_without_class,
     other_targets_of_sigmoid_cross_entropy,
-    backward_without_recording,
+    input_changed_in_place,
     grad_of_inputs_of_which_one_is_unconnected,
 ]
 

@@ -37,6 +37,16 @@ class NumpyBackend(Backend):
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> numpy.ndarray[Any, Any]:
         return array
 
+    def wrap(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+        # Its products are matrix products, and its slices keep two axes.
+        if isinstance(array, numpy.matrix):
+            raise TypeError(
+                "numpy.matrix is not supported, because x * y means another product there; convert "
+                "it by numpy.asarray(x) (for a sparse matrix of SciPy: x.toarray() instead of "
+                "x.todense())"
+            )
+        return array
+
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
 

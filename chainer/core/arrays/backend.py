@@ -210,7 +210,21 @@ def wrap(array: Array) -> Array:
     Raises:
         TypeError: If the object is not an array of a known backend.
     """
-    return array if type(array) is numpy.ndarray else backend_of(array).wrap(array)
+    if type(array) is numpy.ndarray:
+        return array if array.dtype.isnative else native_copy(array)
+    return backend_of(array).wrap(array)
+
+
+def native_copy(array: Array) -> Array:
+    """Returns a copy of a NumPy array in the byte order of the machine.
+
+    Files written on other machines give arrays of foreign byte order. Their dtype is not equal to
+    the dtype of parameters.
+
+    Args:
+        array: NumPy array.
+    """
+    return array.astype(array.dtype.newbyteorder("="))
 
 
 def copied(array: Array) -> Array:

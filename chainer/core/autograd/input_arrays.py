@@ -21,6 +21,7 @@ from chainer.core.arrays.backend import (
     Backend,
     find_backend,
     get_device_from_array,
+    native_copy,
     not_an_array_message,
 )
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
@@ -38,7 +39,9 @@ _Scalar: Any = numpy.generic
 def input_array(self: FunctionNode, obj: Any) -> Array:
     """Converts an input that is not a variable to an array of the type that variables store."""
     # NumPy arrays, such as labels, are by far the most frequent. They need no search.
-    if obj is None or type(obj) is _ndarray:
+    if type(obj) is _ndarray:
+        return obj if obj.dtype.isnative else native_copy(obj)
+    if obj is None:
         return obj
     backend = find_backend(obj.__class__)
     if backend is None:

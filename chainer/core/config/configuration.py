@@ -8,6 +8,7 @@ The core reads a few entries at every call of a function. Their values are attri
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import warnings
 import weakref
@@ -343,8 +344,27 @@ class ConfigContext(contextlib.ContextDecorator):
         self._value = value
         self._config = config
         self._previous: list[Any] = []
+        self._is_used = False
+
+    def __call__(self, func: Any) -> Any:
+        """Returns a function that runs in this context."""
+        # It counts as used even if the function is never called.
+        self._is_used = True
+        return super().__call__(func)
+
+    def __del__(self) -> None:
+        # Without "with", nothing was set. At the end of the process it does not matter any more.
+        if not self.__dict__.get("_is_used", True) and not sys.is_finalizing():
+            warn_once(
+                "context without with",
+                self._name,
+                f"the context that sets config.{self._name} to {self._value!r} was not entered, "
+                "so it had no effect: write it in a with statement, or assign to "
+                f"chainer.config.{self._name}",
+            )
 
     def __enter__(self) -> None:
+        self._is_used = True
         values = _states_of(self._config).state.values
         previous = values.get(self._name, _ABSENT)
         setattr(self._config, self._name, self._value)

@@ -17,6 +17,7 @@ import numpy
 from chainer.core.config.blas_threads import limit_blas_threads, parse_count
 from chainer.core.config.input_casts import cast_request
 from chainer.core.config.mixed16 import Mixed16, mixed16
+from chainer.core.misuse import warn_once
 from chainer.core.typing import DType
 
 #: Values of the entries that switch a kernel provider. The entries for cuDNN and iDeep had the same
@@ -87,6 +88,14 @@ class ConfigEntry:
             self.apply(value)
         if self.choices and value not in self.choices:
             raise ValueError(f"config.{self.name} must be {one_of(self.choices)}, got {value!r}")
+        if isinstance(value, str) and isinstance(self.default, bool) and not self.choices:
+            warn_once(
+                "text as a truth value",
+                self.name,
+                f"config.{self.name} is the text {value!r}, and every text that is not empty "
+                "counts as True: write True or False",
+                stacklevel=4,
+            )
 
 
 def one_of(choices: tuple[Any, ...]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.typing import ArrayGrads, Arrays, Indexes
+from chainer.core.misuse import warn_once
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
@@ -127,11 +128,34 @@ class Sub(BroadcastingFunction):
 
     label = "_ - _"
 
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        super().check_type_forward(in_types)
+        # Types are checked at the first call with these shapes, so that this costs nothing later.
+        warn_of_column_and_vector(*[type_check.eval(each.shape) for each in in_types])
+
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] - inputs[1],)
 
     def partials(self, ops: Ops, targets: Indexes, gy: Value) -> list[Value]:
         return [-gy if i else gy for i in targets]
+
+
+def warn_of_column_and_vector(*shapes: Shape) -> None:
+    """Warns of the difference of ``(N, 1)`` and ``(N,)``: predictions and targets, as a rule.
+
+    Args:
+        shapes: The two shapes.
+    """
+    column, vector = sorted(shapes, key=len, reverse=True)
+    if len(vector) == 1 and len(column) == 2 and column == (vector[0], 1) and vector[0] > 1:
+        warn_once(
+            "column and vector",
+            "difference",
+            f"the difference of arrays of the shapes {shapes[0]} and {shapes[1]} has the shape "
+            f"{(vector[0], vector[0])}. If it is the error of predictions, give both one shape; "
+            "for all pairs write x[:, None] - y[None]",
+            stacklevel=6,
+        )
 
 
 class SubFromConstant(ConstantOperator):

@@ -18,6 +18,7 @@ from chainer.functions.math._addition import (
     Neg,
     Sub,
     SubFromConstant,
+    warn_of_column_and_vector,
 )
 from chainer.functions.math._multiplication import Div, DivFromConstant, Mul, MulConstant
 from chainer.functions.math._operand import (
@@ -119,6 +120,8 @@ def subtract_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     if isinstance(rhs, Variable):
         return Sub().apply((self, rhs))[0]
     check_operand(rhs)
+    if rhs.__class__ is numpy.ndarray:
+        warn_of_column_and_vector(self.shape, rhs.shape)
     return AddConstant(_negated(rhs)).apply((self,))[0]
 
 
@@ -136,6 +139,8 @@ def reflected_subtract_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     if isinstance(lhs, Variable):
         return Sub().apply((lhs, self))[0]
     check_operand(lhs)
+    if lhs.__class__ is numpy.ndarray:
+        warn_of_column_and_vector(lhs.shape, self.shape)
     return SubFromConstant(lhs).apply((self,))[0]
 
 

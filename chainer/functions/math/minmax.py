@@ -48,8 +48,8 @@ _index_sections = SharedSections(
             searched, and the result is an index in the flattened array.
 
     Returns:
-        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
-        through it.
+        ~chainer.Variable: Output variable of dtype int32 (int64 if more than 2**31 elements are
+        searched), without that axis. No gradient flows through it.
 
     Raises:
         TypeError: If ``axis`` is neither None nor an int.
@@ -94,6 +94,10 @@ class Min(SelectorBase):
     method = "min"
 
 
+#: Number of elements whose indexes int32 can hold.
+MAX_INT32_LENGTH = 2**31
+
+
 class IndexSelectorBase(FunctionNode):
     """Index of one value along an axis; not differentiable."""
 
@@ -112,8 +116,11 @@ class IndexSelectorBase(FunctionNode):
         check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
-        index = getattr(inputs[0], self.method)(axis=self.axis)
-        return (self.xp.asarray(index).astype("int32"),)
+        (x,) = inputs
+        index = getattr(x, self.method)(axis=self.axis)
+        length = x.size if self.axis is None else x.shape[self.axis]
+        dtype = "int32" if length <= MAX_INT32_LENGTH else "int64"
+        return (self.xp.asarray(index).astype(dtype),)
 
 
 class ArgMax(IndexSelectorBase):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.arrays.lookup import is_array
@@ -110,9 +111,15 @@ def find_learning_rate(
         Rates and losses, with ``suggestion`` and ``plot``.
 
     Raises:
+        TypeError: If ``optimizer`` or ``iterator`` is something else.
         RuntimeError: If the optimizer is not set up, or fewer than three losses were finite.
         ValueError: If the range or the number of steps is not usable.
     """
+    # Optimizers of other packages need not be of our class.
+    if not hasattr(optimizer, "target") or not hasattr(optimizer, "hyperparam"):
+        raise wrong_type("optimizer", "an optimizer", optimizer)
+    if not hasattr(iterator, "__next__"):
+        raise wrong_type("iterator", "an iterator of batches", iterator)
     model = optimizer.target
     if model is None:
         raise RuntimeError("the optimizer is not set up: call its setup() with the model first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.function import no_backprop_mode
@@ -80,8 +81,13 @@ def recompute_statistics(
         Number of batches.
 
     Raises:
+        TypeError: If ``model`` is not a link, or ``batches`` is not iterable.
         ValueError: If there are no batches.
     """
+    if not isinstance(model, Link):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("model", "a link", model)
+    if not isinstance(batches, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("batches", "an iterable of batches", batches)
     layers = [link for link in model.links() if isinstance(link, BatchNormalization)]
     decays = [link.decay for link in layers]
     device = device_of(model) if device is None else get_device(device)

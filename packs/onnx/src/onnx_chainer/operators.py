@@ -147,4 +147,6 @@ class Operators(ApplicationNodes):
     def one_hot(self, indices: str, depth: int, dtype: DTypeLike, axis: int = -1) -> str:
         """Returns vectors of zeros with a one at each index."""
         values = self.const([0, 1], dtype)
+        # ONNX Runtime has this operator for few combinations of dtypes only.
+        indices = self.cast(indices, numpy.int64)
         return self("OneHot", indices, self.ints(depth), values, axis=axis)
