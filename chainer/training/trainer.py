@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +18,7 @@ from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.utils import termination
 from chainer.core.utils.atomic_file import remove_leftovers
+from chainer.core.utils.output_locks import OutputLocks
 from chainer.core.utils.repr_texts import Plain, call_text
 from chainer.links.loaded_state import load_optional, serialize_if_able
 from chainer.links.serializer import Serializer
@@ -79,7 +80,8 @@ class Trainer(CheckedKeywords):
         stop_trigger: Trigger that determines when to stop the training loop. If it is not callable,
             it is passed to :class:`~chainer.training.triggers.IntervalTrigger`. If it is None, the
             loop does not stop.
-        out (str): Output directory, made when the loop starts.
+        out (str): Output directory, made when the loop starts. A relative path is resolved then:
+            the program may change its working directory later.
         extensions: Iterable of extensions to register, or dictionary of extensions by name.
 
     Raises:
@@ -310,13 +312,29 @@ class Trainer(CheckedKeywords):
                 standard error stream before the finalization, which may take long or fail in turn.
 
         Raises:
-            RuntimeError: If the training was completed before.
+            RuntimeError: If the training was completed before, or if another process is writing the
+                same log or snapshots in the output directory.
             OSError: If the output directory cannot be made.
         """
         if self._done:
             raise RuntimeError("cannot run training loop multiple times")
+        self.out = os.path.abspath(self.out)
         os.makedirs(self.out, exist_ok=True)
         remove_leftovers(self.out)
+        locks = OutputLocks(self.out, self._written_names())
+        try:
+            self._run(show_loop_exception_msg)
+        finally:
+            locks.release()
+
+    def _written_names(self) -> Iterator[str]:
+        """Yields the names, or patterns of names, of the files that extensions write."""
+        for entry in self._extensions.values():
+            name = getattr(entry.extension, "written_name", None)
+            if isinstance(name, str):
+                yield name
+
+    def _run(self, show_loop_exception_msg: bool) -> None:
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         resumed, self._started = self._started, True
         self._start_at = _get_time()

@@ -73,8 +73,8 @@ def make_temporary(directory: str, name: str, create: Callable[[str], int]) -> t
         descriptor = create(path)
         # Another process that starts right now may have taken it for a leftover, before it was
         # locked. Then a new one is made.
-        if lock(descriptor) and _is_at(descriptor, path):
-            _held.add(descriptor)
+        if lock(descriptor) and is_at(descriptor, path):
+            keep_open(descriptor)
             return path, descriptor
         os.close(descriptor)
 
@@ -132,8 +132,17 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
+def keep_open(descriptor: int) -> None:
+    """Leaves a locked file open until :func:`unlock`, in this process and not in forked ones.
+
+    Args:
+        descriptor: Descriptor of the file.
+    """
+    _held.add(descriptor)
+
+
 def unlock(descriptor: int) -> None:
-    """Closes a descriptor of :func:`make_temporary`, which releases the lock.
+    """Closes a descriptor of :func:`keep_open` or :func:`make_temporary`, which releases the lock.
 
     Args:
         descriptor: The descriptor.
@@ -142,7 +151,13 @@ def unlock(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _is_at(descriptor: int, path: str) -> bool:
+def is_at(descriptor: int, path: str) -> bool:
+    """Returns whether an open file is the one that has a name now.
+
+    Args:
+        descriptor: Descriptor of the file.
+        path: The name.
+    """
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

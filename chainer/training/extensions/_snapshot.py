@@ -97,6 +97,11 @@ class Snapshot(Extension):
         """``'snapshot'`` for snapshots of the trainer, otherwise ``'snapshot_object'``."""
         return "snapshot" if self._target is None else "snapshot_object"
 
+    @property
+    def written_name(self) -> str | None:
+        """Name, or pattern of the names, of the files; another process may not write them."""
+        return self.filename if isinstance(self.filename, str) else None
+
     def restore(self, trainer: Trainer) -> None:
         """Loads the latest snapshot that is intact, if ``autoload`` was asked for.
 

@@ -146,6 +146,11 @@ class LogReport(HasAccumulator, Extension):
         self._set_filename(value)
 
     @property
+    def written_name(self) -> str | None:
+        """Name of the log file, or its pattern; another process may not write it meanwhile."""
+        return self._filename
+
+    @property
     def log(self) -> list[dict[str, Any]]:
         """The current list of observation dictionaries."""
         return self._log

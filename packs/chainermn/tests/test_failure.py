@@ -90,6 +90,46 @@ def test_killed():
     assert time.monotonic() - begin < 300  # the other process would wait for 600 s
 
 
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_process_that_ends_early(size):
+    """It ends well while the others wait for it: they would wait for ever."""
+    begin = time.monotonic()
+    status, _, error = run(size, "fail.py", "end", 1)
+    assert status == 1
+    assert re.search(r"rank 1 of \d \(process \d+ on .*\) ended with status 0 while others", error)
+    assert re.search(r"rank [02] waits in barrier \(fail.py, line \d+\)", error)
+    assert time.monotonic() - begin < 40  # some seconds after the start of MPI
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["thread", "long"])
+def test_processes_that_end_at_different_times(way):
+    """A process that has ended is not missed: it has a thread, or the others do not need it."""
+    status, out, error = run(3, "fail.py", way, 1)
+    assert status == 0, error
+    assert out.count("end\n") == 2
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs /dev/shm")
+@pytest.mark.parametrize("way", ["raise", "kill"])
+def test_no_shared_memory_is_left(way):
+    def segments():
+        return {name for name in os.listdir("/dev/shm") if name.startswith("mpich_shm_")}
+
+    mpiexec()
+    before = segments()
+    run(2, "fail.py", way, 1)
+    left = segments() - before
+    for process in Path("/proc").iterdir():  # others test at the same time
+        if process.name.isdigit():
+            try:
+                maps = (process / "maps").read_text()
+            except OSError:
+                continue
+            left = {name for name in left if name not in maps}
+    assert not left
+
+
 def test_caught_exit_is_not_a_failure():
     status, out, error = run(2, "fail.py", "caught", 0)
     assert status == 0, error

@@ -15,6 +15,7 @@ from chainer.core.utils import (
     imgproc as imgproc,
     installed as installed,
     meta as meta,
+    output_locks as output_locks,
     placed_memory as placed_memory,
     precision as precision,
     repr_texts as repr_texts,

@@ -7,7 +7,13 @@ import os
 import weakref
 from contextlib import suppress
 
-from chainer.core.utils.temporary_names import lock, make_temporary, temporary_name, unlock
+from chainer.core.utils.temporary_names import (
+    keep_open,
+    lock,
+    make_temporary,
+    temporary_name,
+    unlock,
+)
 
 #: Bytes that are copied at once.
 _BLOCK = 1 << 20
@@ -87,9 +93,10 @@ class SecondCopy:
         try:
             # Before it has the name of a temporary file, which others would remove.
             lock(descriptor)
+            keep_open(descriptor)
             os.link(self._path, hidden)
         except BaseException:
-            os.close(descriptor)
+            unlock(descriptor)
             raise
         copy, remove_copy = self._hidden, self._finalizer
         self._hold(hidden, descriptor)

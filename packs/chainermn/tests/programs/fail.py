@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import chainermn
@@ -20,12 +21,27 @@ if comm.rank == rank:
         sys.exit("no data")
     if way == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if way == "end":
+        sys.exit(0)
+    if way == "thread":
+        # The program has ended, but its thread comes to the others.
+        threading.Thread(target=lambda: (time.sleep(6), comm.barrier())).start()
+        sys.exit(0)
     if way == "caught":
         try:
             sys.exit(4)
         except SystemExit:
             pass
         time.sleep(1.2)
+if way == "long":
+    # The others do not need the one that has ended.
+    half = comm.split(int(comm.rank == rank), comm.rank)
+    if comm.rank == rank:
+        sys.exit(0)
+    time.sleep(5)
+    half.barrier()
+    print("end", flush=True)
+    sys.exit(0)
 if way == "wait":
     print("waits", flush=True)
     time.sleep(600)

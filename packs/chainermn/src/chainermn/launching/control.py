@@ -6,8 +6,9 @@ import json
 import secrets
 import socket
 import threading
-import time
 from typing import Any, NamedTuple
+
+from chainermn.launching.waiting import find_place
 
 #: Environment variable by which processes find the launcher: host, port and a secret.
 VARIABLE = "CHAINERMN_LAUNCHER"
@@ -20,9 +21,9 @@ class End(NamedTuple):
         rank: Its rank.
         pid: Its process number.
         host: Its host.
-        kind: ``failed`` (an exception), ``exited`` (``sys.exit`` with a status) or ``lost`` (it
-            ended without telling why).
-        text: The traceback of an exception.
+        kind: ``failed`` (an exception), ``exited`` (``sys.exit`` with a status), ``early`` (it
+            ended well, but others wait for it) or ``lost`` (it ended without telling why).
+        text: The traceback of an exception, or where others wait.
         status: Exit status.
     """
 
@@ -55,7 +56,9 @@ class ControlServer:
         self.ends: list[End] = []
         #: Ranks that have ended, in any way.
         self.ended: set[int] = set()
-        self._connections: list[socket.socket] = []
+        #: Rank -> where the process was when it was asked last; see :meth:`ask`.
+        self.places: dict[int, dict[str, Any]] = {}
+        self._connections: dict[int, socket.socket] = {}
         self.changed = threading.Event()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -75,12 +78,13 @@ class ControlServer:
             rank, pid, host = int(hello["rank"]), int(hello["pid"]), str(hello["host"])
             with self._lock:
                 self.processes[rank] = pid, host
-                self._connections.append(connection)
-            end = {}
+                self._connections[rank] = connection
+            end: dict[str, Any] = {}
             try:
-                end = _message(lines.readline())
+                while (end := _message(lines.readline())).get("kind") == "place":
+                    self.places[rank] = end
             except OSError:
-                pass  # reset by a process that was killed
+                end = {}  # reset by a process that was killed
             kind = end.get("kind", "lost")
             with self._lock:
                 self.ended.add(rank)
@@ -94,11 +98,28 @@ class ControlServer:
             except OSError:
                 pass
 
+    def ask(self) -> None:
+        """Asks the processes that run where they are; the answers come in :attr:`places`."""
+        with self._lock:
+            ended = sorted(self.ended)
+            running = [c for rank, c in self._connections.items() if rank not in self.ended]
+        for connection in running:
+            try:
+                connection.sendall((json.dumps({"ended": ended}) + "\n").encode())
+            except OSError:
+                pass  # it is ending now
+
+    def end_of(self, rank: int, kind: str, text: str, status: int) -> None:
+        """Records an end that the process itself did not tell."""
+        pid, host = self.processes[rank]
+        with self._lock:
+            self.ends.append(End(rank, pid, host, kind, text, status))
+
     def close(self) -> None:
         """Stops listening, which ends processes that wait."""
         self._socket.close()
         with self._lock:
-            for connection in self._connections:
+            for connection in self._connections.values():
                 try:
                     connection.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -118,10 +139,26 @@ class ControlClient:
         host, port, secret = variable.rsplit(":", 2)
         self._socket = socket.create_connection((host, int(port)), timeout=30)
         self._socket.settimeout(None)
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
         self._send({"secret": secret, "rank": rank, "pid": pid, "host": socket.gethostname()})
+        threading.Thread(target=self._answer, name="chainer launch", daemon=True).start()
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._socket.sendall((json.dumps(message) + "\n").encode())
+        with self._lock:
+            self._socket.sendall((json.dumps(message) + "\n").encode())
+
+    def _answer(self) -> None:
+        """Answers the questions of the launcher."""
+        try:
+            with self._socket.makefile("r", encoding="utf-8") as lines:
+                for line in lines:
+                    place = find_place(_message(line).get("ended", []))
+                    self._send({"kind": "place", **place._asdict()})
+        except (OSError, ValueError):
+            pass  # closed
+        finally:
+            self._closed.set()
 
     def tell(self, kind: str, text: str = "", status: int = 0) -> None:
         """Tells how this process ends; see :class:`End`."""
@@ -129,13 +166,7 @@ class ControlClient:
 
     def wait(self, seconds: float) -> None:
         """Waits until the launcher ends this process, or has ended itself."""
-        self._socket.settimeout(seconds)
-        end = time.monotonic() + seconds
-        try:
-            while time.monotonic() < end and self._socket.recv(1):
-                pass
-        except OSError:
-            pass
+        self._closed.wait(seconds)
 
     def close(self) -> None:
         """Closes this side of the connection; for children, which must not keep it open."""

@@ -13,6 +13,7 @@ from types import FrameType
 
 from chainermn.launching.control import VARIABLE, ControlServer, End
 from chainermn.launching.finding import Launcher, find_launcher
+from chainermn.launching.shared_memory import SharedMemory
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -21,6 +22,11 @@ GRACE_SECONDS = 0.5
 #: After a signal, processes may write snapshots before they end.
 SIGNAL_GRACE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
+#: When a process has ended well, the others are asked this often where they are. One that waits for
+#: the ended one at the same place for so long never gets its answer.
+_ASK_SECONDS, _VAIN_SECONDS = 0.5, 3.0
+#: How often shared memory is looked for: often while MPI starts, then rarely.
+_LOOK_SECONDS, _RARE_LOOK_SECONDS, _START_SECONDS = 0.2, 5.0, 20.0
 
 
 def launch(
@@ -102,6 +108,10 @@ class Job:
         self._environment[VARIABLE] = self._server.variable
         self._signaled_at: float | None = None
         self._signals = 0
+        self._memory = SharedMemory()
+        self._looked_at = self._asked_at = 0.0
+        # Rank -> where it waits in vain, and since when.
+        self._waiting: dict[int, tuple[str, float]] = {}
 
     @property
     def was_signaled(self) -> bool:
@@ -122,15 +132,20 @@ class Job:
             self._server.close()
             _kill_group(child.pid, signal.SIGKILL)
             child.wait()
+            self._memory.remove()
         return status
 
     def _watch(self, child: subprocess.Popen[bytes]) -> End | None:
         """Waits until mpiexec has ended, or a process has failed and the others had their time."""
         server = self._server
         failed_at: float | None = None
+        began = time.monotonic()
         while child.poll() is None:
-            server.changed.wait(_POLL_SECONDS)
+            something = server.changed.wait(_POLL_SECONDS)
             server.changed.clear()
+            self._look(began, something)
+            if server.ended and not server.ends:
+                self._find_waiting()
             if len(server.ended) == self._processes and not server.ends:
                 continue  # all is well: MPI finalizes
             now = time.monotonic()
@@ -145,6 +160,35 @@ class Job:
             time.sleep(_POLL_SECONDS)  # the last messages may be on their way
         return server.ends[0] if server.ends else None
 
+    def _look(self, began: float, now_at_once: bool) -> None:
+        """Notes the shared memory of the processes on this host, while they live."""
+        now = time.monotonic()
+        rarely = now - began > _START_SECONDS
+        if now_at_once or now - self._looked_at > (_RARE_LOOK_SECONDS if rarely else _LOOK_SECONDS):
+            self._looked_at = now
+            own = socket.gethostname()
+            self._memory.look(pid for pid, host in self._server.processes.values() if host == own)
+
+    def _find_waiting(self) -> None:
+        """Looks for a process that waits for one that has ended well."""
+        now = time.monotonic()
+        if now - self._asked_at < _ASK_SECONDS:
+            return
+        self._asked_at = now
+        server = self._server
+        for rank, place in list(server.places.items()):
+            if rank in server.ended or not place["in_vain"]:
+                self._waiting.pop(rank, None)
+                continue
+            position, since = self._waiting.get(rank, ("", now))
+            if position != place["position"]:
+                self._waiting[rank] = place["position"], now
+            elif now - since > _VAIN_SECONDS:
+                first = min(server.ended)
+                server.end_of(first, "early", f"rank {rank} waits in {place['text']}", 1)
+                return
+        server.ask()
+
     def _finish(self, child: subprocess.Popen[bytes], first: End | None) -> int:
         if first is None:
             code = child.wait()
@@ -157,6 +201,8 @@ class Job:
             _say(f"{where} failed first:\n{first.text.rstrip()}")
         elif first.kind == "exited":
             _say(f"{where} ended first, by {first.text}")
+        elif first.kind == "early":
+            _say(f"{where} ended with status 0 while others wait for it: {first.text}")
         else:
             _say(
                 f"{where} ended without telling why: it was killed (by SIGKILL, or for "

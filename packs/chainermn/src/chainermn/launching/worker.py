@@ -4,6 +4,7 @@ ended.
 
 from __future__ import annotations
 
+import atexit
 import os
 import runpy
 import sys
@@ -24,6 +25,8 @@ def main() -> int:
     client = ControlClient(os.environ.pop(VARIABLE), rank, os.getpid())
     # A child would keep the connection open after this process was killed.
     os.register_at_fork(after_in_child=client.close)
+    # Registered first, so it runs last: other threads and functions of atexit may still need MPI.
+    atexit.register(_tell_done, client, os.getpid())
     script, *arguments = sys.argv[1:]
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
@@ -37,8 +40,12 @@ def main() -> int:
         return _end(client, "exited", "KeyboardInterrupt", 130)
     except BaseException:
         return _end(client, "failed", _own_part(traceback.format_exc()), 1)
-    client.tell("done")
     return 0
+
+
+def _tell_done(client: ControlClient, process: int) -> None:
+    if os.getpid() == process:  # not a process that was forked from this one
+        client.tell("done")
 
 
 def _status(code: Any) -> int:
