@@ -78,6 +78,7 @@ _LAZY: dict[str, str] = {
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
     "fit": "chainer.training.fit",
+    "from_dlpack": "chainer.core.autograd.dlpack",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",
     "get_cpu_array_types": "chainer.core.arrays.array_types",

@@ -92,8 +92,6 @@ EXCEPTIONS: dict[str, frozenset[str]] = {
     # The variable $HOME, and the name of the dataset: Street View House Numbers.
     "chainer/training/dataset/download.py": frozenset({"home"}),
     "chainer/training/datasets/svhn.py": frozenset({"house"}),
-    # A misspelling that users write, beside the name that they mean.
-    "docs/guide/coming-from-pytorch.md": frozenset({"layer_normalisation"}),
     # The list of banned words itself.
     "CONTRIBUTING.md": frozenset(
         {
