@@ -35,6 +35,9 @@ NAMES = [
     "upstream4",
 ]
 
+#: Peers of ``benchmarks traps`` alone.
+COMPILERS = ["mlx", "tinygrad"]
+
 #: Peers of a run that names none.
 DEFAULT_NAMES = ["ours", "ours-ideep", "ours-numba", "numpy", "torch", "upstream", "upstream-ideep"]
 
@@ -93,7 +96,7 @@ def find_peer(
     """Returns the peer of that name.
 
     Args:
-        name: One of :data:`NAMES`.
+        name: One of :data:`NAMES` or :data:`COMPILERS`.
         ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
             ``ours-numba``, ``numpy``, ``onnxruntime``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
@@ -111,8 +114,8 @@ def find_peer(
         return Peer(name, "chainer", before or "", unavailable=reason)
     if name in ("numpy", "onnxruntime"):
         return Peer(name, name, ours)
-    if name in ("torch", "torch-compile", "jax"):
-        framework = "jax" if name == "jax" else "torch"
+    if name in ("torch", "torch-compile", "jax", *COMPILERS):
+        framework = "torch" if name == "torch-compile" else name
         own = _python(folder / framework)
         if not own.exists() and importlib.util.find_spec(framework) is not None:
             found = Peer(name, framework, sys.executable)

@@ -14,8 +14,14 @@ from typing import Any
 
 from benchmarks.peers import ROOT, find_peer
 
-#: Columns, and what compiles there. ``mlx.compile`` and TinyJit of tinygrad have no adapter yet.
-COMPILERS = {"chainer": "chainer.capture", "torch": "torch.compile", "jax": "jax.jit"}
+#: Columns, and what compiles there.
+COMPILERS = {
+    "chainer": "chainer.capture",
+    "torch": "torch.compile",
+    "jax": "jax.jit",
+    "mlx": "mlx.compile",
+    "tinygrad": "TinyJit of tinygrad",
+}
 
 OUTCOMES = ("right", "warning", "error", "wrong, with a warning", "silently wrong", "n/a")
 
@@ -25,7 +31,7 @@ def run(name: str, python: str) -> dict[str, Any]:
     command = [python, "-m", "tests.capture_traps", name]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        return {"missing": done.stderr.strip().splitlines()[-1]}
+        return {"missing": (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]}
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -49,7 +55,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     results = {}
     for name in options.peers:
-        peer = find_peer("torch" if name == "torch" else "ours")
+        peer = find_peer("ours" if name == "chainer" else name)
         found = {"missing": peer.unavailable} if peer.unavailable else run(name, peer.python)
         if "missing" in found:
             print(f"{name}: not run ({found['missing']})")

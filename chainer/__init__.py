@@ -85,6 +85,7 @@ _LAZY: dict[str, str] = {
     "get_current_reporter": "chainer.core.reporting.reporter",
     "is_arrays_compatible": "chainer.core.arrays.array_types",
     "kl_divergence": "chainer.distributions.distribution",
+    "load_step": "chainer.training.capturing.step_file",
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",

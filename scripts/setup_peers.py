@@ -1,4 +1,7 @@
-"""Makes the environments of peers: Chainer 7.8.1 and 4.3.1, PyTorch, JAX, transformers.
+"""Makes the environments of peers.
+
+They are Chainer 7.8.1 and 4.3.1, PyTorch, JAX and transformers, and for ``benchmarks traps`` also
+MLX and tinygrad.
 
 Usage::
 
@@ -7,10 +10,11 @@ Usage::
 An environment that is there and has what it needs is left alone. A Python 3.7 is looked for in the
 environment variable CHAINER_BENCH_PYTHON37 (path of an interpreter), as ``python3.7`` on PATH and
 among pyenv's versions. Where there is none, this is said, the exit status is still 0, and the
-benchmarks print "peer not available" for that column. PyTorch, and JAX with optax, get an
-environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may hold
-another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch with
-transformers and peft, for ``make test-models``) is made only if ``--only`` names it.
+benchmarks print "peer not available" for that column. PyTorch, JAX with optax, MLX and tinygrad get
+an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
+hold another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch
+with transformers and peft, for ``make test-models``), ``mlx`` and ``tinygrad`` are made only if
+``--only`` names them.
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -57,6 +61,8 @@ PROOFS = {
     "torch": "import torch, numpy",
     "jax": "import jax, optax, numpy",
     "models": "import torch, transformers, peft, numpy",
+    "mlx": "import mlx.core, mlx.nn, numpy",
+    "tinygrad": "import tinygrad, numpy",
 }
 
 #: Packages that the current interpreter may have already, by environment.
@@ -64,10 +70,12 @@ SHARED = {
     "torch": ("torch",),
     "jax": ("jax", "optax"),
     "models": ("torch", "transformers", "peft"),
+    "mlx": ("mlx",),
+    "tinygrad": ("tinygrad",),
 }
 
 #: Environments that are made only if they are asked for: no benchmark of the usual run needs them.
-ON_REQUEST = {"models"}
+ON_REQUEST = {"models", "mlx", "tinygrad"}
 
 
 def main() -> int:
@@ -106,6 +114,8 @@ def set_up(name: str, environment: Path, force: bool = False) -> bool:
         requirements = [*SHARED[name], "numpy"]
         if "torch" in requirements:
             requirements[:1] = shlex.split(os.environ.get("CHAINER_BENCH_TORCH", "torch"))
+        elif name == "mlx":
+            requirements[0] = "mlx[cpu]"  # outside of macOS, mlx alone has no backend
     else:
         python = find_python37()
         if python is None:

@@ -6,6 +6,8 @@ import threading
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.safe_exit import safe_exit
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -168,6 +170,10 @@ class LinkHook:
         self.added(None)
         return self
 
+    def _depth(self) -> int:
+        return int(thread_hooks.hooks.get(self.name) is self)
+
+    @safe_exit
     def __exit__(self, *_: object) -> None:
         thread_hooks.hooks[self.name].deleted(None)
         del thread_hooks.hooks[self.name]

@@ -7,6 +7,8 @@ are not. Arrays of float32 come from ``array``; operators and ``@`` are those of
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import threading
 
 import numpy as np
@@ -34,6 +36,26 @@ class Framework:
     def missing(self, what):
         raise NotApplicable(f"{self.name} has no {what}")
 
+    def seed(self, n):
+        np.random.seed(n)
+
+    def sum(self, x):
+        return x.sum()
+
+    def detach(self, x):
+        return x
+
+    def module(self, body, **attributes):
+        link = type("Module", (), {"__call__": body})()
+        link.inner = self.linear()
+        vars(link).update(attributes)
+        return link
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self.missing(name)
+
 
 class Chainer(Framework):
     name = "chainer"
@@ -50,9 +72,6 @@ class Chainer(Framework):
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             return (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())
         return type(a) is type(b) and (a == b or a != a)
-
-    def seed(self, n):
-        np.random.seed(n)
 
     def compile(self, function, *targets):
         return self.c.capture(function, *targets, audit=self.audit) if self.captures else function
@@ -296,9 +315,6 @@ class Jax(Framework):
 
         self.j = jax
 
-    def seed(self, n):
-        np.random.seed(n)
-
     def compile(self, function, *targets):
         return self.j.jit(function) if self.captures else function
 
@@ -337,22 +353,8 @@ class Jax(Framework):
     def scale_weight(self, link, factor):
         link.W[0] = link.W[0] * factor
 
-    def module(self, body, **attributes):
-        link = type("Module", (), {"__call__": body})()
-        link.inner = self.linear()
-        vars(link).update(attributes)
-        return link
-
-    def detach(self, x):
-        return x
-
     def no_grad(self):
         return contextlib.nullcontext()
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *args, **kwargs: self.missing(name)
 
 
 class _JaxLink:
@@ -363,7 +365,182 @@ class _JaxLink:
         return x @ self.W[0].T
 
 
-FRAMEWORKS = {"chainer": Chainer, "torch": Torch, "jax": Jax}
+class Mlx(Framework):
+    """MLX has modules, and gradients of functions: nothing calls ``backward``."""
+
+    name = "mlx"
+
+    def __init__(self, captures):
+        super().__init__(captures)
+        import mlx.core
+        import mlx.nn
+
+        self.m, self.nn = mlx.core, mlx.nn
+
+    def compile(self, function, *targets):
+        if not self.captures:
+            return function
+        # The documentation of mlx.compile: what a function reads besides its arguments is named.
+        state = [t.state for t in targets if isinstance(t, self.nn.Module)]
+        return self.m.compile(function, inputs=state, outputs=state)
+
+    def array(self, values, dtype=np.float32):
+        return self.m.array(np.array(values, dtype))
+
+    def plain(self, value):
+        return np.array(value) if isinstance(value, self.m.array) else value
+
+    def tanh(self, x):
+        return self.m.tanh(x)
+
+    def exp(self, x):
+        return self.m.exp(x)
+
+    def gelu(self, x):
+        return self.nn.gelu(x)
+
+    def random(self, *shape):
+        return self.array(np.random.rand(*shape))
+
+    def linear(self):
+        link = self.nn.Linear(3, 2, bias=False)
+        link.weight = self.array(WEIGHTS)
+        return link
+
+    def module(self, body, **attributes):
+        link = type("Module", (self.nn.Module,), {"__call__": body})()
+        link.inner = self.linear()
+        for name, value in attributes.items():
+            setattr(link, name, value)
+        return link
+
+    def weight(self, link):
+        return self.m.array(link.weight)
+
+    def set_weight(self, link, values):
+        link.weight = self.array(values)
+
+    def scale_weight(self, link, factor):
+        link.weight = link.weight * factor
+
+    def batch_norm(self):
+        return self.nn.BatchNorm(2, momentum=0.9)
+
+    def running_mean(self, link):
+        return link.running_mean
+
+    def detach(self, x):
+        return self.m.stop_gradient(x)
+
+    def no_grad(self):
+        return contextlib.nullcontext()
+
+
+class Tinygrad(Framework):
+    """TinyJit repeats the kernels of the second call; results have to be realized."""
+
+    name = "tinygrad"
+
+    def __init__(self, captures):
+        super().__init__(captures)
+        os.environ["TRAINING"] = "1"  # as the optimizers demand
+        if shutil.which("clang") is None:
+            os.environ.setdefault("DEV", "PYTHON")  # its device CPU compiles by clang
+        import tinygrad
+        from tinygrad import nn
+
+        self.t, self.nn = tinygrad, nn
+
+    def seed(self, n):
+        self.t.Tensor.manual_seed(n)
+        np.random.seed(n)
+
+    def _realized(self, value):
+        if isinstance(value, self.t.Tensor):
+            return value.realize()
+        if isinstance(value, (tuple, list)):
+            return type(value)([self._realized(v) for v in value])
+        return value
+
+    def compile(self, function, *targets):
+        if not self.captures:
+            return function
+        return self.t.TinyJit(lambda *args, **kwargs: self._realized(function(*args, **kwargs)))
+
+    def array(self, values, dtype=np.float32):
+        return self.t.Tensor(np.array(values, dtype)).contiguous().realize()
+
+    def plain(self, value):
+        return value.numpy().copy() if isinstance(value, self.t.Tensor) else value
+
+    def tanh(self, x):
+        return x.tanh()
+
+    def exp(self, x):
+        return x.exp()
+
+    def gelu(self, x):
+        return x.gelu()
+
+    def random(self, *shape):
+        return self.array(np.random.rand(*shape))
+
+    def linear(self):
+        link = self.nn.Linear(3, 2, bias=False)
+        link.weight = self.array(WEIGHTS)
+        link.weight.requires_grad = True
+        return link
+
+    def weight(self, link):
+        return self.t.Tensor(link.weight.numpy().copy())
+
+    def set_weight(self, link, values):
+        link.weight.assign(self.array(values)).realize()
+
+    def scale_weight(self, link, factor):
+        link.weight.assign(link.weight * factor).realize()
+
+    def gradient(self, link):
+        return None if link.weight.grad is None else link.weight.grad.numpy().copy()
+
+    def batch_norm(self):
+        return self.nn.BatchNorm(2)
+
+    def running_mean(self, link):
+        return link.running_mean.numpy().copy()
+
+    def sgd(self, link, lr=0.1, momentum=0.5):
+        return self.nn.optim.SGD([link.weight], lr, momentum)
+
+    def set_lr(self, optimizer, lr):
+        optimizer.lr.assign(self.t.Tensor([lr])).realize()
+
+    def set_momentum(self, optimizer, momentum):
+        optimizer.momentum = momentum
+
+    def clear(self, link):
+        link.weight.grad = None
+
+    def backward(self, loss):
+        loss.backward()
+
+    def update(self, optimizer):
+        optimizer.step()
+
+    def freeze(self, link):
+        link.weight.requires_grad = False
+
+    def thaw(self, link):
+        link.weight.requires_grad = True
+
+    def detach(self, x):
+        return x.detach()
+
+    def no_grad(self):
+        return contextlib.nullcontext()
+
+
+FRAMEWORKS = {framework.name: framework for framework in (Chainer, Torch, Jax, Mlx, Tinygrad)}
 
 
 def in_thread(function):

@@ -24,6 +24,7 @@ DEFAULTS = {
     "enable_backprop": True,
     "enable_plugins": (),
     "in_recomputing": False,
+    "initialize": True,
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy
 
 from chainer.core.arrays.lookup import array_classes, backend_of, find_backend, get_backend
+from chainer.core.safe_exit import safe_exit
 from chainer.core.typing import Array, ArrayTree
 
 if TYPE_CHECKING:
@@ -164,8 +165,14 @@ class Device:
         _entered.contexts.append(context)
         return self
 
+    def _depth(self) -> int:
+        return len(_entered.contexts)
+
+    @safe_exit
     def __exit__(self, *args: Any) -> None:
-        _entered.contexts.pop().__exit__(*args)
+        contexts = _entered.contexts
+        contexts[-1].__exit__(*args)
+        contexts.pop()
 
     def __eq__(self, other: object) -> bool:
         own = self._own_backend("__eq__()")

@@ -25,7 +25,7 @@ the array object holds). Programs are called by the thread that recorded them, o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.config.configuration import threads
@@ -58,8 +58,13 @@ class VaryingNumber(float):
     Kernels convert it to an array without axes (:meth:`array`). The array gets the present value
     before each call. Comparisons raise an error, because their result would decide what is
     recorded.
+
+    Attributes:
+        origin: The operator's name or the function, and the operands that the number is computed
+            from. None for a number that the recorder was asked for.
     """
 
+    origin: tuple[str | Callable[..., Any], tuple[Any, ...]] | None = None
     _evaluate: Callable[[], float]
     #: Numbers computed from this one, together with the other operands.
     _derived: dict[Any, tuple[Any, VaryingNumber]]
@@ -79,6 +84,11 @@ class VaryingNumber(float):
             dtype: The dtype.
         """
         raise NotImplementedError(f"{type(self).__name__} must define array()")
+
+    @property
+    def source(self) -> Callable[[], float]:
+        """The function that computes the present value."""
+        return self._evaluate
 
     def evaluate(self) -> float:
         """Returns the present value."""
@@ -105,6 +115,7 @@ class VaryingNumber(float):
         found = self._derived.get(key)
         if found is None:
             found = self._derived[key] = others, type(self).of(evaluate)
+            found[1].origin = name, (self, *others)
         return found[1]
 
     def mapped(self, function: Callable[[float], float]) -> Self:
@@ -117,6 +128,7 @@ class VaryingNumber(float):
         found = self._derived.get(key)
         if found is None:
             made = type(self).of(lambda: function(self._evaluate()))
+            made.origin = function, (self,)
             found = self._derived[key] = (function,), made
         return cast(Self, found[1])
 
@@ -124,13 +136,15 @@ class VaryingNumber(float):
 def computed(function: Callable[[float], float], number: float) -> float:
     """Applies a function to a number, which may be a :class:`VaryingNumber`.
 
-    Kernels of update rules use it where arithmetic is not enough, such as for a comparison.
+    Update rules and their kernels use it where arithmetic is not enough, such as for a comparison.
+    A step that is saved to a file may apply functions of :mod:`math`.
 
     Args:
         function: Function that takes a plain number; the same object at each call.
         number: The number.
     """
-    return number.mapped(function) if isinstance(number, VaryingNumber) else function(number)
+    mapped = getattr(number, "mapped", None)
+    return function(number) if mapped is None else mapped(function)
 
 
 def _arithmetic(name: str) -> Callable[..., Any]:
@@ -159,6 +173,18 @@ for _operator in (
 for _operator in ("lt", "le", "gt", "ge", "eq", "ne", "bool"):
     setattr(VaryingNumber, f"__{_operator}__", _comparison(f"__{_operator}__"))
 VaryingNumber.__hash__ = float.__hash__
+
+
+class MemoryOfPrograms(Protocol):
+    """Memory that the programs of a file refer to."""
+
+    def index(self, owner: Array) -> int:
+        """Returns the number of a piece of memory, by the array that owns it."""
+        ...
+
+    def formula(self, number: VaryingNumber) -> object:
+        """Returns the formula of a number."""
+        ...
 
 
 class Program:
@@ -191,6 +217,19 @@ class Program:
         overwrites.
         """
         return None
+
+    def portable(self, memory: MemoryOfPrograms) -> dict[str, Any]:
+        """Returns the program as data of JSON, for the file of a step.
+
+        Args:
+            memory: The memory that the programs of a step share.
+
+        Raises:
+            NotRecordableError: If there is no such form, which is the default.
+        """
+        raise NotRecordableError(
+            "its backend has no form of programs for files; only NumPy's has one"
+        )
 
     def set_intermediates(self, values: Any) -> None:
         """Gives the recorded arrays the values of a call.

@@ -31,7 +31,7 @@ from chainer.core.autograd.gradient_errors import (
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
 from chainer.core.autograd.variable_node import CHECK_SCHEDULED, GRAD_WAS_SET, VariableNode
-from chainer.core.config.configuration import BackpropMode, threads
+from chainer.core.config.configuration import threads
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_hook import FunctionHook
@@ -161,7 +161,15 @@ class BackwardPass:
                 self._push(root, function)
         visit = self._visit
         _, _, function, node = heappop(heap) if heap else _END
-        with BackpropMode(self._state, self._create_graph):
+        # The same as using_config("enable_backprop", ...), without a context manager: a signal may
+        # raise an exception on entry to __exit__(), but not before the assignments in ``finally``.
+        # It is faster, too: a backward pass of a small function took a tenth longer.
+        state = self._state
+        values = state.values
+        was_set = "enable_backprop" in values
+        previous = state.enable_backprop
+        try:
+            values["enable_backprop"] = state.enable_backprop = self._create_graph
             while function is not None:
                 try:
                     following = visit(node, function)
@@ -178,6 +186,12 @@ class BackwardPass:
                         self._pushed += 1
                         entry = (-node._rank, self._pushed, function, node)
                         _, _, function, node = heappushpop(heap, entry)
+        finally:
+            state.enable_backprop = previous
+            if was_set:
+                values["enable_backprop"] = previous
+            elif "enable_backprop" in values:
+                del values["enable_backprop"]
 
     def _push(self, node: VariableNode, function: FunctionNode) -> None:
         # The number keeps functions of one rank in the order in which they were reached.

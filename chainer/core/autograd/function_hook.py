@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from chainer.core.config.configuration import threads
+from chainer.core.safe_exit import safe_exit
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
@@ -48,6 +49,10 @@ class FunctionHook:
         install_hook(threads.state.hooks, self, None, None)
         return self
 
+    def _depth(self) -> int:
+        return int(threads.state.hooks.get(self.name) is self)
+
+    @safe_exit
     def __exit__(self, *_: object) -> None:
         remove_hook(threads.state.hooks, self.name, None)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.config.configuration import threads
 from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
@@ -25,10 +26,17 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
     (``if in_types[0].ndim == 3``). If the check fails, it runs again on expressions, which supply
     the text of the message.
     """
+    state = threads.state
+    outer = state.light_type_check
     try:
-        with type_check.light_mode():
-            light_types: Any = type_check.get_light_types(in_data)
+        light_types: Any = type_check.get_light_types(in_data)
+        # Plain assignments, because a signal may raise an exception between the calls that a
+        # context manager consists of.
+        try:
+            state.light_type_check = True
             self.check_type_forward(light_types)
+        finally:
+            state.light_type_check = outer
     except (type_check.InvalidType, IndexError):
         # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
         _explain_types(self, in_data)

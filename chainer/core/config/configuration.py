@@ -1,6 +1,7 @@
-"""Configuration: process-wide values with thread-local overrides.
+"""Configuration: process-wide values with overrides of threads and of tasks.
 
 ``chainer.global_config`` holds the defaults, ``chainer.config`` the values of the current thread.
+A block of :func:`using_config` that is entered in an event loop is in force in its own task only.
 The core reads a few entries at every call of a function. Their values are attributes of a
 :class:`ThreadState`, which is updated when an entry changes, so that reading them is fast.
 """
@@ -8,18 +9,22 @@ The core reads a few entries at every call of a function. Their values are attri
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import threading
 import warnings
 import weakref
+from collections.abc import Iterable
+from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from chainer.core.arguments import wrong_type
 from chainer.core.change_number import ChangeNumber
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.misuse import similar, warn_once
+from chainer.core.safe_exit import safe_exit
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
@@ -36,9 +41,13 @@ _STATE_ENTRIES = {
 }
 
 
-#: Number that changes whenever an entry of the process or of a thread changes. Changes by
-#: :class:`BackpropMode` are not counted.
+#: Number that changes whenever an entry of the process or of a thread changes. Changes by backward
+#: passes are not counted.
 configuration_changes = ChangeNumber()
+
+
+#: Represents the value of an entry that is not set.
+ABSENT: Any = object()
 
 
 def _check_entry(name: str, value: object) -> None:
@@ -77,8 +86,14 @@ def _selects_kernels(name: str) -> bool:
 class ThreadState:
     """The state of one thread: its own configuration values and its function hooks.
 
+    A block that is entered in an event loop has a state of its own (:meth:`derived`), in which the
+    task works until it leaves the block.
+
     Attributes:
         values: The entries set in this thread only.
+        parent: The state that was in force before; None for the state of a thread.
+        base: The state of the thread; None if this is one.
+        inherited: The entries set in the parent when this state was made.
         hooks: The function hooks installed in this thread, by name.
         enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
@@ -93,12 +108,15 @@ class ThreadState:
     __slots__ = (
         "__weakref__",
         "_global",
+        "base",
         "debug",
         "enable_backprop",
         "hooks",
+        "inherited",
         "is_common",
         "lazy_grad_sum",
         "light_type_check",
+        "parent",
         "policy",
         "recorder",
         "type_check",
@@ -111,7 +129,24 @@ class ThreadState:
         self.hooks: dict[str, FunctionHook] = {}
         self.light_type_check = False
         self.recorder: Recorder | None = None
+        self.parent: ThreadState | None = None
+        self.base: ThreadState | None = None
+        self.inherited: dict[str, Any] = {}
         self.refresh()
+
+    def derived(self) -> ThreadState:
+        """Returns the state of a block, with the values and the hooks of this one."""
+        state = ThreadState(self._global)
+        state.hooks = self.hooks
+        state.light_type_check = self.light_type_check
+        state.recorder = self.recorder
+        state.parent = self
+        state.base = self.base or self
+        state.values = dict(self.values)
+        state.inherited = dict(self.values)
+        state.refresh()
+        self._global._attach(state)  # pyright: ignore[reportPrivateUsage]
+        return state
 
     def refresh(self) -> None:
         """Recomputes the effective values."""
@@ -127,10 +162,29 @@ class ThreadState:
         self.policy: KernelPolicy = current_policy(get)
         self._find_common()
 
-    def set(self, name: str, value: Any) -> None:
-        """Sets the effective value of one of the entries that have an attribute here."""
-        setattr(self, name, value)
-        self._find_common()
+    def follow(self, name: str) -> None:
+        """Recomputes what depends on an entry that was changed in :attr:`values`."""
+        # All values are looked up again only where the choice of kernels depends on them:
+        # backward passes and links change the others often.
+        if name in _STATE_ENTRIES:
+            shared = self._global.__dict__.get(name, _STATE_ENTRIES[name])
+            setattr(self, name, self.values.get(name, shared))
+            self._find_common()
+        elif _selects_kernels(name):
+            self.refresh()
+
+    def put(self, name: str, value: Any) -> None:
+        """Sets an entry of this state; :data:`ABSENT` removes it.
+
+        The value is not checked. Calling this twice is the same as calling it once, even if the
+        first call was interrupted.
+        """
+        if value is ABSENT:
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+        configuration_changes.renew()
+        self.follow(name)
 
     def _find_common(self) -> None:
         # Each call of a function then needs one test instead of three.
@@ -199,13 +253,97 @@ def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
     return restored
 
 
+class _StateOfTask:
+    """Class attribute ``state`` of :class:`_States`: the state of the current task.
+
+    Python reads it only while the attribute of the thread is missing, that is while blocks are open
+    that may be suspended. Programs without an event loop thus read a plain attribute.
+    """
+
+    def __get__(self, states: _States, owner: type) -> ThreadState:
+        state = states.scope.get()
+        # Contexts may be copied to other threads, which have states of their own.
+        return states.base if state is None or state.base is not states.base else state
+
+
 class _States(threading.local):
     """Holds one :class:`ThreadState` for each thread, made at its first use in the thread."""
 
+    #: The state that is in force in this thread, or in this task.
+    state: ThreadState = cast("ThreadState", _StateOfTask())
+
     # threading.local calls this again in each thread that reads an attribute.
-    def __init__(self, global_config: GlobalConfig) -> None:
-        self.state = ThreadState(global_config)
+    def __init__(self, global_config: GlobalConfig, scope: ContextVar[ThreadState | None]) -> None:
+        self.scope = scope
+        self.state = self.base = ThreadState(global_config)
+        #: References to the states of blocks that some task is in.
+        self._blocks: set[weakref.ref[ThreadState]] = set()
         global_config._attach(self.state)  # pyright: ignore[reportPrivateUsage]
+
+    def enter(self) -> ThreadState:
+        """Returns the state that a context has to change: one of its own if it may be suspended."""
+        state = self.state
+        if not _may_be_suspended():
+            return state
+        state = state.derived()
+        members, blocks, base = self.__dict__, self._blocks, self.base
+
+        def gone(reference: weakref.ref[ThreadState]) -> None:
+            blocks.discard(reference)
+            if not blocks:
+                members["state"] = base
+
+        # Not counted by leave(): tasks that were started in the block may go on after its end.
+        blocks.add(weakref.ref(state, gone))
+        self.scope.set(state)
+        members.pop("state", None)
+        return state
+
+    def leave(self, state: ThreadState, name: str) -> Iterable[ThreadState]:
+        """Ends what :meth:`enter` has begun.
+
+        Args:
+            state: The result of :meth:`enter`.
+            name: The entry that was set in it.
+
+        Returns:
+            The states in which the previous value is to be restored.
+        """
+        parent = state.parent
+        if parent is None:
+            return (state,)
+        scope = self.scope.get()
+        if scope is state:
+            # Other entries that the block has set stay set, as without an event loop.
+            for other in {*state.values, *state.inherited} - {name}:
+                value = state.values.get(other, ABSENT)
+                if value is not state.inherited.get(other, ABSENT):
+                    parent.put(other, value)
+            self.scope.set(parent if parent.parent is not None else None)
+            return ()
+        # Blocks that were entered later are still open; or another task leaves the block.
+        inner: list[ThreadState] = []
+        while scope is not None and scope is not state:
+            inner.append(scope)
+            scope = scope.parent
+        return () if scope is None else (*inner, state)
+
+
+def _may_be_suspended() -> bool:
+    """Returns whether other tasks may run before the context that is entered now is left.
+
+    This is so if an event loop of asyncio runs in this thread, or if the ``with`` statement is in a
+    coroutine.
+    """
+    get_loop = getattr(sys.modules.get("asyncio"), "_get_running_loop", None)
+    if get_loop is not None and get_loop() is not None:
+        return True
+    # The frames between are enter() and __enter__().
+    return bool(sys._getframe(3).f_code.co_flags & _COROUTINE)  # pyright: ignore[reportPrivateUsage]
+
+
+#: Flags of the code of ``async def`` functions and of functions with ``types.coroutine``.
+_COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
 class LocalConfig:
@@ -226,7 +364,8 @@ class LocalConfig:
         if not isinstance(global_config, GlobalConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type("global_config", "a GlobalConfig", global_config)
         object.__setattr__(self, "_global", global_config)
-        object.__setattr__(self, "_threads", _States(global_config))
+        scope: ContextVar[ThreadState | None] = ContextVar("chainer.config", default=None)
+        object.__setattr__(self, "_threads", _States(global_config, scope))
 
     def __getattr__(self, name: str) -> Any:
         # Only for entries that are not declared, and for errors: declared entries are properties,
@@ -239,25 +378,13 @@ class LocalConfig:
     def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
         state = self._threads.state
-        state.values[name] = value
-        configuration_changes.renew()
-        # All values are looked up again only where the choice of kernels depends on them:
-        # backward passes and links change the others often.
-        if name in _STATE_ENTRIES:
-            state.set(name, value)
-        elif _selects_kernels(name):
-            state.refresh()
+        state.put(name, value)
 
     def __delattr__(self, name: str) -> None:
         state = self._threads.state
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
-        del state.values[name]
-        configuration_changes.renew()
-        if name in _STATE_ENTRIES:
-            state.set(name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
-        elif _selects_kernels(name):
-            state.refresh()
+        state.put(name, ABSENT)
 
     def __dir__(self) -> list[str]:
         state = self._threads.state
@@ -322,9 +449,6 @@ def _read(name: str, local: LocalConfig) -> Any:
     return own[name] if name in own else getattr(members["_global"], name)
 
 
-#: Represents the previous value of an entry that was not set.
-_ABSENT: Any = object()
-
 global_config = GlobalConfig()
 declare(*CORE_ENTRIES)
 config = LocalConfig(global_config)
@@ -343,83 +467,69 @@ class ConfigContext(contextlib.ContextDecorator):
         self._name = name
         self._value = value
         self._config = config
-        self._previous: list[Any] = []
-        self._is_used = False
+        #: For each entry: the state of the thread or task, and the value that was set there.
+        self._entered: list[tuple[ThreadState, Any]] = []
+
+        #: Warns when this object dies, unless it was used.
+        self._unused = weakref.ref(self, partial(_warn_of_unused, name, value))
 
     def __call__(self, func: Any) -> Any:
         """Returns a function that runs in this context."""
         # It counts as used even if the function is never called.
-        self._is_used = True
+        self._unused = None
         return super().__call__(func)
 
-    def __del__(self) -> None:
-        # Without "with", nothing was set. At the end of the process it does not matter any more.
-        if not self.__dict__.get("_is_used", True) and not sys.is_finalizing():
-            warn_once(
-                "context without with",
-                self._name,
-                f"the context that sets config.{self._name} to {self._value!r} was not entered, "
-                "so it had no effect: write it in a with statement, or assign to "
-                f"chainer.config.{self._name}",
-            )
+    def _depth(self) -> int:
+        return len(self._entered)
 
     def __enter__(self) -> None:
-        self._is_used = True
-        values = _states_of(self._config).state.values
-        previous = values.get(self._name, _ABSENT)
-        setattr(self._config, self._name, self._value)
-        self._previous.append(previous)
+        self._unused = None
+        state = _states_of(self._config).enter()
+        # Before the change, so that it is undone if Ctrl-C interrupts it.
+        self._entered.append((state, state.values.get(self._name, ABSENT)))
+        try:
+            setattr(self._config, self._name, self._value)
+        except BaseException:
+            self._leave()
+            raise
 
+    @safe_exit
     def __exit__(self, *args: object) -> None:
-        previous = self._previous.pop()
-        if previous is not _ABSENT:
-            setattr(self._config, self._name, previous)
-        # The block may have deleted the entry itself.
-        elif self._name in _states_of(self._config).state.values:
-            delattr(self._config, self._name)
-            entry = declared.get(self._name)
-            if entry is not None and entry.apply is not None:
-                # Deleting a value does not call apply(). But the process-wide value is in force
-                # from now on, so it is applied here.
-                entry.apply(getattr(self._config, self._name))
+        self._leave()
+
+    def _leave(self) -> None:
+        """Undoes one entry. Each step may be repeated; see :func:`safe_exit`."""
+        state, previous = self._entered[-1]
+        for each in _states_of(self._config).leave(state, self._name):
+            each.put(self._name, previous)
+        entry = declared.get(self._name)
+        if entry is not None and entry.apply is not None:
+            # The process follows the value that is in force from now on.
+            entry.apply(getattr(self._config, self._name))
+        self._entered.pop()
 
 
-class BackpropMode:
-    """Context manager that sets ``enable_backprop`` of the current thread.
-
-    It does the same as :func:`using_config`, but neither looks the entry up nor checks the value.
-    Every backward pass uses it. With :func:`using_config` the backward pass of a small function
-    took a tenth longer.
-
-    Args:
-        state: State of the current thread.
-        enabled: Value that the entry has inside the block.
-    """
-
-    __slots__ = ("_enabled", "_previous", "_state")
-
-    def __init__(self, state: ThreadState, enabled: bool) -> None:
-        self._state = state
-        self._enabled = enabled
-
-    def __enter__(self) -> None:
-        state = self._state
-        self._previous: Any = state.values.get("enable_backprop", _ABSENT)
-        state.values["enable_backprop"] = state.enable_backprop = self._enabled
-
-    def __exit__(self, *args: object) -> None:
-        state = self._state
-        if self._previous is _ABSENT:
-            state.values.pop("enable_backprop", None)
-            state.enable_backprop = state._global.__dict__.get("enable_backprop", True)  # pyright: ignore[reportPrivateUsage]
-        else:
-            state.values["enable_backprop"] = state.enable_backprop = self._previous
+def _warn_of_unused(name: str, value: object, _: object) -> None:
+    """Warns that a context died without a ``with`` statement, so that nothing was set."""
+    # Not __del__(), which would run for each context: Python drops what Ctrl-C raises there.
+    # At the end of the process it does not matter any more.
+    if not sys.is_finalizing():
+        warn_once(
+            "context without with",
+            name,
+            f"the context that sets config.{name} to {value!r} was not entered, so it had no "
+            f"effect: write it in a with statement, or assign to chainer.config.{name}",
+        )
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:
     """Context manager that sets a configuration entry of the current thread.
 
     It may be entered several times, one after the other or nested.
+
+    In an event loop (asyncio, or a ``with`` statement in a coroutine) the value is in force in the
+    current task, and in tasks that the block starts. Other tasks of the thread do not see it. A
+    function that runs in such a block takes about 0.15 microseconds longer.
 
     Args:
         name (str): Name of the entry.

@@ -10,6 +10,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.reporting.summary import DictSummary, Summary
+from chainer.core.safe_exit import safe_exit
 
 __all__ = [
     "DictSummary",
@@ -86,6 +87,10 @@ class Reporter:
         _local.reporters.append(self)
         return self
 
+    def _depth(self) -> int:
+        return len(_local.reporters)
+
+    @safe_exit
     def __exit__(self, *_: object) -> None:
         """Recovers the previous reporter object to the current."""
         _local.reporters.pop()

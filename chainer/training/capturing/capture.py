@@ -10,12 +10,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
-from chainer.core.arrays.backend import backend_of
-from chainer.core.arrays.protocol import Backend
-from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
-from chainer.core.typing import VariableLike
+from chainer.core.typing import FilePath, VariableLike
 from chainer.training.capturing.circumstances import (
     configuration,
     current_reporter,
@@ -23,8 +21,10 @@ from chainer.training.capturing.circumstances import (
 )
 from chainer.training.capturing.comparison import Found, difference, values_of
 from chainer.training.capturing.machine import Call, Machine
+from chainer.training.capturing.recorders import common_backend, recorder_of
 from chainer.training.capturing.snapshot import Snapshot
 from chainer.training.capturing.state import Key, StateTree
+from chainer.training.capturing.step_file import save_step
 from chainer.training.capturing.step_record import (
     ReplacedArrayError,
     StepRecord,
@@ -37,7 +37,7 @@ from chainer.training.capturing.structure import (
     flatten,
     leaves_of,
 )
-from chainer.training.capturing.surroundings import surroundings_of
+from chainer.training.capturing.surroundings import tree_of
 from chainer.training.optimizers.update_rule import UpdateRule
 
 #: Programs of one step. A step that needs more has, for example, batches of ever other lengths.
@@ -71,9 +71,9 @@ class CapturedStep:
         on_failure: Literal["eager", "error"],
     ) -> None:
         StateTree.of(targets)  # raises an error for a wrong target now
-        self._function, self._targets = function, targets
-        self._keep_grads, self._audit, self._on_failure = keep_grads, audit, on_failure
-        self._replaced: set[Key] = set()
+        self.function, self.targets = function, targets
+        self.keep_grads, self._audit, self._on_failure = keep_grads, audit, on_failure
+        self.replaced: set[Key] = set()
         self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
         self._machine: Machine[StepRecord] = Machine(
             self._refused, LARGEST_NUMBER_OF_PROGRAMS, audit=audit, advice=_ADVICE
@@ -84,7 +84,7 @@ class CapturedStep:
         """Calls the function, or what was recorded of it."""
         machine = self._machine
         if machine.reason is not None or runs_as_written():
-            return self._function(*args, **kwargs)
+            return self.function(*args, **kwargs)
         reporter = current_reporter()
         found: list[VariableLike] = []
         try:
@@ -92,25 +92,25 @@ class CapturedStep:
             structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
         except NotSupportedError as error:
             machine.refuse(f"an argument: {error}")
-            return self._function(*args, **kwargs)
+            return self.function(*args, **kwargs)
         key = structure, configuration(), reporter is None
         return machine.run(key, _StepCall(self, args, kwargs, structure, found, reporter))
 
     def is_prepared(self) -> bool:
         """See :meth:`Call.is_prepared`."""
         # The first update of a new parameter makes its states.
-        rules = StateTree.of(self._targets).rules
+        rules = StateTree.of(self.targets).rules
         is_known = all([rule in self._seen for rule in rules])
         self._seen.update(rules)
         return is_known and not self.has_hooks()
 
     def _refused(self, reason: str) -> None:
         if self._on_failure == "error":
-            raise CaptureError(f"{_name_of(self._function)} cannot be captured: {reason}")
+            raise CaptureError(f"{_name_of(self.function)} cannot be captured: {reason}")
         # The program cannot help it if a backend has no recorder.
         if not reason.endswith("cannot record"):
             warnings.warn(
-                f"{_name_of(self._function)} cannot be captured, and runs as it is written: "
+                f"{_name_of(self.function)} cannot be captured, and runs as it is written: "
                 f"{reason}",
                 UserWarning,
                 stacklevel=_level_of_caller(),
@@ -118,14 +118,14 @@ class CapturedStep:
 
     def has_hooks(self) -> bool:
         """Returns whether a link has hooks of its own, which have to see each call."""
-        return any([link._local_link_hooks for link in StateTree.of(self._targets).links])
+        return any([link._local_link_hooks for link in StateTree.of(self.targets).links])
 
     # -- what users ask ---------------------------------------------------------------------------
 
     def explain(self) -> str:
         """Returns what is recorded: programs, what they carry, or why there are none."""
         machine = self._machine
-        lines = [f"captured step {_name_of(self._function)}"]
+        lines = [f"captured step {_name_of(self.function)}"]
         if machine.reason is not None:
             return "\n".join([*lines, f"  runs as it is written: {machine.reason}"])
         if self.has_hooks():
@@ -149,35 +149,86 @@ class CapturedStep:
             lines.append(f"  last recorded anew because {machine.last_change}")
         return "\n".join(lines)
 
-    # -- what a call needs ------------------------------------------------------------------------
+    def save(self, path: FilePath, player: bool = False) -> None:
+        """Writes a file that repeats the step without its code; see :func:`chainer.load_step`.
 
-    def _tree(self) -> StateTree:
-        """Returns the slots of the step as they are now."""
-        tree = StateTree.of(self._targets)
-        return StateTree.of(self._targets, surroundings_of(self._function, tree))
+        It holds the programs that would run now, for all shapes of arguments that were recorded in
+        the present configuration. NumPy alone has such programs.
 
-    def written(self, call: _StepCall) -> Any:
-        """Runs the function."""
-        return self._function(*call.args, **call.kwargs)
+        Args:
+            path: The file, an npz archive. It is replaced when the new one is complete.
+            player (bool): Whether ``chainer_step_player.py`` is copied beside it, which runs the
+                file where NumPy is installed and Chainer is not:
+                ``python chainer_step_player.py step.npz batch.npz --steps 100``.
 
-    def record(self, call: _StepCall) -> tuple[Any, StepRecord | str]:
-        """Runs the function with a recorder; see :meth:`Call.record`."""
-        tree = self._tree()
-        backend = _common_backend(call.found, tree)
+        Raises:
+            CaptureError: If nothing is recorded yet, or the file cannot hold the step: the message
+                says why.
+        """
+        machine, name = self._machine, _name_of(self.function)
+        with machine.lock:
+            reason = machine.reason
+            found: dict[Structure, StepRecord] = {}
+            has_none = current_reporter() is None
+            # Of two programs for the same arguments, the one for the present reporter is saved.
+            keys = sorted(machine.entries, key=lambda key: cast(Any, key)[2] is not has_none)
+            for key in keys:
+                structure, settings, _ = cast("tuple[Any, ...]", key)
+                for record in machine.entries[key].records if settings == configuration() else ():
+                    if record.is_verified and record.guards.hold():
+                        found.setdefault(structure, record)
+            if not found:
+                reason = reason or "there is no program that would run now; call the step 3 times"
+                raise CaptureError(f"{name} cannot be saved: {reason}")
+            try:
+                tree = tree_of(self.function, self.targets)
+                save_step(path, tree, list(self.targets), list(found.items()), player)
+            except NotRecordableError as error:
+                raise CaptureError(f"{name} cannot be saved: {error}") from error
+
+
+class _StepCall(Call[StepRecord]):
+    """One call of a captured step."""
+
+    def __init__(
+        self,
+        step: CapturedStep,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        found: list[VariableLike],
+        reporter: Reporter | None,
+    ) -> None:
+        self.step, self.args, self.kwargs = step, args, kwargs
+        self.structure, self.found, self.reporter = structure, found, reporter
+
+    def written(self) -> Any:
+        return self.step.function(*self.args, **self.kwargs)
+
+    def is_prepared(self) -> bool:
+        return self.step.is_prepared()
+
+    def record(self) -> tuple[Any, StepRecord | str]:
+        step = self.step
+        tree = tree_of(step.function, step.targets)
+        for x in self.found:
+            if isinstance(x, Variable) and x.creator_node is not None:
+                raise NotRecordableError("an argument is part of a graph that begins outside of it")
+        backend = common_backend(self.found, tree)
         # Before the snapshot, which refers to all arrays.
         owned = tree.unshared_states()
-        before = Snapshot(tree, call.reporter)
+        before = Snapshot(tree, self.reporter)
         for _ in range(_ATTEMPTS):
-            recorder = _recorder_of(backend)
+            recorder = recorder_of(backend)
             for state in owned:
                 recorder.own(state)
-            attempt = StepRecording(tree, recorder, self._keep_grads, self._replaced)
+            attempt = StepRecording(tree, recorder, step.keep_grads, step.replaced)
             try:
-                result = attempt.run(self._function, call.structure, call.found, call.reporter)
+                result = attempt.run(step.function, self.structure, self.found, self.reporter)
                 break
             except ReplacedArrayError as error:
                 before.restore()
-                self._replaced |= error.keys
+                step.replaced |= error.keys
             except BaseException:
                 before.restore()
                 raise
@@ -197,8 +248,7 @@ class CapturedStep:
         kept = recorder.kept()
         return result, record if kept is None else kept_array(kept)
 
-    def compare(self, call: _StepCall, record: StepRecord) -> tuple[str | None, Any]:
-        """Compares a record with the function; see :meth:`Call.compare`."""
+    def compare(self, record: StepRecord) -> tuple[str | None, Any]:
         results: list[Any] = []
         is_exact = record.is_exact
 
@@ -210,50 +260,20 @@ class CapturedStep:
             return values | values_of("gradient", gradients, is_exact)
 
         def write() -> Found:
-            results.append(self.written(call))
+            results.append(self.written())
             return found(results[-1])
 
-        before = Snapshot(self._tree(), call.reporter)
-        failure = difference(
-            before, lambda: found(record(call.found, call.reporter)), write, is_exact
-        )
+        before = Snapshot(tree_of(self.step.function, self.step.targets), self.reporter)
+        failure = difference(before, lambda: found(self.repeat(record)), write, is_exact)
         if failure is not None:
             failure += (
                 "; something besides the arguments and the state of the targets enters the step, "
                 "such as random numbers or arrays made in the step without chainer"
             )
-        elif not self._keep_grads:
+        elif not self.step.keep_grads:
             for parameter in record.cleared:
                 parameter._gradient = None
         return failure, results[0]
-
-
-class _StepCall(Call[StepRecord]):
-    """One call of a captured step."""
-
-    def __init__(
-        self,
-        step: CapturedStep,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        found: list[VariableLike],
-        reporter: Reporter | None,
-    ) -> None:
-        self.step, self.args, self.kwargs = step, args, kwargs
-        self.structure, self.found, self.reporter = structure, found, reporter
-
-    def written(self) -> Any:
-        return self.step.written(self)
-
-    def is_prepared(self) -> bool:
-        return self.step.is_prepared()
-
-    def record(self) -> tuple[Any, StepRecord | str]:
-        return self.step.record(self)
-
-    def compare(self, record: StepRecord) -> tuple[str | None, Any]:
-        return self.step.compare(self, record)
 
     def repeat(self, record: StepRecord) -> Any:
         return record(self.found, self.reporter)
@@ -325,26 +345,6 @@ def _level_of_caller() -> int:
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _common_backend(found: Sequence[VariableLike], tree: StateTree) -> Backend:
-    """Returns the backend of arguments and parameters; refuses steps of several backends."""
-    for x in found:
-        if isinstance(x, Variable) and x.creator_node is not None:
-            raise NotRecordableError("an argument is part of a graph that begins outside of it")
-    arrays = [x.array if isinstance(x, Variable) else x for x in (*found, *tree.parameters)]
-    backends = {backend_of(array) for array in arrays if array is not None}
-    if len(backends) != 1:
-        names = sorted([backend.name for backend in backends])
-        raise NotRecordableError(f"its arrays belong to {len(backends)} backends: {names}")
-    return backends.pop()
-
-
-def _recorder_of(backend: Backend) -> Recorder:
-    recorder = backend.recorder(backend.device())
-    if recorder is None:
-        raise NotRecordableError(f"backend {backend.name!r} cannot record")
-    return recorder
 
 
 def _name_of(function: Callable[..., Any]) -> str:

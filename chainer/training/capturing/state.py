@@ -217,33 +217,22 @@ class StateTree:
         self,
         links: list[Link],
         optimizers: list[Optimizer],
-        surroundings: Sequence[Owner],
         with_updates: bool,
     ) -> None:
         self.links, self.optimizers, self._with_updates = links, optimizers, with_updates
         self.parameters = each_once(chain(*[link.params() for link in links]))
         rules = [p.update_rule for p in self.parameters if p.update_rule is not None]
         self.rules: list[UpdateRule] = rules if with_updates else []
-        self.owners = [*self._owners(), *surroundings]
+        self.owners: list[Owner] = []
         self.slots: dict[Key, Slot] = {}
-        for owner in self.owners:
-            for name, value in owner.contents().items():
-                kind = _kind_of(owner.role, name, value)
-                if kind is not None:
-                    self.slots[owner.identity, name] = Slot(owner, name, kind, value)
+        self.add(self._owners())
 
     @classmethod
-    def of(
-        cls,
-        targets: Sequence[object],
-        surroundings: Sequence[Owner] = (),
-        with_updates: bool = True,
-    ) -> StateTree:
+    def of(cls, targets: Sequence[object], with_updates: bool = True) -> StateTree:
         """Returns the tree of links and optimizers as they are now.
 
         Args:
             targets: Links and optimizers.
-            surroundings: Objects that the code of the step reads.
             with_updates: Whether the step may update parameters, which needs update rules.
 
         Raises:
@@ -262,7 +251,16 @@ class StateTree:
                     f"targets must be links and optimizers, got {type(target).__name__}"
                 )
         links = each_once(chain(*[root.links() for root in roots]))
-        return cls(links, optimizers, surroundings, with_updates)
+        return cls(links, optimizers, with_updates)
+
+    def add(self, owners: Iterable[Owner]) -> None:
+        """Adds the slots of objects."""
+        for owner in owners:
+            self.owners.append(owner)
+            for name, value in owner.contents().items():
+                kind = _kind_of(owner.role, name, value)
+                if kind is not None:
+                    self.slots[owner.identity, name] = Slot(owner, name, kind, value)
 
     def _owners(self) -> Iterator[Owner]:
         objects: list[tuple[Role, object]] = [(Role.LINK, link) for link in self.links]
@@ -290,8 +288,9 @@ class StateTree:
 
     def again(self) -> StateTree:
         """Returns the tree of the same objects, with the contents that slots have now."""
-        surroundings = [owner for owner in self.owners if owner.role is Role.SURROUNDINGS]
-        return StateTree(self.links, self.optimizers, surroundings, self._with_updates)
+        tree = StateTree(self.links, self.optimizers, self._with_updates)
+        tree.add([owner for owner in self.owners if owner.role is Role.SURROUNDINGS])
+        return tree
 
     def changes(self, now: StateTree) -> Iterator[tuple[Slot, object, object]]:
         """Yields slots whose contents differ, with the contents in this tree and in another one.

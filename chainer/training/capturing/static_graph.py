@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
 import numpy
@@ -30,13 +30,14 @@ from chainer.training.capturing.circumstances import (
     runs_as_written,
 )
 from chainer.training.capturing.machine import Call, Machine
-from chainer.training.capturing.nested_arguments import (
-    input_variable,
-    map_leaves,
-    with_leaves,
-    with_variables,
-)
 from chainer.training.capturing.static_record import ChainRecord, Run
+from chainer.training.capturing.structure import (
+    Structure,
+    flatten,
+    leaves_of,
+    map_leaves,
+    unflatten,
+)
 
 __all__ = [
     "ArrayInfo",
@@ -202,9 +203,7 @@ class StaticScheduleFunction(Identity):
         # What the results do not depend on takes no part in the graph.
         given = [x if i in record.inputs else x.array for i, x in enumerate(in_vars)]
         outputs = self.apply((*given, *record.parameters))
-        if isinstance(record.result, Variable):
-            return outputs[0]
-        return with_leaves(record.result, outputs)
+        return unflatten(record.result, iter(outputs))
 
     def is_empty(self) -> bool:
         """Tells whether no call of a function marked with ``static_code`` is recorded."""
@@ -489,10 +488,9 @@ def _decorate(
             raise TypeError(f"static_graph decorates methods of chains, got {type(chain).__name__}")
         if config.schedule_func is not None:
             raise RuntimeError("Not allowed to nest static chains: ", chain)
-        in_vars: list[Variable] = []
-        made: set[int] = set()
-        structure = map_leaves(args, lambda x: in_vars.append(input_variable(x, made)))
-        arrays_given = [i for i, x in enumerate(in_vars) if id(x) in made]
+        found: list[VariableLike] = []
+        structure = flatten(map_leaves(args, _checked_argument), found)
+        in_vars = [x if isinstance(x, Variable) else Variable(x) for x in found]
         manager = _manager_of(chain, minimize_cache_size, verbosity_level)
         # A captured step, which this call is a part of, must keep nothing of it.
         is_inside = threads.state.recorder is not None
@@ -503,21 +501,40 @@ def _decorate(
             vars(chain)["static_schedule"] = schedule
         schedule.chain = chain
 
-        def run(variables: Sequence[Variable]) -> tuple[Any, list[Variable]]:
-            with using_config("schedule_func", schedule):
-                results = method(chain, *with_leaves(structure, variables), **kwargs)
-            return with_variables(results, method)
+        def check(value: object) -> object:
+            if not isinstance(value, Variable):
+                raise TypeError(
+                    f"{method.__qualname__}, which is decorated with static_graph, must return "
+                    f"Variables or tuples or lists of them, got {type(value).__name__}"
+                )
+            return value
 
-        call = _ChainCall(method, schedule, in_vars, frozenset(arrays_given), run)
+        def run(variables: Sequence[Variable]) -> tuple[Structure, list[Variable]]:
+            with using_config("schedule_func", schedule):
+                results = method(chain, *unflatten(structure, iter(variables)), **kwargs)
+            outputs: list[Any] = []
+            return flatten(map_leaves(results, check), outputs), outputs
+
+        call = _ChainCall(method, schedule, structure, in_vars, run)
         if enable_double_backprop or is_inside:
             return call.written()
         machine = manager.machine_of(chain)
         is_repeated = len({id(x.node) for x in in_vars}) < len(in_vars)
         if kwargs or is_repeated or runs_as_written():
             return call.written()
-        return machine.run(call.key(structure), call)
+        key = method, structure, configuration(), current_reporter() is None
+        return machine.run(key, call)
 
     return wrapper
+
+
+def _checked_argument(value: object) -> object:
+    if isinstance(value, Variable) or find_backend(type(value)) is not None:
+        return value
+    raise TypeError(
+        "arguments of a static chain must be Variables or arrays, or tuples or lists of them, "
+        f"got {type(value).__name__}"
+    )
 
 
 class _ChainCall(Call[ChainRecord]):
@@ -527,33 +544,23 @@ class _ChainCall(Call[ChainRecord]):
         self,
         method: Callable[..., Any],
         schedule: StaticScheduleFunction,
+        structure: Structure,
         in_vars: Sequence[Variable],
-        arrays_given: frozenset[int],
         run: Run,
     ) -> None:
         self._method, self._schedule, self._run = method, schedule, run
-        self._in_vars, self._arrays_given = in_vars, arrays_given
-
-    def key(self, structure: Hashable) -> Hashable:
-        """Returns the signature of the call.
-
-        Args:
-            structure: How the arguments are nested.
-        """
-        signatures = [(type(x.array), x.dtype, x.shape, x.requires_grad) for x in self._in_vars]
-        has_reporter = current_reporter() is not None
-        given = self._arrays_given
-        return self._method, structure, given, tuple(signatures), configuration(), has_reporter
+        self._structure, self._in_vars = structure, in_vars
 
     def written(self) -> Any:
         results, out_vars = self._run(self._in_vars)
-        outputs = self._schedule.apply(out_vars) if out_vars else []
-        return outputs[0] if isinstance(results, Variable) else with_leaves(results, outputs)
+        outputs = self._schedule.apply(out_vars) if out_vars else ()
+        return unflatten(results, iter(outputs))
 
     def record(self) -> tuple[Any, ChainRecord | str]:
         # The record is made beside the call, whose graph the caller needs.
-        chain, given = self._schedule.chain, self._arrays_given
+        chain = self._schedule.chain
         assert chain is not None
+        given = [leaf[1] is None for leaf in leaves_of(self._structure)]
         record = ChainRecord(chain, self._method, self._run, self._in_vars, given)
         return self.written(), record
 

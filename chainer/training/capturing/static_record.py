@@ -11,26 +11,27 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import backend_of
-from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, threads
+from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays
 from chainer.links.link import Link
 from chainer.training.capturing.circumstances import current_reporter
 from chainer.training.capturing.comparison import Found, difference, values_of
 from chainer.training.capturing.guards import Guards
 from chainer.training.capturing.machine import Record
+from chainer.training.capturing.recorders import common_backend, recorded, recorder_of
 from chainer.training.capturing.snapshot import Snapshot
 from chainer.training.capturing.state import Kind, Role, StateTree
+from chainer.training.capturing.structure import Structure
 from chainer.training.capturing.substitution import Substitution
-from chainer.training.capturing.surroundings import surroundings_of
+from chainer.training.capturing.surroundings import tree_of
 
-#: Calls the method, with other Variables in place of those of the call; returns what it returns,
-#: and the Variables in that.
-Run = Callable[[Sequence[Variable]], tuple[Any, list[Variable]]]
+#: Calls the method, with other Variables in place of those of the call; returns the structure of
+#: the result, and the Variables in it.
+Run = Callable[[Sequence[Variable]], tuple[Structure, list[Variable]]]
 
 
 class ChainRecord(Record):
@@ -43,12 +44,12 @@ class ChainRecord(Record):
         method: Its method.
         run: Calls the method.
         in_vars: Arguments of the call.
-        arrays_given: Numbers of the arguments that were given as arrays.
+        are_arrays: Whether each argument was given as an array.
 
     Attributes:
         inputs: Numbers of the arguments that the results depend on by differentiable functions.
         parameters: Parameters that are inputs of the node, after the arguments of the chain.
-        result: What the method returned, with Variables whose values do not matter.
+        result: The structure of the result.
         user: Weak reference to the node that uses the fixed memory of the programs, if any does.
 
     Raises:
@@ -61,16 +62,18 @@ class ChainRecord(Record):
         method: Callable[..., Any],
         run: Run,
         in_vars: Sequence[Variable],
-        arrays_given: frozenset[int],
+        are_arrays: Sequence[bool],
     ) -> None:
-        self._chain, self._method, self._arrays_given = chain, method, arrays_given
+        self._chain, self._method, self._are_arrays = chain, method, are_arrays
         self._require_gradients = [x.requires_grad for x in in_vars]
         self.user: weakref.ref[FunctionNode] | None = None
         # The programs, and the graph that was recorded, exist once.
         self._lock = threading.Lock()
         self._given = values_of("argument", in_vars, True)
         self._tree = self._tree_now()
-        self._backend = _backend_of(self._tree, in_vars)
+        if any([link._local_link_hooks for link in self._tree.links]):
+            raise NotRecordableError("a link has hooks of its own")
+        self._backend = common_backend(in_vars, self._tree)
         snapshot = Snapshot(self._tree, current_reporter())
         try:
             self._refuse_kept_arrays(run, in_vars)
@@ -80,14 +83,7 @@ class ChainRecord(Record):
             snapshot.restore()
 
     def _tree_now(self) -> StateTree:
-        tree = StateTree.of((self._chain,), with_updates=False)
-        return StateTree.of((self._chain,), surroundings_of(self._method, tree), False)
-
-    def _make_recorder(self) -> Recorder:
-        recorder = self._backend.recorder(self._backend.device())
-        if recorder is None:
-            raise NotRecordableError(f"backend {self._backend.name!r} cannot record")
-        return recorder
+        return tree_of(self._method, (self._chain,), with_updates=False)
 
     @contextlib.contextmanager
     def _substituted(self, tree: StateTree, recorder: Recorder) -> Iterator[None]:
@@ -103,7 +99,7 @@ class ChainRecord(Record):
 
     def _refuse_kept_arrays(self, run: Run, in_vars: Sequence[Variable]) -> None:
         """Refuses a method that keeps arrays elsewhere: a record would not fill them again."""
-        recorder = self._make_recorder()
+        recorder = recorder_of(self._backend)
         with self._substituted(self._tree, recorder):
             self._run(recorder, run, in_vars)
         kept = recorder.kept()
@@ -112,11 +108,11 @@ class ChainRecord(Record):
 
     def _run(
         self, recorder: Recorder, run: Run, in_vars: Sequence[Variable]
-    ) -> tuple[list[Variable], Any, list[Variable]]:
+    ) -> tuple[list[Variable], Structure, list[Variable]]:
         """Runs the method; raises NotRecordableError if a record could not repeat it.
 
         Returns:
-            tuple: The arguments that it got, what it returned, and the Variables in that.
+            tuple: The arguments that it got, the structure of the result, and its Variables.
         """
         if self._tree.of_kind(Kind.VARIABLE):
             raise NotRecordableError("an attribute of a link holds a Variable")
@@ -125,7 +121,7 @@ class ChainRecord(Record):
             for x in in_vars
         ]
         before, reported = self._tree.again(), _reported()
-        result, outputs = _recorded(recorder, lambda: run(inputs))
+        result, outputs = recorded(recorder, lambda: run(inputs))
         if _reported() != reported:
             raise NotRecordableError("the method reports values")
         for slot, _, _ in before.changes(before.again()):
@@ -135,7 +131,7 @@ class ChainRecord(Record):
         return inputs, result, outputs
 
     def _record(self, run: Run, in_vars: Sequence[Variable]) -> None:
-        recorder = self._make_recorder()
+        recorder = recorder_of(self._backend)
         with self._substituted(self._tree, recorder):
             inputs, self.result, outputs = self._run(recorder, run, in_vars)
             for y in outputs:
@@ -167,9 +163,8 @@ class ChainRecord(Record):
         found = {id(x): x for x in _leaves_of(outputs)} if config.enable_backprop else {}
         self.parameters = [p for p in self._tree.parameters if id(p) in found]
         # The caller of an argument that is an array has no Variable to ask for a gradient.
-        self.inputs = [
-            i for i, x in enumerate(inputs) if id(x) in found and i not in self._arrays_given
-        ]
+        is_array = self._are_arrays
+        self.inputs = [i for i, x in enumerate(inputs) if id(x) in found and not is_array[i]]
         known = {id(x) for x in (*inputs, *self.parameters, *outputs)}
         for x in [x for x in found.values() if id(x) not in known]:
             raise NotRecordableError(
@@ -181,7 +176,7 @@ class ChainRecord(Record):
     def _backward_program(self, recorder: Recorder, second: Recorder) -> Program:
         plain = [recorder.plain(self._outputs[i].array) for i in self._differentiable]
         gys = [Variable(second.argument(y)) for y in plain]
-        gradients = _recorded(second, lambda: self._differentiate(self._differentiable, gys))
+        gradients = recorded(second, lambda: self._differentiate(self._differentiable, gys))
         arrays = [g.array for g in gradients if g is not None]
         for array in arrays:
             if not second.is_recorded(array):
@@ -316,39 +311,17 @@ class ChainRecord(Record):
 
     def _partial_gradients(self, given: list[tuple[int, Array]]) -> list[Array | None]:
         """Walks the recorded graph, whose arrays have the values of the last call."""
-        recorder = self._make_recorder()
+        recorder = recorder_of(self._backend)
         with self._substituted(StateTree.of((self._chain,), with_updates=False), recorder):
             gys = [Variable(recorder.state(gy)) for _, gy in given]
             gradients = self._differentiate([i for i, _ in given], gys)
             return [None if g is None else recorder.plain(g.array) for g in gradients]
 
 
-def _recorded(recorder: Recorder, function: Callable[[], Any]) -> Any:
-    """Runs a function while a recorder records what it does; returns what it returns."""
-    threads.state.recorder = recorder
-    try:
-        return recorder.run(function)
-    finally:
-        threads.state.recorder = None
-
-
 def _reported() -> list[tuple[str, int]]:
     """Returns the keys of the current observation, with the identities of the values."""
     reporter = current_reporter()
     return [] if reporter is None else [(k, id(v)) for k, v in reporter.observation.items()]
-
-
-def _backend_of(tree: StateTree, in_vars: Sequence[Variable]) -> Backend:
-    """Returns the backend of all arrays; raises NotRecordableError if no record is possible."""
-    if any([link._local_link_hooks for link in tree.links]):
-        raise NotRecordableError("a link has hooks of its own")
-    for p in tree.parameters:
-        if p._array is None:
-            raise NotRecordableError(f"parameter {p.name!r} is not initialized")
-    backends = {backend_of(x.array) for x in (*in_vars, *tree.parameters)}
-    if len(backends) != 1:
-        raise NotRecordableError(f"its arrays belong to {len(backends)} backends")
-    return backends.pop()
 
 
 def _leaves_of(outputs: Sequence[Variable]) -> list[Variable]:

@@ -9,12 +9,12 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.typing import Array, VariableLike
 from chainer.training.capturing.comparison import Values
 from chainer.training.capturing.guards import Guards
 from chainer.training.capturing.machine import Record
+from chainer.training.capturing.recorders import recorded
 from chainer.training.capturing.state import (
     MISSING,
     PLAIN,
@@ -188,13 +188,8 @@ class StepRecording:
         self._substitution.enter(with_gradients=True)
         args, kwargs = unflatten(structure, iter(arguments))
         self._numbers = RecordedScalars(recorder)
-        state = threads.state
         with self._numbers:
-            state.recorder = recorder
-            try:
-                result = recorder.run(lambda: function(*args, **kwargs))
-            finally:
-                state.recorder = None
+            result = recorded(recorder, lambda: function(*args, **kwargs))
         for slot, before in zip(outside, values, strict=True):
             if Values.of(slot.value, True) != before:
                 # The step has run, and is not run again: its array has no copy.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, cast
 
 from chainer.core.arrays.backend import find_backend
@@ -15,8 +15,8 @@ class NotSupportedError(TypeError):
 
 
 #: What :func:`flatten` returns. It is a tuple of the class and what tells apart values of the
-#: class. Arrays and Variables are represented by four entries: class, whether the Variable requires
-#: a gradient (None for an array), dtype and shape.
+#: class. Arrays and Variables are represented by four entries: class of the array, whether the
+#: Variable requires a gradient (None for an array), dtype and shape.
 Structure = tuple[Any, ...]
 
 
@@ -38,7 +38,8 @@ def flatten(value: object, found: list[VariableLike]) -> Structure:
         return cls, None, array.dtype, array.shape
     if isinstance(value, Variable):
         found.append(value)
-        return cls, bool(value.requires_grad), value.dtype, value.shape
+        # The class of the array: one program serves arrays of one backend.
+        return value.array.__class__, bool(value.requires_grad), value.dtype, value.shape
     if isinstance(value, (tuple, list)):
         return cls, tuple([flatten(v, found) for v in value])
     if isinstance(value, dict):
@@ -80,3 +81,13 @@ def leaves_of(structure: Structure) -> Iterator[Structure]:
     elif structure[0] is dict:
         for _, part in structure[1]:
             yield from leaves_of(part)
+
+
+def map_leaves(tree: Any, function: Callable[[Any], Any]) -> Any:
+    """Applies a function to the leaves of nested tuples and lists; lists become tuples.
+
+    Static chains get and return nested tuples of Variables.
+    """
+    if isinstance(tree, (tuple, list)):
+        return tuple([map_leaves(part, function) for part in cast("Sequence[Any]", tree)])
+    return function(tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.arrays.recorder import Recorder
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
@@ -36,15 +36,9 @@ class Substitution:
 
         Args:
             with_gradients: Whether gradients of parameters are substituted, too.
-
-        Raises:
-            NotRecordableError: If a parameter is not initialized.
         """
         tree, recorder = self._tree, self._recorder
         self._nodes = [(p.node, p.node.data) for p in tree.parameters]
-        for p in tree.parameters:
-            if p._array is None:
-                raise NotRecordableError(f"parameter {p.name!r} is not initialized")
         for slot in tree.of_kind(Kind.DATA):
             self._put(slot, recorder.state(slot.value))
         for p, (node, _) in zip(tree.parameters, self._nodes, strict=True):

@@ -12,7 +12,7 @@ import argparse
 import dis
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.variable import Variable
@@ -166,13 +166,18 @@ def _names_in(code: types.CodeType) -> Iterator[tuple[str, str]]:
             yield from _names_in(constant)
 
 
-def surroundings_of(function: Callable[..., object], tree: StateTree) -> list[Owner]:
-    """Returns the owners of the slots that the code of a step reads besides its targets.
+def tree_of(
+    function: Callable[..., object], targets: Sequence[object], with_updates: bool = True
+) -> StateTree:
+    """Returns the slots of a step: those of its targets, and those that its code reads besides.
 
     Args:
         function: The step.
-        tree: The targets.
+        targets: Links and optimizers.
+        with_updates: Whether the step may update parameters, which needs update rules.
     """
+    tree = StateTree.of(targets, with_updates)
     walk = _Walk(tree)
     walk.visit(function, getattr(function, "__qualname__", type(function).__name__))
-    return walk.owners()
+    tree.add(walk.owners())
+    return tree

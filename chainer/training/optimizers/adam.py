@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import AdamScalars, adam_update
+from chainer.core.arrays.recorder import computed
 from chainer.core.typing import DType
 from chainer.training.optimizers.declaration import (
     SMALLEST,
@@ -31,7 +32,7 @@ def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
         _check_started(t, "learning rate")
     correction1 = 1.0 - hyperparam.beta1**t
     correction2 = 1.0 - hyperparam.beta2**t
-    return hyperparam.alpha * math.sqrt(correction2) / correction1
+    return hyperparam.alpha * computed(math.sqrt, correction2) / correction1
 
 
 class AdamRule(DeclaredRule):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.recorder import Recorder
@@ -69,13 +68,29 @@ class RecordedScalars:
         """Returns a number of the recording; None and each of several numbers as well."""
         if value is None:
             return None
-        present = partial(_present, rule, name)
+        number = self._recorder.number
         if isinstance(value, tuple):  # such as the bounds of AdaBound
-            parts = [partial(lambda i: float(present()[i]), i) for i in range(len(value))]
-            return tuple([self._recorder.number(part) for part in parts])
-        return self._recorder.number(lambda: float(present()))
+            return tuple([number(PresentScalar(rule, name, i)) for i in range(len(value))])
+        return number(PresentScalar(rule, name))
 
 
-def _present(rule: DeclaredRule, name: str) -> Any:
-    """Returns a number of the present update of a rule."""
-    return getattr(rule.declaration.scalars(rule.hyperparam.flat(), rule), name)
+class PresentScalar:
+    """Computes a number of the present update of a rule.
+
+    Args:
+        rule: The rule.
+        name: Name of the number.
+        index: Its place, if there are several of that name.
+    """
+
+    def __init__(self, rule: DeclaredRule, name: str, index: int | None = None) -> None:
+        self.rule, self.name, self.index = rule, name, index
+
+    def of(self, hyperparam: Any, rule: Any) -> Any:
+        """Returns the number for given hyperparameters and a given rule."""
+        value = getattr(self.rule.declaration.scalars(hyperparam, rule), self.name)
+        return value if self.index is None else value[self.index]
+
+    def __call__(self) -> float:
+        """Returns the present number."""
+        return float(self.of(self.rule.hyperparam.flat(), self.rule))

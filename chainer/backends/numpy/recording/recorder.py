@@ -15,6 +15,7 @@ from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCal
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, root
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
 from chainer.backends.numpy.recording.simplify import simplified, written
 from chainer.backends.numpy.recording.straight_line import (
     StraightLine,
@@ -35,7 +36,12 @@ from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import Operation, Recording
 from chainer.core.arrays.protocol import Backend
-from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
+from chainer.core.arrays.recorder import (
+    MemoryOfPrograms,
+    NotRecordableError,
+    Program,
+    Recorder,
+)
 from chainer.core.typing import Array
 
 #: Operations whose steps are recorded if they are small, are small up to this size of their first
@@ -114,6 +120,8 @@ class RecordingBackend(Backend):
         if is_reference and recording is Recording.STEPS:
             return factory(self)
         plain = factory(lookup.get_backend("numpy"))
+        if is_reference:
+            reference_kernels[id(plain)] = operation.name, plain
         if recording is Recording.JOINED:
             return UpdateCalls(plain, factory(self) if is_reference else None)
         whole = WholeCalls(plain, operation.methods)
@@ -155,6 +163,11 @@ class NumpyProgram(Program):
         self._numbers = [(number._evaluate, array) for number, array in tape.numbers.values()]
         self._outputs = [lines.array(ref) for i, ref in enumerate(outputs) if i not in fresh]
         self._fresh = [(i, outputs[i].shape, outputs[i].dtype) for i in fresh]
+        self._recorded: RecordedCalls | None = None
+        if not recorder.is_continued:
+            numbers = list(tape.numbers.values())
+            self._recorded = RecordedCalls(calls, plan, arguments, outputs, numbers)
+            self._recorded.release(direct)
         #: Bytes of the memory of intermediate results.
         self.nbytes = plan.nbytes
         self.description = (
@@ -182,6 +195,12 @@ class NumpyProgram(Program):
         for (i, _, _), array in zip(self._fresh, made):
             results.insert(i, array)
         return results
+
+    def portable(self, memory: MemoryOfPrograms) -> dict[str, Any]:
+        """See :meth:`~chainer.core.arrays.recorder.Program.portable`."""
+        if self._recorded is None:
+            return super().portable(memory)
+        return self._recorded.portable(memory)
 
 
 class NumpyRecorder(Recorder):
