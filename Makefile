@@ -17,7 +17,7 @@ CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn lint types layers check stubs bench gpu gpu-emulated clients clean help
+.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn test-models lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -26,6 +26,7 @@ help:
 	@echo "make test                  run the tests, but not those marked slow (ARGS=\"-m slow\": these)"
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make test-chainermn        run the tests of packs/chainermn in 1, 2 and 4 processes"
+	@echo "make test-models           compare packs/models with transformers on PyTorch (.peers/models)"
 	@echo "make test-install          run commands of pages and messages in fresh environments (ARGS=--all)"
 	@echo "make coverage              the share of lines that a sample of the tests runs"
 	@echo "make check                 lint, types and import layers"
@@ -83,6 +84,10 @@ test-packs: $(VENV)/.test
 test-chainermn: $(VENV)/.test
 	cd packs/chainermn && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 CHAINERMN_TEST_SIZES=$(SIZES) \
 		../../$(BIN)/python ../../scripts/run_tests.py -q $(ARGS)
+
+test-models: $(VENV)/.test
+	$(BIN)/python scripts/setup_peers.py --only models
+	cd packs/models && OMP_NUM_THREADS=1 ../../$(BIN)/python -m pytest -q -m slow $(ARGS)
 
 lint: $(VENV)/.lint
 	@# No cache: how an import is sorted depends on files that the cache does not watch.

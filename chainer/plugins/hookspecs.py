@@ -161,6 +161,15 @@ def chainer_communicators(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_model_architectures(registry: PackRegistry) -> None:
+    """Registers architectures of published models: ``model_type`` -> class.
+
+    The class derives from ``chainer_models.Model`` of the distribution ``chainer-models``, which
+    makes it of the options in a file ``config.json``.
+    """
+
+
+@hookspec
 def chainer_trainer_start(trainer: Trainer) -> None:
     """Called when a trainer begins to run, before its extensions are initialized.
 

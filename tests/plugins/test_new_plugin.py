@@ -51,6 +51,11 @@ USES = {
             print(chainer.explain("softmax", np.ones((2, 3)), axis=1).chosen.provider)
     """,
     "links": "print(chainer.links.LowRankLinear(4, 3, 2)(np.ones((1, 4), np.float32)).shape)",
+    "model": """
+        import chainer_models as cm
+        options = {"model_type": "two_layers", "inputs": 4, "classes": 3}
+        print(cm.from_config(options)(np.ones((2, 4), np.float32)).shape)
+    """,
     "optimizer": "print(chainer.optimizers.Signum(lr=0.5).lr)",
 }
 PRINTS = {
@@ -62,6 +67,7 @@ PRINTS = {
     "functions": "1.0",
     "kernels": "made_kernels",
     "links": "(1, 3)",
+    "model": "(2, 3)",
     "optimizer": "0.5",
 }
 

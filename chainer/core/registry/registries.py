@@ -145,6 +145,13 @@ onnx_operators = Registry("onnx_operators", "ONNX operator", requirement=is_call
 communicators = Registry("communicators")
 """Connections of the processes of a program, for the distribution ``chainermn``."""
 
+model_architectures = Registry(
+    "model_architectures",
+    "model architecture",
+    requirement=subclass_of("chainer.links.link:Link", "chainer.Link"),
+)
+"""Published models, by the ``model_type`` of their files, for ``chainer-models``."""
+
 # An explicit list, because the command line and the pages of the documentation use this order.
 ALL: dict[str, Registry] = {
     registry.kind: registry
@@ -170,6 +177,7 @@ ALL: dict[str, Registry] = {
         onnx_converters,
         onnx_operators,
         communicators,
+        model_architectures,
     )
 }
 """All registries by kind."""

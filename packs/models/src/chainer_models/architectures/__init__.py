@@ -1,0 +1,1 @@
+"""The architectures, one module for each family."""

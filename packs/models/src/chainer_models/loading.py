@@ -1,0 +1,208 @@
+"""Models from files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import chainer
+import numpy
+from chainer.plugins import registries
+
+from chainer_models.errors import ModelFileError
+from chainer_models.files import Tensors
+from chainer_models.model import Model
+from chainer_models.names import Named
+from chainer_models.options import Options, read_options
+
+
+class Match(NamedTuple):
+    """How the names of a model and of its files fit.
+
+    Attributes:
+        found: Parameter and name of its tensor.
+        missing: Names of tensors that the files lack.
+        unused: Names of tensors that the model does not have.
+    """
+
+    found: list[tuple[Named, str]]
+    missing: list[str]
+    unused: list[str]
+
+
+def from_config(
+    config: Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    dtype: Any = None,
+    initialize: bool = False,
+) -> Any:
+    """Makes a model from its options, without weights.
+
+    Args:
+        config (dict or path): The options, a file ``config.json``, or the folder with it.
+        dtype: Data type of the parameters; ``chainer.config.dtype`` (float32) by default.
+        initialize (bool): Whether initializers fill the parameters. By default they are zeros, for
+            a model whose weights are loaded.
+
+    Returns:
+        Model: The model.
+
+    Raises:
+        ModelFileError: (a ValueError) If an option is missing or not understood, or no installed
+            distribution registers the ``model_type``.
+
+    Example:
+        >>> import chainer_models as cm
+        >>> model = cm.from_config(
+        ...     {"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 11},
+        ...     initialize=True,
+        ... )
+        >>> model(np.array([[1, 2, 3]])).shape
+        (1, 3, 11)
+    """
+    if isinstance(config, Options):
+        options = config
+    elif isinstance(config, Mapping):
+        options = Options(config)
+    else:
+        options = read_options(Path(config))
+    architecture = find_architecture(options)
+    dtype = chainer.config.dtype if dtype is None else numpy.dtype(dtype)
+    with chainer.using_config("initialize", initialize), chainer.using_config("dtype", dtype):
+        return architecture(options)
+
+
+def find_architecture(options: Options) -> type[Model]:
+    """Returns the class that is registered for a ``model_type``.
+
+    Args:
+        options: Options of a model.
+
+    Raises:
+        ModelFileError: If there is none.
+    """
+    name = options.text("model_type")
+    registry = registries.model_architectures
+    registry.load_all()
+    if name not in registry.names():
+        known = ", ".join(sorted(registry.names()))
+        raise ModelFileError(
+            f"'model_type' of {options.source} must be one that a distribution registers, got "
+            f"{name!r}; 'chainer list model_architectures' prints them: {known}"
+        )
+    return registry.get(name)
+
+
+def load_pretrained(
+    folder: str | os.PathLike[str],
+    *,
+    dtype: Any = "float32",
+    config: Mapping[str, Any] | None = None,
+) -> Any:
+    """Loads a model from a folder in Hugging Face's layout.
+
+    The folder has ``config.json`` and ``model.safetensors``, or several such files with an index.
+    Files are mapped into memory: tensors of the type ``dtype`` are read when they are used, and not
+    copied. Arrays may be changed, as training does; the files are not.
+
+    Args:
+        folder (path): The folder.
+        dtype: Data type of the parameters. Tensors of other types are converted; bfloat16 and
+            float8 need ``ml_dtypes``.
+        config (dict): Options that replace those of ``config.json``.
+
+    Returns:
+        Model: The model. ``chainer.config.train`` decides about dropout, as in all links.
+
+    Raises:
+        ModelFileError: (a ValueError) If a file is damaged, an option is not understood, a tensor
+            is missing or has another shape.
+        OSError: If a file cannot be read.
+
+    Example:
+        >>> import tempfile, chainer_models as cm
+        >>> model = cm.from_config(
+        ...     {"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 11},
+        ...     initialize=True,
+        ... )
+        >>> folder = tempfile.mkdtemp()
+        >>> cm.save_pretrained(model, folder)
+        >>> loaded = cm.load_pretrained(folder)
+        >>> bool((loaded.embed.W.array == model.embed.W.array).all())
+        True
+    """
+    folder = Path(folder)
+    options = read_options(folder)
+    if config is not None:
+        options = Options({**options.as_dict(), **config}, options.source)
+    model = from_config(options, dtype=dtype)
+    tensors = Tensors(folder)
+    fitting = match(model, tensors)
+    if fitting.missing:
+        raise ModelFileError(
+            f"{folder} lacks {len(fitting.missing)} tensors of {type(model).__name__}: "
+            f"{_some(fitting.missing)}"
+        )
+    if fitting.unused:
+        warnings.warn(
+            f"{folder} has {len(fitting.unused)} tensors that {type(model).__name__} does not "
+            f"use: {_some(fitting.unused)}",
+            stacklevel=2,
+        )
+    for named, name in fitting.found:
+        _load(named, name, tensors, numpy.dtype(dtype))
+    model.folder = folder
+    return model
+
+
+def match(model: Model, tensors: Iterable[str]) -> Match:
+    """Compares the names of a model with the names in files.
+
+    Args:
+        model: The model.
+        tensors: Names of all tensors.
+    """
+    names = set(tensors)
+    found: list[tuple[Named, str]] = []
+    missing: list[str] = []
+    for named in model.file_names():
+        name = next((n for n in _spellings(model, named.file) if n in names), None)
+        if name is None:
+            missing.append(named.file)
+        else:
+            found.append((named, name))
+    used = {name for _, name in found}
+    extra = {n for copy in model.copies() for n in _spellings(model, copy)}
+    unused = [
+        name
+        for name in sorted(names - used - extra)
+        if not any(fnmatchcase(name, pattern) for pattern in model.ignored)
+    ]
+    return Match(found, missing, unused)
+
+
+def _spellings(model: Model, name: str) -> Iterable[str]:
+    """Returns a name with and without the prefixes that files may lack."""
+    yield name
+    for prefix in model.prefixes:
+        yield name.removeprefix(prefix) if name.startswith(prefix) else prefix + name
+
+
+def _load(named: Named, name: str, tensors: Tensors, dtype: Any) -> None:
+    parameter = named.parameter
+    array = named.transform.load(tensors[name])
+    if array.shape != parameter.array.shape:
+        raise ModelFileError(
+            f"{name!r} of {tensors.folder} must have the shape "
+            f"{named.transform.save(parameter.array).shape}, got {tensors.shape(name)}"
+        )
+    parameter.array = array.astype(dtype, copy=False)
+
+
+def _some(names: list[str]) -> str:
+    """Returns the first names for a message."""
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

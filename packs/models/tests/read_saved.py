@@ -1,0 +1,38 @@
+"""Reads folders that chainer_models wrote, with transformers, and prints what it found in JSON.
+
+Run by test_transformers.py with the Python of ``.peers/models``.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+
+sys.path.insert(0, str(Path(__file__).parent))
+import make_reference
+import reference_models as models
+
+
+def main():
+    transformers.logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    found = {}
+    for folder in sorted(Path(sys.argv[1]).iterdir()):
+        case = folder.name
+        kind, class_name, options = models.CASES[case]
+        model, info = getattr(transformers, class_name).from_pretrained(
+            folder, output_loading_info=True, attn_implementation="eager"
+        )
+        output, _ = make_reference.KINDS[kind](model.eval(), options)
+        found[case] = {
+            "missing": sorted(info["missing_keys"]),
+            "unexpected": sorted(info["unexpected_keys"]),
+            "some": models.some(output.detach().numpy(), 40),
+        }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""transformers itself: its numbers are the stored ones, and it reads what is written here.
+
+``make test-models`` installs it in ``.peers/models`` and runs these tests.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from published import REFERENCE, write_folder
+from reference_models import CASES
+
+import chainer_models as cm
+
+HERE = Path(__file__).parent
+PEER = HERE.parents[2] / ".peers" / "models" / "bin" / "python"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PEER.exists(), reason="scripts/setup_peers.py --only models makes it"),
+]
+
+
+def run(*arguments):
+    """Runs a program with transformers, offline."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [str(PEER), *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_stored_numbers(tmp_path):
+    out = tmp_path / "reference.json"
+    run(HERE / "make_reference.py", "--out", out)
+    found = json.loads(out.read_text())
+    assert list(found) == list(REFERENCE) == list(CASES)
+    for case, expected in REFERENCE.items():
+        assert found[case]["shapes"] == expected["shapes"]
+        np.testing.assert_allclose(
+            found[case]["output"]["some"], expected["output"]["some"], atol=1e-4, err_msg=case
+        )
+        assert found[case].get("greedy") == expected.get("greedy")
+
+
+def test_transformers_reads_what_is_written_here(tmp_path):
+    for case in CASES:
+        model = cm.load_pretrained(write_folder(tmp_path / "read" / case, case))
+        cm.save_pretrained(model, tmp_path / "written" / case, max_shard_size="20KB")
+    found = json.loads(run(HERE / "read_saved.py", tmp_path / "written"))
+    assert set(found) == set(CASES)
+    for case, result in found.items():
+        assert result["missing"] == result["unexpected"] == [], case
+        np.testing.assert_allclose(
+            result["some"], REFERENCE[case]["output"]["some"], atol=1e-4, err_msg=case
+        )
