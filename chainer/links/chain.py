@@ -59,8 +59,11 @@ class Chain(Composite):
                 raise AttributeError(f"cannot register a new link {name}: attribute exists")
             value.name = name
             self._children.add(name)
-        elif self._within_init_scope and isinstance(value, (list, tuple)):
-            _warn_of_hidden_links(self, name, value)
+        elif self._within_init_scope:
+            if isinstance(value, (list, tuple)):
+                _warn_of_hidden_links(self, name, value)
+        elif isinstance(value, Link):
+            _warn_of_unregistered_link(self, name, value)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -123,6 +126,25 @@ class Chain(Composite):
         members = vars(self)
         if "_children" in members:
             members["_children"] = NameSet(members["_children"])
+
+
+def _warn_of_unregistered_link(chain: Chain, name: str, link: Link) -> None:
+    """Warns of a link that is assigned outside of ``init_scope()``, once for each class and name.
+
+    Programs hide links on purpose, such as a teacher that is not trained. Nothing is said about a
+    private name, about a link that another chain has (a registered link has a name), and about the
+    replacement of a child, which stays registered.
+    """
+    if link.name is None and name[:1] != "_" and name not in vars(chain).get("_children", ()):
+        warn_once(
+            "link outside of init_scope",
+            f"{type(chain).__module__}.{type(chain).__qualname__}.{name}",
+            f"{type(chain).__name__}.{name} is assigned outside of init_scope(), so that the link "
+            "is not registered: it will be neither updated nor saved; assign it in "
+            "`with self.init_scope():`, or, if it is hidden on purpose, give the attribute a name "
+            "that begins with an underscore",
+            stacklevel=3,
+        )
 
 
 def _warn_of_hidden_links(chain: Chain, name: str, value: Sequence[object]) -> None:

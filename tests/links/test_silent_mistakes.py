@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,6 +60,48 @@ def test_lists_of_other_things_and_of_children_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Registered()
+
+
+class Outside(chainer.Chain):
+    def __init__(self, **links):
+        super().__init__()
+        with self.init_scope():
+            self.inside = L.Linear(2, 2)
+        for name, link in links.items():
+            setattr(self, name, link)
+
+
+def test_a_link_outside_of_init_scope_is_reported_where_it_is_assigned():
+    expected = r"Outside.l1 is assigned outside of init_scope\(\), so that .* not registered"
+    with pytest.warns(chainer.MisuseWarning, match=expected) as caught:
+        made = Outside(l1=L.Linear(2, 2))
+    assert [path for path, _ in made.namedparams()] == ["/inside/W", "/inside/b"]
+    (warning,) = caught
+    assert warning.filename == __file__
+    line = Path(__file__).read_text().splitlines()[warning.lineno - 1]
+    assert line.strip() == "setattr(self, name, link)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outside(l1=L.Linear(2, 2))  # once for each class and name
+
+
+def test_links_that_are_hidden_on_purpose_are_not_reported():
+    other = chainer.Chain(teacher=L.Linear(2, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = Outside(_private=L.Linear(2, 2))
+        # A child, under a second name or of another chain.
+        made.again = made.inside
+        made.teacher = other.teacher
+        # The replacement of a child is registered, as in release 7.
+        made.inside = L.Linear(2, 3)
+        object.__setattr__(made, "hidden", L.Linear(2, 2))
+        # The children of a list are those that are appended, under any attribute.
+        items = chainer.ChainList()
+        items.head = L.Linear(2, 2)
+        items.append(items.head)
+        copied = made.copy("init")
+    assert len(list(made.params())) == len(list(copied.params())) == 2
 
 
 def test_entries_that_nothing_asks_for(tmp_path):

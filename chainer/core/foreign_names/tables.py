@@ -52,7 +52,6 @@ NAMES: dict[str, dict[str, str]] = {
         "kl_divergence": "chainer.kl_divergence of two distributions",
         "l1_loss": "F.mean_absolute_error",
         "layer_norm": "F.layer_normalization",
-        "layer_normalisation": "F.layer_normalization",
         "leakyrelu": "F.leaky_relu",
         "local_response_norm": "F.local_response_normalization",
         "logsigmoid": "-F.softplus(-x)",

@@ -19,6 +19,7 @@ from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.file_format import describe_source
 from chainer.links.serializers.npz_archive import NpzArchive, write_npz
 from chainer.links.serializers.pickled_none import is_pickled_none
+from chainer.links.serializers.positions import warn_of_position
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import check_declared, restore, to_host_array
 
@@ -360,6 +361,7 @@ def load_npz(
     if unused not in ("warn", "error", "ignore"):
         raise ValueError(f"unused must be 'warn', 'error' or 'ignore', got {unused!r}")
     path = entry_prefix(path)
+    warn_of_position(obj, path)
     if isinstance(file, bytes):
         file = os.fsdecode(file)
     if not isinstance(file, (str, os.PathLike)):

@@ -8,9 +8,11 @@ values of equal shapes into the wrong links.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from chainer.core.warnings import MisuseWarning
 from chainer.links.link import Link
 
 _POSITION = re.compile(r"\[(\d+)\]")
@@ -91,3 +93,26 @@ def _check_order(path: str, order: list[str], names: Mapping[str, str]) -> None:
 def _natural(text: str) -> list[tuple[int, str]]:
     """Returns a key with which ``layer.2`` precedes ``layer.10``."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def warn_of_position(obj: Any, path: str) -> None:
+    """Warns if a link is loaded from a path that has the name of another link of its Sequential.
+
+    ``load_npz(file, model[1], path='1/')`` would load the last link of a Sequential that was saved.
+    A :class:`~chainer.ChainList` counts its links, and its file may be loaded into a Sequential:
+    the values are loaded as the path says.
+
+    Args:
+        obj: Object to be loaded.
+        path: The path in the file.
+    """
+    last = path.rstrip("/").rpartition("/")[2]
+    name = obj.name if isinstance(obj, Link) else None
+    if isinstance(name, str) and name.isdigit() and last.isdigit() and name != last:
+        warnings.warn(
+            f"path is {path!r}, but the link has the name {name!r} in the Sequential or list "
+            "that it belongs to. A Sequential names its first link 0 and the others in "
+            f"reverse: if such a model was saved, write path={f'{name}/'!r}",
+            MisuseWarning,
+            stacklevel=3,
+        )

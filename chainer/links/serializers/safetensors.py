@@ -20,7 +20,7 @@ from chainer.links.serializers.npz import (
     serialize,
 )
 from chainer.links.serializers.npz_archive import is_none
-from chainer.links.serializers.positions import resolve_positions
+from chainer.links.serializers.positions import resolve_positions, warn_of_position
 from chainer.links.serializers.rollback import unchanged_on_error
 from chainer.links.serializers.safetensors_archive import read_safetensors, write_safetensors
 
@@ -111,6 +111,7 @@ def load_safetensors(
     .. seealso:: :func:`chainer.serializers.save_safetensors`
     """
     path = entry_prefix(path)
+    warn_of_position(obj, path)
     arrays, metadata = read_safetensors(file)
     for key, value in _others(metadata, describe_source(file)).items():
         arrays[key] = numpy.array(value, dtype=object if value is None else None)

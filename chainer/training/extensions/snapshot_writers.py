@@ -20,7 +20,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from multiprocessing import connection
 from typing import Any, Protocol, TypeAlias
 
@@ -79,9 +78,12 @@ class Writer:
         """Waits until everything is written; errors of the background are raised here."""
 
     def __del__(self) -> None:
-        # Nothing can be raised here, and at the end of the program modules may be gone.
-        with suppress(Exception):
+        # Nothing can be raised here. At the end of the program modules are gone, and with them the
+        # names that they import, such as suppress.
+        try:
             self.finalize()
+        except Exception:
+            pass
 
     def save(
         self,

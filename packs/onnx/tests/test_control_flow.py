@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 
 import numpy as np
 import onnx
@@ -240,6 +241,43 @@ class TestExternalData:
         path = tmp_path / "m.onnx"
         path.write_bytes(external("w.bin").SerializeToString())
         with pytest.raises(ONNXFormatError, match=r"no file 'w\.bin'"):
+            onnx_chainer.load(path)
+
+    @pytest.mark.parametrize("location", ["a\0b", "w.bin/x", ".", "..", "/dev/zero", "./../w.bin"])
+    def test_strange_locations(self, tmp_path, location):
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "w.bin").write_bytes(bytes(24))
+        path = folder / "m.onnx"
+        path.write_bytes(external(location).SerializeToString())
+        with pytest.raises(ONNXFormatError, match=r"fc\.weight"):
+            onnx_chainer.load(path)
+
+    def test_a_pipe_is_not_read(self, tmp_path):
+        os.mkfifo(tmp_path / "w.bin")
+        path = tmp_path / "m.onnx"
+        path.write_bytes(external("w.bin").SerializeToString())
+        with pytest.raises(ONNXFormatError, match=r"there is no file 'w\.bin'"):
+            onnx_chainer.load(path)
+
+    @pytest.mark.parametrize("length", [24, None])
+    def test_bytes_that_are_read_again_and_again(self, tmp_path, length):
+        (tmp_path / "w.bin").write_bytes(bytes(24))
+        proto = external("w.bin", 0, length)
+        for i in range(10):
+            tensor = proto.graph.initializer.add()
+            tensor.CopyFrom(proto.graph.initializer[0])
+            tensor.name = f"copy{i}"
+        path = tmp_path / "m.onnx"
+        path.write_bytes(proto.SerializeToString())
+        with pytest.raises(ONNXFormatError, match="120 bytes, more than 4 times its 24 bytes"):
+            onnx_chainer.load(path)
+
+    def test_archives_are_not_unpacked(self, tmp_path):
+        path = tmp_path / "m.onnx"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("model.onnx", linear_with([WEIGHT, BIAS]).SerializeToString())
+        with pytest.raises(ONNXFormatError):
             onnx_chainer.load(path)
 
     def test_of_a_model_in_memory(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import warnings
 
 import numpy as np
 import onnx_chainer
@@ -13,6 +14,7 @@ from onnx_chainer import LimitError, ONNXModelError, OperatorError
 from onnx_chainer.importing import limits
 
 import chainer
+import chainer.functions as F
 from chainer.serializers import FileFormatError
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21]>\n'
@@ -225,6 +227,25 @@ class TestErrorsOfNodes:
         assert (caught.value.operator, caught.value.node) == ("MatMul", "y")
         assert isinstance(caught.value, (ONNXModelError, ValueError))
         assert isinstance(caught.value, FileFormatError)
+
+    def test_inputs_that_are_left_out(self):
+        model = load("g (float[n] x) => (float[n] y) { y = Max (x, , x) }")
+        with pytest.raises(OperatorError, match=r"Max 'y' .*\(float32\[3\], none, float32\[3\]\)"):
+            model(np.ones(3, np.float32))
+
+    def test_a_recorder_that_gives_up_is_not_an_error_of_a_node(self):
+        def reads(attributes, x):
+            # The value of a result decides about what is computed.
+            return x * 2 if float(F.sum(x).array) > 0 else x
+
+        text = "g (float[n] x) => (float[n] y) { y = Neg (x) }"
+        model = load(text, operators={"Neg": reads})
+        call = chainer.capture(lambda x: model(x), model)
+        x = np.ones(3, np.float32)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = [call(x * sign).array.tolist() for sign in (1, 1, 1, 1, -1)]
+        assert results == [[2.0] * 3] * 4 + [[-1.0] * 3]
 
     def test_of_the_reference_implementation(self):
         model = load(

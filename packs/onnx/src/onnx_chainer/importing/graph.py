@@ -35,8 +35,8 @@ Operator: TypeAlias = Callable[..., Any]
 """A function of the attributes and the inputs of a node. It returns the output or a tuple of them.
 With the attribute ``takes_scope`` it gets the scope after the attributes."""
 
-#: What functions raise for inputs that they cannot compute. Other errors, which a recorder of
-#: steps raises to give up, pass.
+#: What functions raise for inputs that they cannot compute, besides RuntimeError itself. Other
+#: errors pass, such as the one by which a recorder of steps gives up.
 _ERRORS_OF_NODES = (
     ArithmeticError,
     AssertionError,
@@ -114,7 +114,9 @@ class Node:
             return self.function(self.attributes, *inputs)
         except ONNXModelError:
             raise
-        except _ERRORS_OF_NODES as error:
+        except (*_ERRORS_OF_NODES, RuntimeError) as error:
+            if not isinstance(error, _ERRORS_OF_NODES) and type(error) is not RuntimeError:
+                raise  # such as NotRecordableError
             described = [_described(value) for value in inputs]
             raise OperatorError(self.attributes.operator, self.name, described, error) from error
 

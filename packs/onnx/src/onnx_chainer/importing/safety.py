@@ -11,6 +11,10 @@ from onnx_chainer.importing.errors import ONNXFormatError
 #: Elements from which on a size that a file declares is refused.
 _LARGEST_TENSOR = 2**33
 
+#: How often the bytes of a file of data may be read. Tied weights may be two tensors of the same
+#: bytes; thousands of tensors of the same bytes would fill the memory.
+_MOST_READS = 4
+
 #: Graphs inside of graphs. Exporters nest a handful.
 _DEEPEST = 50
 
@@ -103,8 +107,10 @@ def check_external_data(proto: Any, folder: str | None) -> None:
         folder: The folder; None if the model was not read from a path.
 
     Raises:
-        ONNXFormatError: If a location leaves the folder, is missing, or is shorter than declared.
+        ONNXFormatError: If a location leaves the folder, is missing, or is shorter than declared,
+            or if tensors share its bytes too often.
     """
+    read: dict[str, int] = {}
     for tensor in tensors_of(proto):
         if not is_external(tensor):
             continue
@@ -130,10 +136,17 @@ def check_external_data(proto: Any, folder: str | None) -> None:
             raise ONNXFormatError(
                 f"the data of tensor {tensor.name!r} are missing: there is no file {location!r}"
             )
-        _check_range(tensor, entries, os.path.getsize(path))
+        size = os.path.getsize(path)
+        read[path] = read.get(path, 0) + _check_range(tensor, entries, size)
+        if read[path] > _MOST_READS * size:
+            raise ONNXFormatError(
+                f"the tensors in the file {location!r} have {read[path]} bytes, more than "
+                f"{_MOST_READS} times its {size} bytes"
+            )
 
 
-def _check_range(tensor: Any, entries: dict[str, str], size: int) -> None:
+def _check_range(tensor: Any, entries: dict[str, str], size: int) -> int:
+    """Returns the number of bytes that a tensor takes from a file of a size."""
     try:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", 0))
     except ValueError as error:
@@ -145,3 +158,5 @@ def _check_range(tensor: Any, entries: dict[str, str], size: int) -> None:
             f"tensor {tensor.name!r} declares the bytes {offset} to {offset + length} of a file of "
             f"{size} bytes"
         )
+    # Without a length the data go to the end of the file.
+    return length if length or "length" in entries else size - offset
