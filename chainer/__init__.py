@@ -78,6 +78,7 @@ _LAZY: dict[str, str] = {
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
     "fit": "chainer.training.fit",
+    "from_dlpack": "chainer.core.autograd.dlpack",
     "functional_call": "chainer.links.functional_call",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",

@@ -74,6 +74,17 @@ def _section(operation: Operation, names: dict[str, str]) -> str:
     text = _markdown(inspect.cleandoc(type(operation).__doc__ or ""), names)
     if operation.in_place:
         text += "\n\nThe methods write to the arrays they get."
+    scalars = getattr(operation, "scalars", None)
+    if scalars is not None:  # the numbers of a step of an optimizer
+        varying = getattr(operation, "varying", ())
+        fields = ", ".join(
+            f"`{field}`" + (" (may vary)" if field in varying else "") for field in scalars._fields
+        )
+        about = _markdown(inspect.cleandoc(scalars.__doc__ or ""), names).partition("\n\n")
+        explained = re.sub(r"\*\*Attributes\*\*\n+", "", about[2]).strip()
+        text += f"\n\nFields of `{scalars.__name__}`: {fields}."
+        if explained:
+            text += "\n\n" + "\n".join(f"- {line}" for line in explained.splitlines())
     return f"## {operation.name}\n\n{text}\n"
 
 

@@ -47,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="rows of the operation-spec table to test (default: those of Chainer's own functions)",
     )
     group.addoption(
+        "--chainer-package",
+        default=None,
+        metavar="NAME",
+        help="plugin that chainer.testing.certification.checks tests",
+    )
+    group.addoption(
         "--chainer-quick",
         action="store_true",
         help="test the operations in float32 only (in the first dtype of rows without it)",

@@ -50,6 +50,7 @@ from chainer.core.autograd import (
     function_node as function_node,
     memory_layouts as memory_layouts,
 )
+from chainer.core.autograd.dlpack import from_dlpack as from_dlpack
 from chainer.core.autograd.fallback import Fallback as Fallback
 from chainer.core.autograd.function import (
     Function as Function,

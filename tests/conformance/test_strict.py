@@ -6,8 +6,10 @@ import pytest
 from chainer.core.arrays.backend import get_device
 from chainer.testing.conformance.test_contract_arrays import *
 from chainer.testing.conformance.test_contract_backend import *
+from chainer.testing.conformance.test_contract_capture import *
 from chainer.testing.conformance.test_contract_devices import *
 from chainer.testing.conformance.test_contract_kernels import *
+from chainer.testing.conformance.test_contract_threads import *
 from chainer.testing.conformance.test_contract_training import *
 from chainer.testing.conformance.test_contract_transfers import *
 from chainer.testing.conformance.test_contract_variables import *

@@ -680,6 +680,14 @@ class Variable:
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
         return as_numpy_array(self, dtype, copy)
 
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """Gives the memory of the array to another library; see :func:`chainer.from_dlpack`."""
+        return self._initialized().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Returns the type and the index of the device of the array, as DLPack numbers them."""
+        return self._initialized().__dlpack_device__()
+
     # -- operators, which are differentiable functions --------------------------------------------
 
     def __getitem__(self, slices: Any) -> Variable:

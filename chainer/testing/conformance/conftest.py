@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chainer.core.arrays.device import Device
-from chainer.core.config.configuration import threads, using_config
+from chainer.core.config.configuration import global_config, threads
 from chainer.testing.conformance import options, refusals, results, served
 from chainer.testing.conformance.contract import values
 from chainer.testing.op_spec import OpSpec
@@ -109,8 +109,11 @@ def _provider(pytestconfig: pytest.Config):
     # Providers that existed in earlier releases have a configuration entry of their own.
     switch = threads.state.policy.switch_of(provider)
     name, value = ("kernels", (provider,)) if switch is None else (switch, "always")
-    with using_config(name, value):
-        yield
+    # For all threads: some tests start others.
+    before = getattr(global_config, name)
+    setattr(global_config, name, value)
+    yield
+    setattr(global_config, name, before)
 
 
 @pytest.fixture(autouse=True)

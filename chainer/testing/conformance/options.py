@@ -36,8 +36,18 @@ def specs(config: pytest.Config) -> tuple[OpSpec, ...]:
         config: Configuration of pytest.
     """
     place: str | None = config.getoption("--chainer-specs")
-    if place is None:
-        return all_specs()
+    return all_specs() if place is None else table(place)
+
+
+def table(place: str) -> tuple[OpSpec, ...]:
+    """Returns a table of rows.
+
+    Args:
+        place: The table, as ``'module:attribute'``.
+
+    Raises:
+        pytest.UsageError: If there is no such table.
+    """
     module, _, attribute = place.partition(":")
     try:
         return tuple(getattr(importlib.import_module(module), attribute or "SPECS"))

@@ -37,7 +37,8 @@ def groups_of(nodeid: str) -> list[str]:
     Args:
         nodeid: Id of a test of the suite, as pytest has it.
     """
-    file, _, test = nodeid.replace("\\", "/").rpartition("/")[2].partition("::")
+    path, _, test = nodeid.partition("::")  # the parameters may contain slashes, too
+    file = path.replace("\\", "/").rpartition("/")[2]
     if file.startswith("test_contract_"):
         return ["contract: " + file.removeprefix("test_contract_").removesuffix(".py")]
     name, _, parameters = test.removesuffix("]").partition("[")

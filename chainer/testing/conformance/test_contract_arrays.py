@@ -70,6 +70,15 @@ def test_arithmetic(device, array, name):
         assert_equal(result, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["floordiv", "mod"])
+def test_division_of_negative_numbers_rounds_down(device, array, name):
+    function = getattr(operator, name)
+    x = values() - 3
+    result = function(device.send(x), 2)
+    assert_equal(result, function(x, 2))
+    assert_equal(function(array - 3, device.send(np.full((2, 3), -2, np.float32))), function(x, -2))
+
+
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons(device, array, name):
     function = getattr(operator, name)
@@ -110,10 +119,11 @@ def test_reductions(xp, array):
         (array.var(axis=1), x.var(axis=1)),
         (array.argmax(axis=1), x.argmax(axis=1)),
         (xp.cumsum(array, axis=1), x.cumsum(axis=1)),
-        ((array > 2).any(), True),
+        ((array > 2).any(), np.bool_(True)),
     ):
         assert_equal(result, expected, rtol=1e-5)
-    assert array.sum(axis=1).dtype == np.float32
+        if expected.dtype.kind == "f":
+            assert result.dtype == np.float32, "reductions do not change the dtype"
 
 
 def test_products(xp, array):
@@ -122,7 +132,8 @@ def test_products(xp, array):
         (array.dot(array.T), x.dot(x.T)),
         (xp.matmul(array.T, array), x.T @ x),
         (xp.tensordot(array, array, axes=((0, 1), (0, 1))), np.tensordot(x, x)),
-        (xp.einsum("ij,kj->ik", array, array), x @ x.T),
+        (xp.einsum("ij,kj->ik", array, array + 1), x @ (x + 1).T),
+        (xp.tensordot(array, array.T, axes=1), x @ x.T),
     ):
         assert_equal(result, expected, rtol=1e-5)
 
@@ -155,12 +166,21 @@ def test_shape_manipulation(xp, array):
     x = values()
     result = xp.concatenate([array.reshape(3, 2), array.T], axis=1)
     assert_equal(result, np.concatenate([x.reshape(3, 2), x.T], axis=1))
-    assert xp.broadcast_to(array, (4, 2, 3)).shape == (4, 2, 3)
-    assert array.transpose(1, 0).shape == (3, 2)
-    assert array.reshape(-1).shape == array.ravel().shape == (6,)
-    assert xp.stack([array, array]).shape == (2, 2, 3)
-    assert xp.expand_dims(array, 1).squeeze(1).shape == (2, 3)
-    assert xp.swapaxes(array, 0, 1).shape == (3, 2)
+    for result, expected in (
+        (xp.broadcast_to(array, (4, 2, 3)), np.broadcast_to(x, (4, 2, 3))),
+        (array.transpose(1, 0), x.T),
+        (array.reshape(-1), x.reshape(-1)),
+        (array.ravel(), x.ravel()),
+        (xp.stack([array, array + 1]), np.stack([x, x + 1])),
+        (xp.stack([array, array + 1], axis=-1), np.stack([x, x + 1], axis=-1)),
+        (xp.expand_dims(array, 1), x[:, None]),
+        (xp.expand_dims(array, 1).squeeze(1), x),
+        (xp.swapaxes(array[None], 0, 1), x[:, None]),
+        (xp.moveaxis(array[None], 0, 2), x[:, :, None]),
+        (xp.concatenate([array, array + 1], axis=-1), np.concatenate([x, x + 1], axis=-1)),
+    ):
+        assert result.shape == expected.shape
+        assert_equal(result, expected)
 
 
 @requires("float64")
@@ -198,6 +218,17 @@ def test_half_precision(array):
     assert (half + 1).dtype == np.float16
     assert (half + array).dtype == np.float32
     assert_equal(half.sum(axis=0), values().sum(axis=0))
+
+
+@requires("in_place", "views")
+def test_views_share_memory(array):
+    x = values()
+    for view in (lambda a: a[1], lambda a: a[:, ::2], lambda a: a.T, lambda a: a.reshape(-1)):
+        view(array)[0] = 50
+        view(x)[0] = 50
+        assert_equal(array, x)
+        array[1, 0] = x[1, 0] = 7
+        assert_equal(view(array), view(x))
 
 
 @requires("in_place")

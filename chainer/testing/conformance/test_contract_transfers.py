@@ -44,6 +44,19 @@ def test_non_contiguous_arrays_come_back(backend, device):
     np.testing.assert_array_equal(backend.to_host(array), values(shape=(4, 6))[::2].T)
 
 
+@requires("in_place")
+def test_memory_of_the_host_is_not_shared(backend, device):
+    if backend.family == get_backend("numpy").family:
+        return  # arrays in host memory may be the same ones
+    host = values()
+    array = backend.from_host(host, device)
+    host[...] = 9
+    assert_equal(array, values())
+    with device:
+        backend.to_host(array)[...] = 9
+    assert_equal(array, values())
+
+
 def test_send_keeps_what_is_here(device, array):
     assert device.send(array) is array
     assert device.send(None) is None

@@ -7,12 +7,14 @@ from typing import Any
 from chainer_array_api.array import Array
 from chainer_array_api.backend import ArrayAPIBackend
 from chainer_array_api.fallback import FallbackError, FallbackWarning, count_fallbacks
+from chainer_array_api.functional.backend import FunctionalArrayBackend
 
 __all__ = [
     "Array",
     "ArrayAPIBackend",
     "FallbackError",
     "FallbackWarning",
+    "FunctionalArrayBackend",
     "count_fallbacks",
     "wrap",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from chainer.device import Device
 from chainer.kernel import Recording
-from chainer_array_api import Array, ArrayAPIBackend, dtypes
+from chainer_array_api import Array, FunctionalArrayBackend, dtypes
 
 from chainer_jax import boxes, indexing
-from chainer_jax.boxes import JaxArrayBase, View
+from chainer_jax.boxes import JaxArrayBase
 from chainer_jax.random import RandomNumbers
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class HostReadError(TypeError):
     """The value of an array is needed by Python while a step is recorded."""
 
 
-class JaxBackend(ArrayAPIBackend):
+class JaxBackend(FunctionalArrayBackend):
     """Arrays of JAX, in boxes that can be written.
 
     Device ``@jax:i`` is ``jax.devices()[i]``. The first use switches JAX to 64-bit types
@@ -54,7 +53,7 @@ class JaxBackend(ArrayAPIBackend):
         return self.jax.numpy
 
     @cached_property
-    def _obstacle(self) -> str | None:
+    def obstacle(self) -> str | None:  # type: ignore[override]
         try:
             self.jax.devices()
         except ImportError as error:
@@ -140,19 +139,6 @@ class JaxBackend(ArrayAPIBackend):
 
     host_copy = host_view
 
-    def is_contiguous(self, native: Array) -> bool:
-        return True
-
-    def repeats_elements(self, native: Array) -> bool:
-        return False
-
-    def owner_of(self, x: Array) -> Any:
-        node = x.node
-        return node.root if isinstance(node, View) else None  # None: memory of its own
-
-    def may_share_memory(self, first: Array, second: Array) -> bool:
-        return False  # values never change
-
     # -- reading, writing, views ------------------------------------------------------------------
 
     def get(self, x: Array, index: Index) -> Array:
@@ -167,38 +153,6 @@ class JaxBackend(ArrayAPIBackend):
     def gather(self, native: Array, indices: list[Any]) -> Any:
         indexing.check_bounds(self, native.shape, indices)
         return native[tuple(indices)]
-
-    def assign(self, x: Array, native: Array) -> None:
-        x.node.write(native)
-
-    def view(self, x: Array, there: Any, back: Any) -> Array:
-        """Returns a view.
-
-        Args:
-            x: The array.
-            there: Returns the value of the view, given the value of the array.
-            back: Returns the new value of the array, given its old value and the value of the view.
-        """
-        return self.array_class.on(View(x.node, there, back))  # type: ignore[attr-defined]
-
-    def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
-        if math.prod(shape) != x.size:
-            raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
-        before = x.shape
-        return self.view(x, lambda v: v.reshape(shape), lambda p, v: v.reshape(before))
-
-    def permuted(self, x: Array, axes: tuple[int, ...]) -> Array:
-        inverse = tuple(sorted(range(len(axes)), key=axes.__getitem__))
-        return self.view(x, lambda v: v.transpose(axes), lambda p, v: v.transpose(inverse))
-
-    def same(self, x: Array) -> Array:
-        return self.array_class.on(View(x.node, None, None))  # type: ignore[attr-defined]
-
-    def duplicate(self, x: Array) -> Array:
-        return self.array_class(x.native)
-
-    def rearrange(self, x: Any, view: Any) -> None:
-        x.node = view.node
 
     def random_numbers(self) -> Any:
         return RandomNumbers(self)

@@ -158,7 +158,9 @@ def arange(
     step: ArrayLike = None,
     dtype: DTypeLike = None,
 ) -> Array:
-    """As :func:`numpy.arange`."""
+    """As :func:`numpy.arange`, whose keywords may be given without the other arguments."""
+    if stop is None and step is not None:
+        start, stop = 0, start  # not (start, step): a step is not an end
     args = [
         operand.item() if hasattr(operand, "item") else operand
         for operand in (start, stop, step)
@@ -168,6 +170,11 @@ def arange(
         dtype = numpy.result_type(*map(type, args))
     # Lengths and rounding as NumPy has them.
     return b.make(numpy.arange(*args, dtype=dtype), b.current_native_device)
+
+
+def from_dlpack(b: Backend, x: Any) -> Array:
+    """As :func:`numpy.from_dlpack`: an array of the library that shares the memory of ``x``."""
+    return b.wrap_native(b.nx.from_dlpack(x))
 
 
 def linspace(b: Backend, start: ArrayLike, stop: ArrayLike, num: int = 50, **kwargs: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Backends of libraries whose arrays are immutable."""

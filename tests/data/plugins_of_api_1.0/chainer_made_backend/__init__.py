@@ -1,0 +1,1 @@
+"""A backend for Chainer: the array type MadeBackendArray, on devices named @made_backend."""

@@ -1,0 +1,16 @@
+"""What the distribution supplies. Chainer imports this to find the names, so it is light."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.plugins.staging import PackRegistry
+
+chainer_api = 1
+"""Version of the plugin API that this is written for."""
+
+
+def chainer_backends(registry: PackRegistry) -> None:
+    """Registers array types: what ``chainer.get_device("@made_backend")`` finds."""
+    registry.register("made_backend", "chainer_made_backend.backend:backend")

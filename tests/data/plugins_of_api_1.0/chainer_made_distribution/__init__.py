@@ -1,0 +1,1 @@
+"""A probability distribution for Chainer: HalfNormal, the absolute values of normal numbers."""

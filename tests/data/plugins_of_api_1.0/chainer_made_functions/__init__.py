@@ -1,0 +1,1 @@
+"""A differentiable function for Chainer: softcap, a smooth clip."""

@@ -1,0 +1,1 @@
+"""A link for Chainer: LowRankLinear, a fully connected layer of few parameters."""

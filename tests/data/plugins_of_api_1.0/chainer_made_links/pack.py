@@ -1,0 +1,16 @@
+"""What the distribution supplies. Chainer imports this to find the names, so it is light."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.plugins.staging import PackRegistry
+
+chainer_api = 1
+"""Version of the plugin API that this is written for."""
+
+
+def chainer_links(registry: PackRegistry) -> None:
+    """Registers links: they become attributes of ``chainer.links``."""
+    registry.register("LowRankLinear", "chainer_made_links.low_rank_linear:LowRankLinear")

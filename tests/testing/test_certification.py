@@ -1,0 +1,158 @@
+"""``chainer certify`` on a small plugin, with and without faults."""
+
+import json
+
+import pytest
+
+from chainer.testing.certification import certificate, report_files
+from chainer.testing.certification.certificate import Certificate, Result
+from tests.testing.planted.other_faults import ALL
+from tests.testing.planted.run import certify, judge
+
+_EVERY = [
+    pytest.param(fault, id=f"{kind}: {fault.name}")
+    for kind, faults in ALL.items()
+    for fault in faults
+]
+#: One fault of each kind of plugin, and a crash.
+_SAMPLE = ("where swaps its arguments", "a stale kernel", "the second gradient is wrong")
+
+
+@pytest.mark.parametrize("fault", [p for p in _EVERY if p.values[0].name in _SAMPLE])
+def test_finds_the_fault_and_names_the_place(fault):
+    assert judge(fault) is None
+
+
+@pytest.mark.slow
+def test_finds_nearly_every_fault():
+    """All of them, as ``python -m tests.testing.planted`` prints them."""
+    missed = {f"{kind}: {fault.name}": judge(fault) for kind, fs in ALL.items() for fault in fs}
+    missed = {name: problem for name, problem in missed.items() if problem}
+    assert len(ALL["backend"]) >= 50
+    assert len(missed) <= 2, missed
+
+
+CRASH = """
+import os, signal
+
+def backend(names):
+    xp = names["xp"]
+    xp.cumsum = lambda *a, **k: os.kill(os.getpid(), signal.SIGFPE)
+    xp.einsum = lambda *a, **k: __import__("time").sleep(60)
+"""
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("crash")
+    readme = folder / "README.md"
+    readme.write_text("# Small\n")
+    options = ("--quick", "--only", "contract_arrays", "--seconds-per-test", "8")
+    done = certify(folder, "@small", *options, "--readme", str(readme), code=CRASH)
+    return folder, done
+
+
+def test_a_crash_and_a_hang_end_one_test_each(crashed):
+    folder, done = crashed
+    assert done.returncode == 1, done.stderr
+    report = json.loads((folder / "certificate/certificate.json").read_text())
+    bad = {r["test"].partition("::")[2]: r for r in report["results"] if r["outcome"] != "passed"}
+    assert bad["test_reductions"]["outcome"] == "crashed"
+    assert bad["test_reductions"]["message"] == "the process died of SIGFPE"
+    assert bad["test_products"]["message"] == "did not end within 8 s"
+    assert set(bad) == {"test_reductions", "test_products"}
+    assert report["total"]["passed"] > 25
+    assert report["verdict"] == "2 failed"
+    assert "contract: arrays: test_reductions: the process died of SIGFPE" in done.stdout
+
+
+def test_files(crashed):
+    folder, done = crashed
+    names = ("certificate.json", "certificate.html", "certificate.md", "badge.svg")
+    assert all(str(folder / "certificate" / name) in done.stdout for name in names)
+    assert (
+        "<title>@small: 2 failed</title>" in (folder / "certificate/certificate.html").read_text()
+    )
+    assert ">2 failed</text>" in (folder / "certificate/badge.svg").read_text()
+    readme = (folder / "README.md").read_text()
+    assert readme.startswith("# Small\n\n" + report_files.BEGIN)
+    assert "| backend small | contract: arrays |" in readme
+
+
+def test_a_package_without_faults(tmp_path):
+    done = certify(
+        tmp_path,
+        "chainer-small",
+        "--quick",
+        "--only",
+        "package_metadata or package_objects or [twice",
+    )
+    report = json.loads((tmp_path / "certificate/certificate.json").read_text())
+    assert done.returncode == 0, done.stdout
+    assert report["verdict"] == "passed a selection"
+    parts = {group["part"] for group in report["groups"]}
+    assert parts == {"package chainer-small", "functions of small on numpy"}
+    assert report["facts"]["backend small"]["recorder"] == "none"
+
+
+def test_unknown_names(tmp_path):
+    done = certify(tmp_path, "chainer-smal")
+    assert done.returncode == 2
+    assert "no backend, kernel provider or plugin is named 'chainer-smal'" in done.stderr
+    assert "did you mean 'chainer-small'?" in done.stderr
+
+
+# -- the certificate itself -----------------------------------------------------------------------
+
+
+def _certificate(*outcomes, **kwargs):
+    made = Certificate("mine", versions={"chainer": "8.0.0"}, **{"quick": False, **kwargs})
+    for i, outcome in enumerate(outcomes):
+        test = f"test_operations.py::test_forward[relu-float32-{i}]"
+        made.results.append(Result("backend mine", test, outcome, text="a < b", message="a < b"))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "kwargs", "verdict", "passed"),
+    [
+        (("passed", "refused"), {}, "certified", True),
+        (("passed",), {"quick": True}, "certified (quick)", True),
+        (("passed",), {"complete": False}, "passed a selection", True),
+        (("passed", "failed", "crashed"), {}, "2 failed", False),
+        ((), {}, "nothing tested", False),
+    ],
+)
+def test_verdicts(outcomes, kwargs, verdict, passed):
+    made = _certificate(*outcomes, **kwargs)
+    assert made.verdict == verdict
+    assert made.passed is passed
+    assert f">{verdict}</text>" in report_files.badge(made)
+
+
+def test_names_the_function():
+    made = _certificate("failed", "passed")
+    assert made.places() == ["F.relu"]
+    assert made.summary() == "mine: 1 failed\n  F.relu: test_forward[relu-float32-0]: a < b"
+
+
+def test_a_table_is_replaced(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text(f"one\n{report_files.BEGIN}\nold\n{report_files.END}\ntwo\n")
+    report_files.update_readme(_certificate("passed"), path)
+    report_files.update_readme(_certificate("passed"), path)
+    text = path.read_text()
+    assert "old" not in text
+    assert text.startswith("one\n")
+    assert text.endswith("\ntwo\n")
+    assert text.count("**mine: certified** by Chainer 8.0.0") == 1
+
+
+def test_pages_escape_texts():
+    page = report_files.page(_certificate("failed"))
+    assert "a &lt; b" in page
+    assert "a < b" not in page
+
+
+def test_outcomes_of_a_kind_are_listed():
+    assert set(_certificate("passed").total()) == set(certificate.OUTCOMES)
