@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 #: What an environment of this machine would tell the commands, and a user's would not.
-_PRIVATE = ("CHAINER_", "PYTEST", "PYTHON", "VIRTUAL_ENV", "CONDA_", "MAKE", "MFLAGS")
+#: ARGS is exported by ``make test-install ARGS=--all``, and would reach ``make demo``.
+_PRIVATE = ("ARGS", "CHAINER_", "PYTEST", "PYTHON", "VIRTUAL_ENV", "CONDA_", "MAKE", "MFLAGS")
 
 #: Folders at the root that a clone does not have.
 _MADE = ("dist", "result", "site", "build", ".git", ".peers")
@@ -35,6 +36,9 @@ def copy_clone(folder: Path) -> Path:
         return found
 
     shutil.copytree(ROOT, folder, ignore=ignored, symlinks=True)
+    # `pre-commit install` writes a hook of git.
+    if shutil.which("git"):
+        subprocess.run(["git", "init", "--quiet", str(folder)], check=True, timeout=60)
     return folder
 
 

@@ -153,5 +153,7 @@ def test_commands_of_pages(line: str, dist: Path, environment: Path) -> None:
         # Pages that name an extra are read by those who have Chainer.
         run("pip install --find-links dist chainer", clone, environment)
     if "--no-build-isolation" in line:
-        run('pip install "setuptools<81" wheel', clone, environment)
+        # Read by those who have Chainer with this extra, see docs/clients.md.
+        run('pip install --find-links dist "chainer[clients]"', clone, environment)
+        run('pip install --upgrade pip "setuptools<81" wheel', clone, environment)
     run(line, clone, environment)
