@@ -136,7 +136,8 @@ class TestChain:
 
     def test_outside_of_init_scope(self):
         chain = chainer.Chain()
-        chain.a = L.Linear(2, 2)
+        with pytest.warns(chainer.MisuseWarning, match="assigned outside of init_scope"):
+            chain.a = L.Linear(2, 2)
         assert list(chain.children()) == []
         assert paths(chain) == []
 

@@ -21,11 +21,13 @@ PROGRAM = pathlib.Path(large_links.__file__)
 
 #: Links of packs, which test them, and links that are functions without parameters of their own.
 ELSEWHERE = {
-    "InstanceNormalization": "packs/",
-    "MultiHeadAttention": "packs/",
-    "RMSNormalization": "packs/",
-    "TransformerDecoderLayer": "packs/",
-    "TransformerEncoderLayer": "packs/",
+    "InstanceNormalization": "tests/links/",
+    "LayerScale": "tests/links/",
+    "MultiHeadAttention": "tests/links/",
+    "RMSNormalization": "tests/links/",
+    "SqueezeExcitation": "tests/links/",
+    "TransformerDecoderLayer": "tests/links/",
+    "TransformerEncoderLayer": "tests/links/",
     "TheanoFunction": "tests/links/theano/",
 }
 

@@ -1162,11 +1162,11 @@ class TestSilent:
                 super().__init__()
                 with self.init_scope():
                     self.own = L.Linear(3, 2)
-                self.teacher = L.Linear(3, 2)
+                self._teacher = L.Linear(3, 2)  # hidden on purpose
 
         model = Student()
         with chainer.no_backprop_mode():
-            wanted = model.teacher(X)
+            wanted = model._teacher(X)
         steps(model, lambda: F.mean_squared_error(model.own(X), wanted), 2)
 
     def test_entries_of_programs(self):

@@ -59,8 +59,8 @@ def alibi_bias(
     shape = (slopes.shape[0], n_queries, n_keys)
     with slopes.device:
         distance = abs(_distances(get_array_module(slopes), n_queries, n_keys, offset))
-        distance = distance.astype(slopes.dtype)
-    return broadcast_to(reshape(slopes, (-1, 1, 1)), shape) * -distance
+        distance = -distance.astype(slopes.dtype)
+    return broadcast_to(reshape(slopes, (-1, 1, 1)), shape) * distance
 
 
 def relative_position_bias(

@@ -141,7 +141,7 @@ class Adam(DeclaredOptimizer):
     adabound: bool = hyperparameter(default=False)
     final_lr: float = hyperparameter(default=0.1)
     gamma: float = hyperparameter(default=0.001)
-    pytorch_style: bool = hyperparameter(default=False)
+    pytorch_style: bool = hyperparameter(default=False, optional=True)
 
     operation = adam_update
     states = ("m", "v", "vhat")
@@ -153,7 +153,8 @@ class Adam(DeclaredOptimizer):
         h = hyperparam
         bounds = rule.bounds if h.adabound else None
         rate = _bias_corrected(h, rule.t)
-        if h.pytorch_style:
+        # An optional entry; read from the dictionary, as each update asks.
+        if h.__dict__.get("pytorch_style"):
             return cls._pytorch_scalars(h, rule.t)
         return AdamScalars(rate, h.beta1, h.beta2, h.eps, h.eta, h.weight_decay_rate, bounds)
 

@@ -206,7 +206,9 @@ class DeclaredOptimizer(GradientMethod):
         object.__setattr__(self.hyperparam, "_declaration", type(self))
         given = _bound(type(self).__name__, declared, values, hyperparameters)
         for name, each in declared.items():
-            setattr(self.hyperparam, name, given.get(name, each.default))
+            value = given.get(name, each.default)
+            if not (each.optional and value == each.default):
+                setattr(self.hyperparam, name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restores an optimizer; pickles of the releases 4 and 7 can be read.

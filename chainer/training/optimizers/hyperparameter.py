@@ -56,6 +56,10 @@ class Hyperparameter(Watched):
         if name == "_declaration":  # set at the root only
             return None if parent is None else parent._declaration
         if parent is None or name.startswith("__"):
+            declaration = self.__dict__.get("_parent") is None and self._declaration
+            declared = declaration.hyperparameters.get(name) if declaration else None
+            if declared is not None and declared.optional:
+                return declared.default
             known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"
             raise AttributeError(f"there is no hyperparameter {name!r}; known ones: {known}")
         return getattr(parent, name)
@@ -150,6 +154,7 @@ class HyperparameterProxy:
             hyperparameter, too.
         varies: As above.
         init: As above.
+        optional: As above.
 
     Example:
         >>> class MyMethod(chainer.GradientMethod):
@@ -169,11 +174,13 @@ class HyperparameterProxy:
         default: Any = None,
         varies: bool = False,
         init: bool = True,
+        optional: bool = False,
     ) -> None:
         self._attr_name = attr_name
         self.default = default
         self.varies = varies
         self.init = init
+        self.optional = optional
         # A flag may be anything that is true or false.
         self.is_number = not isinstance(default, bool)
         self.__doc__ = f"Alias to ``self.hyperparam.{attr_name}``"
@@ -190,7 +197,9 @@ class HyperparameterProxy:
         setattr(obj.hyperparam, str(self._attr_name), value)
 
 
-def hyperparameter(*, default: Any, varies: bool = False, init: bool = True) -> Any:
+def hyperparameter(
+    *, default: Any, varies: bool = False, init: bool = True, optional: bool = False
+) -> Any:
     """Declares a hyperparameter in the class of an optimizer.
 
     The attribute reads and sets the hyperparameter, and the constructor has an argument for it, see
@@ -202,6 +211,9 @@ def hyperparameter(*, default: Any, varies: bool = False, init: bool = True) -> 
         varies (bool): Whether it may change while a recorded step is repeated, as a learning rate
             does. Steps are recorded anew when another hyperparameter changes.
         init (bool): Whether it is an argument of the constructor.
+        optional (bool): Whether there is an entry only after it was set to something else than the
+            default. A hyperparameter that a later release adds is optional: dictionaries, pickles
+            and descriptions of an optimizer stay what they were.
 
     Example:
         >>> from chainer.optimizer import DeclaredOptimizer, hyperparameter
@@ -214,4 +226,4 @@ def hyperparameter(*, default: Any, varies: bool = False, init: bool = True) -> 
         >>> Sign(lr=0.5).lr
         0.5
     """
-    return HyperparameterProxy(None, default, varies, init)
+    return HyperparameterProxy(None, default, varies, init, optional)

@@ -646,6 +646,10 @@ MODERN = [
     case("swiglu", F.swiglu, normal(2, 6)),
     case("rms_normalization", F.rms_normalization, X, normal(3)),
     case("instance_normalization", F.instance_normalization, IMAGE),
+    case("alibi_bias", lambda slopes: F.alibi_bias(slopes, 3, 4), normal(2)),
+    case(
+        "relative_position_bias", lambda table: F.relative_position_bias(table, 3, 4), normal(8, 2)
+    ),
     case("rotary_embedding", F.rotary_embedding, normal(2, 3, 6)),
     case("adaptive_average_pooling_2d", lambda x: F.adaptive_average_pooling_2d(x, 4), IMAGE),
     case(

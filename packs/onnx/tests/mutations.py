@@ -184,7 +184,7 @@ def results_of(count: int, seed: int, seconds: int = 0) -> tuple[collections.Cou
         seconds: Time after which SIGALRM ends a mutation; 0 for no limit.
 
     Returns:
-        tuple: What happened, and how often; the seconds of the slowest mutation.
+        tuple: The number of each outcome, and the seconds of the slowest mutation.
     """
     rng = random.Random(seed)
     sources = models(rng)

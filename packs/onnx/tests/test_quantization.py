@@ -88,7 +88,7 @@ def test_results_are_near(name, opset):
     found, runtime = run(proto, dict(zip(names, args, strict=True)))
     assert runtime == "onnxruntime"
     assert np.abs(found[0] - y.array).max() <= tolerance * np.ptp(y.array)
-    # What it loads is the same model.
+    # The loaded file is the same model.
     assert "BatchNormalization" not in kinds(proto)
     with chainer.using_config("train", False):
         loaded = onnx_chainer.load(proto)(*args)

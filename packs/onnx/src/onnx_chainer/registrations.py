@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Registration:
-    """What was registered at run time.
+    """A registration at run time.
 
     Use it in a ``with`` statement, or call :meth:`undo`, to remove it again.
 

@@ -56,7 +56,7 @@ class LimitError(ONNXModelError):
 
     Args:
         operator: Name of the operator.
-        what: What there is too much of.
+        what: The quantity, such as elements.
         value: The number.
         limit: Name of the limit in ``onnx_chainer.importing.limits``.
         most: The limit.

@@ -35,7 +35,7 @@ Operator: TypeAlias = Callable[..., Any]
 """A function of the attributes and the inputs of a node. It returns the output or a tuple of them.
 With the attribute ``takes_scope`` it gets the scope after the attributes."""
 
-#: What functions raise for inputs that they cannot compute, besides RuntimeError itself. Other
+#: Errors of functions for inputs that they cannot compute, besides RuntimeError itself. Other
 #: errors pass, such as the one by which a recorder of steps gives up.
 _ERRORS_OF_NODES = (
     ArithmeticError,

@@ -37,7 +37,7 @@ MAX_CONSTANT_BYTES = 2**31
 
 
 class Budget:
-    """What a call of a model may use, and has used.
+    """The amounts that a call of a model may use, and has used.
 
     Args:
         size: Number of elements of the inputs and the weights.
