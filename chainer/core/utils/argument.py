@@ -91,7 +91,7 @@ def explained_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
         function: The function.
 
     Returns:
-        callable: The function, with a call in between that takes less than 0.1 us.
+        callable: The function, with a call in between that takes about 0.2 us.
 
     Example:
         >>> from chainer.core.utils.argument import explained_keywords

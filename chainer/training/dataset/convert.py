@@ -111,8 +111,10 @@ class FunctionConverter(Converter, Generic[_P, _R]):
 
     def __init__(self, function: Callable[_P, _R]) -> None:
         self._function = function
-        # Signatures and pages of the reference are those of the function.
+        # Pages of the reference show the function. The signature is the documented one of release
+        # 7: a converter takes what its function takes.
         self.__wrapped__ = function
+        self.__signature__ = inspect.signature(lambda *args, **kwargs: None)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = getattr(function, "__qualname__", self.__name__)
         self.__module__ = getattr(function, "__module__", __name__)
