@@ -79,11 +79,15 @@ _LAZY: dict[str, str] = {
     "cross_entropy": "chainer.distributions.distribution",
     "fit": "chainer.training.fit",
     "from_dlpack": "chainer.core.autograd.dlpack",
+    "functional_call": "chainer.links.functional_call",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",
     "get_cpu_array_types": "chainer.core.arrays.array_types",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "hessian": "chainer.functions.transforms",
+    "hvp": "chainer.functions.transforms",
     "is_arrays_compatible": "chainer.core.arrays.array_types",
+    "jacrev": "chainer.functions.transforms",
     "kl_divergence": "chainer.distributions.distribution",
     "load_step": "chainer.training.capturing.step_file",
     "register_kl": "chainer.distributions.distribution",
@@ -94,6 +98,7 @@ _LAZY: dict[str, str] = {
     "static_code": "chainer.training.capturing.static_graph_utilities",
     "static_graph": "chainer.training.capturing.static_graph",
     "summary": "chainer.links.summary",
+    "vjp": "chainer.functions.transforms",
     "print_runtime_info": "chainer.core.runtime_info",
 }
 

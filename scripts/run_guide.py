@@ -96,14 +96,15 @@ def with_outputs(text: str, outputs: Path) -> str:
         text: The page.
         outputs: The file that the run left, see :func:`run_page`.
     """
-    printed = iter(json.loads(outputs.read_text(encoding="utf-8")))
+    # By the code: what an older version of the page printed is not shown.
+    printed: dict[str, str] = json.loads(outputs.read_text(encoding="utf-8"))
     parts, end, output = [], 0, None
     for match in _BLOCK.finditer(text):
         between = text[end : match.start()]
         parts.append(between)
         block = match.group()
         if match[1] == "python":
-            output = next(printed)
+            output = printed.get(match[2])
         elif output is not None and not between.strip() and "..." in match[2]:
             block = f"```text\n{output.rstrip()}\n```"
         parts.append(block)
@@ -113,7 +114,7 @@ def with_outputs(text: str, outputs: Path) -> str:
 
 def run_blocks(page: Path) -> None:
     """Runs the blocks of a page in this process and folder; raises PageError."""
-    outputs: list[str] = []
+    outputs: dict[str, str] = {}
     namespace = {"__name__": "__main__"}
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -124,7 +125,7 @@ def run_blocks(page: Path) -> None:
         with contextlib.redirect_stdout(output):
             exec(code, namespace)
         printed = output.getvalue()
-        outputs.append(printed)
+        outputs[block.code] = printed
         if block.printed is not None and not checker.check_output(block.printed, printed, flags):
             raise PageError(
                 f"{page.name}, line {block.line}: the code prints\n{printed}\n"
@@ -138,8 +139,8 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
 
     Args:
         page: The page.
-        pictures: Folder that the pictures of the page are copied to, if any, and the list of what
-            its blocks print, as a JSON file with the name of the page.
+        pictures: Folder that the pictures of the page are copied to, if any, and what its
+            blocks print, as a JSON file with the name of the page.
 
     Raises:
         PageError: If the program fails, prints something else, or does not save a picture.

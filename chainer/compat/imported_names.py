@@ -9,10 +9,10 @@ read when the first attribute is missing, and a module is imported when its name
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,9 @@ def names_by_module() -> Mapping[str, Mapping[str, str]]:
 
     A reference has the form that :func:`chainer.core.lazy.resolve` takes.
     """
-    text = (Path(__file__).parent / "imported_names.txt").read_text(encoding="utf-8")
+    # Without pathlib: "import chainer" reads this module, and that import takes milliseconds.
+    with open(f"{os.path.dirname(__file__)}/imported_names.txt", encoding="utf-8") as file:
+        text = file.read()
     aliases = _aliases.AliasFinder(_aliases.ALIASES)
     targets: dict[str, str] = {}
     table: dict[str, dict[str, str]] = {}

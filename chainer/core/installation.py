@@ -15,10 +15,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # "import chainer" reads this module, and the import of pathlib takes milliseconds.
+    from pathlib import Path
     from typing import Literal
 
 #: File in the package that ``make wheels`` writes: the folder with the wheels of all packs.
@@ -140,6 +141,7 @@ def installation() -> Installation:
     """Returns how the running Chainer was installed."""
     import json
     from importlib import metadata
+    from pathlib import Path
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -253,7 +255,7 @@ def pip_of(python: str) -> str:
     # Without "..", but with links: a virtual environment's interpreter is one.
     python = os.path.abspath(python)
     pip = shutil.which("pip")
-    if pip is not None and Path(pip).parent == Path(python).parent:
+    if pip is not None and os.path.dirname(pip) == os.path.dirname(python):
         return "pip"
     return f"{quoted(python)} -m pip"
 

@@ -43,9 +43,9 @@ def _of_target(target: object) -> str:
     if not isinstance(target, str):
         return first_sentence(_docstring(target))
     module, _, attribute = target.partition(":")
-    if module in sys.modules:
-        return first_sentence(_docstring(getattr(sys.modules[module], attribute, None)))
-    return first_sentence(_from_source(module, attribute))
+    # Not getattr(), which imports the names of a lazy module.
+    value = vars(sys.modules[module]).get(attribute) if module in sys.modules else None
+    return first_sentence(_from_source(module, attribute) if value is None else _docstring(value))
 
 
 def describe_plugin(record: PluginRecord) -> str:

@@ -21,6 +21,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "array-api": "chainer-array-api",
         "chainermn": "chainermn",
         "jax": "chainer-jax",
+        "models": "chainer-models",
         "numba": "chainer-numba",
         "onnx": "onnx-chainer",
     },

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core import events
 from chainer.core.arguments import require_attribute
 from chainer.core.arrays.random_states import random_states, set_random_states
+from chainer.core.autograd.collector_pacing import paced_collector
 from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.registry import registries
 from chainer.core.reporting.reporter import Reporter
@@ -95,6 +96,18 @@ class Trainer(CheckedKeywords):
         out (str): Output directory.
         reporter (Reporter): Reporter object to report observed values.
         stop_reason (str): Why :meth:`stop` was called; None if it was not.
+
+    Example:
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "epoch"))
+        >>> trainer.extend(training.extensions.LogReport())
+        >>> trainer.run()
+        >>> trainer.updater.iteration
+        6
     """
 
     def __init__(
@@ -343,7 +356,8 @@ class Trainer(CheckedKeywords):
             with termination.sigterm_raises_system_exit():
                 try:
                     self._prepare(entries, resumed)
-                    self._loop(entries)
+                    with paced_collector():
+                        self._loop(entries)
                 except Exception as error:
                     self._handle_error(entries, error, show_loop_exception_msg)
                     raise

@@ -203,6 +203,24 @@ class IntervalTrigger(PositionedTrigger):
 
     Raises:
         ValueError: If the unit is unknown or the period is not positive.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.IntervalTrigger(2, "epoch")
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 4
+        iteration 8
     """
 
     def __init__(self, period: float, unit: str) -> None:

@@ -15,7 +15,7 @@ import griffe
 import mkdocs_gen_files
 
 from scripts.site.names import PACKAGES, Name, main_names, sections, value_of
-from scripts.site.pictures import picture
+from scripts.site.pictures import path_of, picture
 from scripts.site.roles import to_markdown
 from scripts.site.settings import SETTINGS, link_targets
 
@@ -109,20 +109,13 @@ def _search(name: Name) -> str:
     return f"search:\n  boost: {0.2 if _is_node_class(name) else 2}\n"
 
 
-def _figure(name: Name) -> str:
-    """Returns the picture of a name with its caption, as HTML; empty if there is none."""
+def _write_picture(name: Name) -> None:
+    """Writes the picture of a name, to which its docstring refers (see roles.py)."""
     drawn = picture(name)
-    if drawn is None:
-        return ""
-    svg, caption = drawn
-    # A file of its own: the page stays small, and its styles do not meet those of the picture.
-    path = f"pictures/{name.public}.svg"
-    with mkdocs_gen_files.open(f"reference/{path}", "w") as file:
-        file.write(svg)
-    text = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(caption, quote=False))
-    alt = escape(caption.replace("`", ""))
-    image = f'<img src="../{path}" alt="{alt}" loading="lazy">'
-    return f'<figure class="drawn">{image}<figcaption>{text}</figcaption></figure>'
+    if drawn is not None:
+        # A file of its own: the page stays small, and its styles do not meet those of the picture.
+        with mkdocs_gen_files.open(f"reference/{path_of(name)}", "w") as file:
+            file.write(drawn[0])
 
 
 def _described(name: Name) -> str:
@@ -150,7 +143,7 @@ def _write_name(section: str, name: Name) -> str:
             # The results of a search show this as it is: without marks of Markdown.
             text = re.sub(r"[`\\]", "", _first_line(name))
             print(f"\n<p hidden>{escape(text)}</p>", file=page)
-            print(_figure(name), file=page)
+            _write_picture(name)
         else:
             print(_described(name), file=page)
     return path

@@ -11,10 +11,13 @@ import importlib
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import griffe
 from latex2mathml.converter import convert
+
+if TYPE_CHECKING:
+    from scripts.site.names import Name
 
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|data|obj|exc):`([^`]+)`")
 _TITLED_ROLE = re.compile(r"^(.*?)\s*<([^>]+)>$", re.DOTALL)
@@ -124,6 +127,9 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
 
     Decorators add what a family of functions shares, which the source does not show.
     """
+    if item.is_class:
+        _complete_class(item)
+        return
     parent = item.parent
     if not (item.is_function and item.decorators and parent is not None):
         return
@@ -141,11 +147,35 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
             item.returns = parent.members[other[1]].returns
 
 
-def _add_origin(item: griffe.Object | griffe.Alias, origins: Mapping[str, str]) -> None:
-    """Adds what supplies a public name to its docstring."""
-    origin = origins.get(item.path)
-    if origin is not None and item.docstring is not None:
-        item.docstring.value += f"\n\n{origin}"
+def _complete_class(item: griffe.Object | griffe.Alias) -> None:
+    """Gives a class the signature that its declaration makes, such as the one of an optimizer."""
+    try:
+        value = getattr(importlib.import_module(item.module.path), item.name, None)
+    except ImportError:  # a module that needs a package of an extra
+        return
+    if not hasattr(vars(value or object).get("__init__"), "__signature__"):
+        return
+    parameters = griffe.Parameters(griffe.Parameter("self"))
+    for parameter in inspect.signature(value).parameters.values():
+        attribute = item.members.get(parameter.name)
+        parameters.add(
+            griffe.Parameter(
+                parameter.name,
+                annotation=getattr(attribute, "annotation", None),
+                kind=griffe.ParameterKind.positional_or_keyword,
+                default=repr(parameter.default),
+            )
+        )
+    item.set_member("__init__", griffe.Function("__init__", parameters=parameters))
+
+
+def _add_origin_and_picture(item: griffe.Object | griffe.Alias, names: Mapping[str, Name]) -> None:
+    """Adds what supplies a public name to its docstring, and the picture of it."""
+    name = names.get(item.path)
+    if name is not None and item.docstring is not None:
+        from scripts.site.pictures import figure
+
+        item.docstring.value += f"\n\n{figure(name)}\n\n{name.origin}"
 
 
 class Roles(griffe.Extension):
@@ -157,7 +187,7 @@ class Roles(griffe.Extension):
         from scripts.site.settings import link_targets
 
         targets = link_targets()
-        origins = {canonical: name.origin for canonical, name in main_names().items()}
+        names = main_names()
         seen: set[int] = set()
         pending: list[griffe.Object | griffe.Alias] = [pkg]
         while pending:
@@ -168,5 +198,5 @@ class Roles(griffe.Extension):
             if item.docstring is not None:
                 _complete(item)
                 item.docstring.value = to_markdown(item.docstring.value, targets)
-                _add_origin(item, origins)
+                _add_origin_and_picture(item, names)
             pending += item.members.values()

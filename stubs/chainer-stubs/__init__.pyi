@@ -110,6 +110,12 @@ from chainer.distributions.distribution import (
 from chainer.functions import array as array
 from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
+from chainer.functions.transforms import (
+    hessian as hessian,
+    hvp as hvp,
+    jacrev as jacrev,
+    vjp as vjp,
+)
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,
@@ -122,6 +128,7 @@ from chainer.links import (
 from chainer.links.caffe import exporters as exporters
 from chainer.links.chain import Chain as Chain
 from chainer.links.chain_list import ChainList as ChainList
+from chainer.links.functional_call import functional_call as functional_call
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.link import Link as Link
 from chainer.links.link_hook import LinkHook as LinkHook

@@ -197,6 +197,8 @@ class TestGetDevice:
     def test_tuples_that_have_no_meaning(self):
         with pytest.raises(TypeError, match="specifier such as"):
             chainer.get_device(("numpy", 0))
+        with pytest.raises(TypeError, match=r"got \(1, 2\)"):
+            chainer.get_device((1, 2))
 
     @pytest.mark.parametrize("spec", ["", "native:0:1", "nonsense", "nonsense:0", "3.5", ":0"])
     def test_text_that_would_name_a_device_of_chainerx(self, spec):

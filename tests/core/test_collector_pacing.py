@@ -1,6 +1,7 @@
 """The garbage collector is held back while graphs grow, and garbage is still collected."""
 
 import gc
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.autograd.collector_pacing import CollectorPacing
+from chainer.core.autograd.collector_pacing import CollectorPacing, paced_collector
 from chainer.core.autograd.collector_pacing import collections as collections_noted
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -28,7 +29,8 @@ def usual_collector():
     gc.enable()
     gc.set_threshold(*USUAL)
     gc.collect()
-    yield
+    with paced_collector():
+        yield
     gc.set_threshold(*thresholds)
     if not enabled:
         gc.disable()
@@ -323,3 +325,56 @@ class TestLongGraphs:
         assert node is None
         if not double:
             np.testing.assert_array_equal(grad, [50_001])
+
+
+LEFT_ALONE = """
+    import gc
+    before = gc.get_threshold(), list(gc.callbacks), gc.isenabled()
+    import numpy as np
+    import chainer, chainer.functions as F, chainer.links as L
+
+    def state():
+        return gc.get_threshold(), list(gc.callbacks), gc.isenabled()
+
+    def loss(length=5000):
+        y = x = chainer.Variable(np.ones((), np.float32))
+        for _ in range(length):
+            y = y + x
+        during.append(state())
+        return y
+
+    during = []
+    y = loss()
+    y.backward()
+    del y
+    assert state() == before and during == [before], during
+    optimizer = chainer.optimizers.SGD().setup(chainer.Link(a=(1,)))
+    with chainer.core.misuse.ignored():
+        optimizer.update(loss)
+    assert during[1][0][0] > before[0][0] and state() == before, during
+    try:
+        optimizer.update(lambda: loss() / "text")
+    except TypeError:
+        pass
+    assert state() == before
+    with chainer.using_config("pace_collector", True):
+        loss()
+        assert during[-1][0][0] > before[0][0] and len(gc.callbacks) == len(before[1]) + 1
+    assert state() == before
+    print("left alone")
+"""
+
+
+@pytest.mark.parametrize("option", ["", "1"])
+def test_collector_of_the_process_is_left_alone(option):
+    code = textwrap.dedent(LEFT_ALONE)
+    if option:
+        code = "import gc, chainer, chainer.functions as F; F.relu; print(len(gc.callbacks))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CHAINER_PACE_COLLECTOR": option or "0"},
+    )
+    expected = "1" if option else "left alone"
+    assert result.stdout.strip() == expected, result.stderr

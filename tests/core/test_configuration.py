@@ -28,6 +28,7 @@ DEFAULTS = {
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,
+    "pace_collector": False,
     "schedule_func": None,
     "train": True,
     "type_check": True,

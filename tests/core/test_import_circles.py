@@ -112,7 +112,6 @@ def test_engine_imports_nothing_above_the_core():
 KNOWN = {
     "chainer.links.link": "Link.repeat() makes a Sequential, which is a Link.",
     "chainer.training.dataset.tabular.tabular_dataset": "Methods of datasets make views of them.",
-    "chainer.functions.rules.gradient_nodes": "Gradients of gradients are compositions.",
 }
 
 

@@ -17,6 +17,13 @@ from chainer.core.reporting import reporter
 from chainer.links.link_hook import thread_hooks
 from tests.core.nodes import var
 
+# A context that is interrupted between its construction and "with" warns that it was not entered,
+# in a callback.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::chainer.MisuseWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 
 class Interrupt(BaseException):
     """What is raised instead of KeyboardInterrupt."""

@@ -335,8 +335,9 @@ def test_half_open_connections_are_bounded(results):
         waiting = []
         for _ in range(200):
             waiting.append(socket.create_connection(address))
-            waiting[-1].sendall(b"GET / HTTP/1.1\r\n")
-        assert threading.active_count() - before <= 2 * 32 + 1
+            with suppress(OSError):  # closed already, because it is one of the oldest
+                waiting[-1].sendall(b"GET / HTTP/1.1\r\n")
+        assert threading.active_count() - before <= 32 + 10  # some are ending
         start = time.monotonic()
         assert len(runs_at(url)) == 2  # a complete request is answered meanwhile
         assert time.monotonic() - start < 5

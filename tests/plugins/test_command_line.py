@@ -216,6 +216,52 @@ HEAVY_PACK = """
 """
 
 
+ODD = """
+    import sys
+
+    class Odd(BaseException):
+        def __str__(self):
+            sys.exit(4)
+
+    raise Odd()
+"""
+
+ODD_NAMES = """
+    def chainer_functions(registry):
+        registry.register("itself", "chainer.functions:itself")
+        registry.register("odd", "odd_pack:odd")
+
+    def chainer_backends(registry):
+        registry.register("odd", "odd_pack:backend")
+
+    def chainer_trainer_start(trainer):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("plugins",), ("info",), ("doctor",), ("list", "functions"), ("backends",), ("kernels",)],
+    ids=" ".join,
+)
+def test_no_plugin_ends_a_command(site: Any, arguments: tuple[str, ...]) -> None:
+    """Errors that are not exceptions, and whose text ends the program."""
+    site.add("odd-pack", entry_points={"odd": "odd_pack"}, modules={"odd_pack": ODD})
+    site.add("names-pack", entry_points={"names": "odd_names"}, modules={"odd_names": ODD_NAMES})
+    done = command(site, *arguments)
+    assert (done.returncode, done.stderr) == (int(arguments[0] == "doctor"), "")
+    expected = {
+        "list": "itself ",
+        "backends": "whose text raises SystemExit",
+        "kernels": "adam_update",
+    }
+    said = expected.get(arguments[0], "Odd, whose text raises SystemExit")
+    assert said in done.stdout
+    if arguments[0] in ("plugins", "info", "doctor"):
+        assert "chainer_trainer_start" in done.stdout
+        assert "CHAINER_ENABLE_PLUGINS=names" in done.stdout
+
+
 def test_lists_import_nothing(site: Any) -> None:
     """Docstrings are read from source files: the modules may need what is missing, or be slow."""
     modules = {

@@ -83,6 +83,10 @@ def get_device(device_spec: DeviceLike) -> Device:
         RuntimeError: If the backend is not available; the message says what is missing. Also if a
             string without ``'@'`` has no meaning: in release 7 such a string names a ChainerX
             device.
+
+    Example:
+        >>> chainer.get_device("@numpy").xp.__name__
+        'numpy'
     """
     if isinstance(device_spec, Device):
         return device_spec
@@ -95,7 +99,7 @@ def get_device(device_spec: DeviceLike) -> Device:
         return _device_of_number(int(other))
     if isinstance(device_spec, tuple) and len(device_spec) == 2:
         name, number = device_spec  # ('cuda', 0), a form of release 6 and later
-        if name == "numpy":
+        if name == "numpy" or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"device must be a specifier such as '@numpy', got {device_spec!r}")
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
@@ -154,6 +158,13 @@ def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
 
     Args:
         device_spec: Anything :func:`get_device` accepts.
+
+    Example:
+        >>> with chainer.using_device("@numpy"):
+        ...     layer = L.Linear(2, 1)
+        ...
+        >>> layer.device
+        <CpuDevice (numpy)>
     """
     return get_device(device_spec).create_context()
 
@@ -167,6 +178,10 @@ def get_array_module(*args: object) -> ModuleType:
     Returns:
         module: ``numpy``, unless an argument is an array outside host memory; then the ``xp`` of
         its backend (``cupy``, ...).
+
+    Example:
+        >>> chainer.backend.get_array_module(np.ones(2), chainer.Variable(np.ones(2))).__name__
+        'numpy'
     """
     for arg in args:
         array = _array_of(arg)
@@ -185,6 +200,10 @@ def get_device_from_array(*arrays: object) -> Device:
 
     Args:
         arrays: Arrays, :class:`~chainer.Variable` objects, or other values, which are ignored.
+
+    Example:
+        >>> chainer.backend.get_device_from_array(np.ones(2))
+        <CpuDevice (numpy)>
     """
     for arg in arrays:
         array = _array_of(arg)
@@ -251,6 +270,12 @@ def copyto(dst: Array, src: ArrayLike) -> None:
         TypeError: If ``dst`` is not an array or ``src`` has no values, or if the data type of
             ``src`` cannot be cast to the data type of ``dst`` by the rule ``'same_kind'``.
         ValueError: If the shapes do not fit.
+
+    Example:
+        >>> target = np.zeros(2)
+        >>> chainer.backend.copyto(target, np.ones(2))
+        >>> target
+        array([1., 1.])
     """
     target, source = backend_of(dst), find_backend(src.__class__)
     if source is None:

@@ -5,6 +5,10 @@ of them are garbage. A graph that is being built consists of living objects only
 operation. The collector would visit all of them again and again and find nothing. The larger the
 graph, the longer an operation would take.
 
+This is done only where Chainer runs the loop: in ``Trainer.run``, in ``Optimizer.update`` with a
+loss function, and in captured steps. The configuration entry ``pace_collector`` does it everywhere.
+Importing Chainer leaves the collector alone.
+
 The collector is never switched off. Its threshold of the youngest generation is raised if at least
 half of the objects made since the last collection belong to graphs, and hardly any were collected.
 At first it becomes 16 times as large, so that the graphs of most programs are complete before the
@@ -26,8 +30,11 @@ import gc
 import sys
 import weakref
 from collections.abc import Sequence
+from typing import Self
 
 from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.config.configuration import config
+from chainer.core.safe_exit import safe_exit
 
 #: What the last collection did, under the key "stop", until a function is applied after it.
 collections: dict[str, dict[str, int]] = {}
@@ -141,5 +148,57 @@ def _tip_of_graph(inputs: Sequence[object]) -> VariableNode | None:
 
 
 pacing = CollectorPacing()
+
 # A method in C: it runs no Python code (see the top of this module).
-gc.callbacks.append(collections.__setitem__)
+_note = collections.__setitem__
+
+#: The contexts that are entered, and True if the program has set the configuration entry.
+_users: set[object] = set()
+
+
+def _begin(user: object) -> None:
+    _users.add(user)
+    if _note not in gc.callbacks:
+        gc.callbacks.append(_note)
+
+
+def _end(user: object) -> None:
+    _users.discard(user)
+    if not _users:
+        while _note in gc.callbacks:  # two threads may have begun at once
+            gc.callbacks.remove(_note)
+        collections.clear()
+        pacing.restore()
+
+
+class paced_collector:
+    """Context in which the collector is held back while graphs grow. It may be nested."""
+
+    __slots__ = ("__weakref__",)
+
+    def __enter__(self) -> Self:
+        _begin(self)
+        return self
+
+    def _depth(self) -> int:
+        return int(self in _users)
+
+    @safe_exit
+    def __exit__(self, *_: object) -> None:
+        _end(self)
+
+
+def pace_everywhere(value: object) -> None:
+    """Follows the configuration entry ``pace_collector``, for the whole process.
+
+    Args:
+        value: The new value.
+    """
+    if value:
+        _begin(True)
+    else:
+        _end(True)
+
+
+if config.pace_collector:
+    pace_everywhere(True)

@@ -42,6 +42,11 @@ class Parameter(Variable):
     Attributes:
         initializer: Initializer of the data array.
         update_rule (UpdateRule): Rule by which an optimizer updates the parameter.
+
+    Example:
+        >>> W = chainer.Parameter(chainer.initializers.Zero(), (2, 3))
+        >>> W.shape, W.requires_grad
+        ((2, 3), True)
     """
 
     __slots__ = ()

@@ -901,6 +901,10 @@ def as_variable(obj: VariableLike) -> Variable:
 
     Raises:
         TypeError: If ``obj`` is neither.
+
+    Example:
+        >>> chainer.as_variable(np.ones(2, np.float32))
+        variable([1., 1.])
     """
     return obj if isinstance(obj, Variable) else Variable(obj, requires_grad=False)
 
@@ -913,6 +917,10 @@ def as_array(obj: Any) -> Any:
 
     Returns:
         array: ``obj.array`` if it is a variable; otherwise ``obj``.
+
+    Example:
+        >>> chainer.as_array(chainer.Variable(np.ones(2, np.float32)))
+        array([1., 1.], dtype=float32)
     """
     return obj.array if isinstance(obj, Variable) else obj
 

@@ -529,7 +529,7 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigC
 
     In an event loop (asyncio, or a ``with`` statement in a coroutine) the value is in force in the
     current task, and in tasks that the block starts. Other tasks of the thread do not see it. A
-    function that runs in such a block takes about 0.15 microseconds longer.
+    function that runs in such a block takes about 0.2 microseconds longer.
 
     Args:
         name (str): Name of the entry.

@@ -12,6 +12,10 @@ def is_debug() -> bool:
 
     Returns:
         bool: ``chainer.config.debug``.
+
+    Example:
+        >>> chainer.is_debug()
+        False
     """
     return bool(config.debug)
 

@@ -8,6 +8,7 @@ entry as well (``chainer.config.user_anything``).
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -175,6 +176,13 @@ def _parse_cast_inputs(variable: str, text: str) -> bool:
     return value
 
 
+def _pace_collector(value: Any) -> None:
+    # The module imports this one. At its own import it reads the entry.
+    module = sys.modules.get("chainer.core.autograd.collector_pacing")
+    if module is not None:
+        module.pace_everywhere(value)
+
+
 #: The entries that the core reads.
 CORE_ENTRIES = (
     ConfigEntry(
@@ -243,6 +251,18 @@ CORE_ENTRIES = (
         True,
         about="Whether initializers fill new parameters. False makes them zeros at no cost, for "
         "models whose parameters are all loaded from a file.",
+    ),
+    ConfigEntry(
+        "pace_collector",
+        False,
+        variable="CHAINER_PACE_COLLECTOR",
+        parse=parse_flag,
+        apply=_pace_collector,
+        about="Whether Python's garbage collector is held back while a computational graph grows, "
+        "in the whole process. A graph of many small operations is then built faster, because the "
+        "collector does not visit its objects again and again. `Trainer.run`, "
+        "`update(lossfun, ...)` of optimizers and captured steps do this by themselves, and "
+        "restore the settings at the end.",
     ),
     ConfigEntry(
         "keep_graph_on_report",

@@ -86,7 +86,9 @@ def describe_error(error: BaseException) -> str:
     """
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception as second:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:  # the text may call sys.exit(), too
         return f"{type(error).__name__}, whose text raises {type(second).__name__}"
 
 

@@ -245,6 +245,14 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
         values (dict): Dictionary of observed values.
         observer: Observer object. Its object ID is used to retrieve the observer name, which is
             used as the prefix of the registration name of the observed value.
+
+    Example:
+        >>> reporter = chainer.Reporter()
+        >>> with reporter.scope({}):
+        ...     chainer.report({"loss": 0.5})
+        ...     print(reporter.observation)
+        ...
+        {'loss': 0.5}
     """
     reporters = _local.reporters
     if reporters:

@@ -51,26 +51,37 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     if mode is not None and not stat.S_ISREG(mode):
         yield target
         return
+    # Where files were made: an interrupt may come before their names are returned. One `try` for
+    # everything, since Python leaves a gap where another one begins.
+    made: list[str] = []
+    descriptor: int | None = None
     try:
-        temporary, descriptor = make_temporary(directory, name, _create)
+        temporary, descriptor = _make(directory, name, path, made)
+        if mode is not None:
+            os.fchmod(descriptor, stat.S_IMODE(mode))
+        yield temporary
+        os.fsync(descriptor)
+        os.replace(temporary, target)
+    except BaseException:
+        for temporary in made:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+        raise
+    finally:
+        if descriptor is not None:
+            unlock(descriptor)
+    _sync_directory(directory)
+
+
+def _make(
+    directory: str, name: str, path: str | os.PathLike[str], made: list[str]
+) -> tuple[str, int]:
+    try:
+        return make_temporary(directory, name, _create, made)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             error.errno, f"directory {directory!r} does not exist, cannot write", os.fspath(path)
         ) from None
-    try:
-        try:
-            if mode is not None:
-                os.fchmod(descriptor, stat.S_IMODE(mode))
-            yield temporary
-            os.fsync(descriptor)
-            os.replace(temporary, target)
-        finally:
-            unlock(descriptor)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    _sync_directory(directory)
 
 
 def _create(path: str) -> int:

@@ -54,13 +54,17 @@ def temporary_name(name: str) -> str:
     return f".{name[:200]}.{_host()}-{uuid.uuid4().hex[:12]}.tmp"
 
 
-def make_temporary(directory: str, name: str, create: Callable[[str], int]) -> tuple[str, int]:
+def make_temporary(
+    directory: str, name: str, create: Callable[[str], int], made: list[str] | None = None
+) -> tuple[str, int]:
     """Makes a temporary file or directory and locks it.
 
     Args:
         directory: Where it is made.
         name: Name of the file that it will replace.
         create: Makes it and returns a descriptor; it gets the path.
+        made: Gets each path before something is made there. So a caller that is interrupted, at any
+            instruction, can remove it.
 
     Returns:
         tuple: Path and descriptor, which :func:`unlock` closes.
@@ -70,6 +74,8 @@ def make_temporary(directory: str, name: str, create: Callable[[str], int]) -> t
     """
     while True:
         path = os.path.join(directory, temporary_name(name))
+        if made is not None:
+            made.append(path)
         descriptor = create(path)
         # Another process that starts right now may have taken it for a leftover, before it was
         # locked. Then a new one is made.
@@ -79,16 +85,19 @@ def make_temporary(directory: str, name: str, create: Callable[[str], int]) -> t
         os.close(descriptor)
 
 
-def make_temporary_directory(directory: str, name: str) -> tuple[str, int]:
+def make_temporary_directory(
+    directory: str, name: str, made: list[str] | None = None
+) -> tuple[str, int]:
     """Makes a temporary directory and locks it; see :func:`make_temporary`.
 
     Args:
         directory: Where it is made.
         name: Name of the file that will be written in it.
+        made: As for :func:`make_temporary`.
     """
     while True:
         with suppress(FileNotFoundError):
-            return make_temporary(directory, name, _create_directory)
+            return make_temporary(directory, name, _create_directory, made)
         # Either a process that starts right now removed it, or there is no place for it.
         os.stat(directory)
 

@@ -8,11 +8,29 @@ from typing import Any
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import explained_keywords
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions.activation.gelu import gelu
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.silu import silu
 from chainer.functions.array.split_axis import split_axis
+
+_sections = SharedSections(
+    """
+    Args:
+        x (Variable or array): Input, floating point, whose length along ``axis`` is even.
+        axis (int): The axis to halve.
+
+    Returns:
+        Variable: Output of half the length along ``axis``.
+
+    Raises:
+        ValueError: If there is no such axis or its length is odd.
+
+    See: $paper
+    """,
+    paper="`GLU Variants Improve Transformer <https://arxiv.org/abs/2002.05202>`_",
+)
 
 
 def _gated(x: VariableLike, axis: int, gate: Callable[[Any], Variable]) -> Variable:
@@ -27,21 +45,13 @@ def _gated(x: VariableLike, axis: int, gate: Callable[[Any], Variable]) -> Varia
     return values * gate(gates)
 
 
+@_sections(
+    paper="`Language Modeling with Gated Convolutional Networks "
+    "<https://arxiv.org/abs/1612.08083>`_"
+)
 @explained_keywords
 def glu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit: the first half of ``x``, times the sigmoid of the second.
-
-    Args:
-        x (Variable or array): Input, floating point, whose length along ``axis`` is even.
-        axis (int): The axis to halve.
-
-    Returns:
-        Variable: Output of half the length along ``axis``.
-
-    Raises:
-        ValueError: If there is no such axis or its length is odd.
-
-    See: `Language Modeling with Gated Convolutional Networks <https://arxiv.org/abs/1612.08083>`_
 
     Example:
         >>> F.glu(np.array([[1, 2, 0, 10]], np.float32)).array.round(2)
@@ -50,21 +60,10 @@ def glu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, sigmoid)
 
 
+@_sections()
 @explained_keywords
 def reglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with relu: the first half of ``x``, times ``relu`` of the second.
-
-    Args:
-        x (Variable or array): Input, floating point, whose length along ``axis`` is even.
-        axis (int): The axis to halve.
-
-    Returns:
-        Variable: Output of half the length along ``axis``.
-
-    Raises:
-        ValueError: If there is no such axis or its length is odd.
-
-    See: `GLU Variants Improve Transformer <https://arxiv.org/abs/2002.05202>`_
 
     Example:
         >>> F.reglu(np.array([[1, 2, -1, 10]], np.float32)).array
@@ -73,21 +72,10 @@ def reglu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, relu)
 
 
+@_sections()
 @explained_keywords
 def geglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with gelu: the first half of ``x``, times ``gelu`` of the second.
-
-    Args:
-        x (Variable or array): Input, floating point, whose length along ``axis`` is even.
-        axis (int): The axis to halve.
-
-    Returns:
-        Variable: Output of half the length along ``axis``.
-
-    Raises:
-        ValueError: If there is no such axis or its length is odd.
-
-    See: `GLU Variants Improve Transformer <https://arxiv.org/abs/2002.05202>`_
 
     Example:
         >>> F.geglu(np.array([[1, 2, 1, 10]], np.float32)).array.round(4)
@@ -96,21 +84,10 @@ def geglu(x: VariableLike, axis: int = 1) -> Variable:
     return _gated(x, axis, gelu)
 
 
+@_sections()
 @explained_keywords
 def swiglu(x: VariableLike, axis: int = 1) -> Variable:
     """Gated linear unit with silu: the first half of ``x``, times ``silu`` of the second.
-
-    Args:
-        x (Variable or array): Input, floating point, whose length along ``axis`` is even.
-        axis (int): The axis to halve.
-
-    Returns:
-        Variable: Output of half the length along ``axis``.
-
-    Raises:
-        ValueError: If there is no such axis or its length is odd.
-
-    See: `GLU Variants Improve Transformer <https://arxiv.org/abs/2002.05202>`_
 
     Example:
         >>> F.swiglu(np.array([[1, 2, 1, 10]], np.float32)).array.round(4)

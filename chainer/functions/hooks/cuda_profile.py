@@ -14,6 +14,12 @@ class CUDAProfileHook(FunctionHook):
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        ::
+
+            with chainer.function_hooks.CUDAProfileHook():
+                model(x)  # functions are ranges in the timeline of NVIDIA's profiler
     """
 
     name = "CUDAProfileHook"

@@ -26,6 +26,13 @@ class CupyMemoryProfileHook(FunctionHook):
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        ::
+
+            with chainer.function_hooks.CupyMemoryProfileHook() as hook:
+                model(x)
+            hook.print_report()
     """
 
     name = "CupyMemoryProfileHook"

@@ -26,8 +26,8 @@ from chainer.core.lazy import lazy_module
 
 if TYPE_CHECKING:
     from chainer.functions.rules.base import Ops, Value, Values, array_of
+    from chainer.functions.rules.composed_functions import ComposedFunction
     from chainer.functions.rules.compositions import (
-        ComposedFunction,
         Composition,
         DifferentiableComposition,
         gradients_of_composition,
@@ -88,7 +88,7 @@ _NAMES: dict[str, str] = {
     "Value": ".base",
     "Values": ".base",
     "array_of": ".base",
-    "ComposedFunction": ".compositions",
+    "ComposedFunction": ".composed_functions",
     "Composition": ".compositions",
     "DifferentiableComposition": ".compositions",
     "gradients_of_composition": ".compositions",

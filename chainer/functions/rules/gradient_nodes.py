@@ -9,6 +9,7 @@ from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Grads, Indexes, Variables
+from chainer.functions.rules.compositions import gradients_of_composition
 
 if TYPE_CHECKING:
     from chainer.functions.rules.kernels import KernelFunction
@@ -74,9 +75,6 @@ class FormulaGradient(GradientNode):
         return super().forward(inputs)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
-        # Imported here to avoid a cycle: compositions are kernel functions themselves.
-        from chainer.functions.rules.compositions import gradients_of_composition
-
         return gradients_of_composition(
             self._formula, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )

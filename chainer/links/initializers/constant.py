@@ -19,6 +19,12 @@ class Constant(Initializer):
 
     Attributes:
         fill_value: The value.
+
+    Example:
+        >>> layer = L.Linear(2, 2, initialW=chainer.initializers.Constant(0.5))
+        >>> layer.W.array
+        array([[0.5, 0.5],
+               [0.5, 0.5]], dtype=float32)
     """
 
     # Programs look the attribute up on the class.
@@ -69,6 +75,12 @@ class Zero(_Constant):
 
     Args:
         dtype: Data type of the initialized arrays; None for any.
+
+    Example:
+        >>> layer = L.Linear(2, 2, initialW=chainer.initializers.Zero())
+        >>> layer.W.array
+        array([[0., 0.],
+               [0., 0.]], dtype=float32)
     """
 
     fill_value = 0.0
@@ -79,6 +91,12 @@ class One(_Constant):
 
     Args:
         dtype: Data type of the initialized arrays; None for any.
+
+    Example:
+        >>> layer = L.Linear(2, 2, initialW=chainer.initializers.One())
+        >>> layer.W.array
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
     """
 
     fill_value = 1.0
@@ -89,6 +107,12 @@ class NaN(_Constant):
 
     Args:
         dtype: Data type of the initialized arrays; None for any.
+
+    Example:
+        >>> layer = L.Linear(2, 2, initialW=chainer.initializers.NaN())
+        >>> layer.W.array
+        array([[nan, nan],
+               [nan, nan]], dtype=float32)
     """
 
     fill_value = float("nan")
@@ -103,6 +127,12 @@ class Identity(Initializer):
 
     Raises:
         ValueError: When called with an array that is not a square matrix.
+
+    Example:
+        >>> layer = L.Linear(2, 2, initialW=chainer.initializers.Identity())
+        >>> layer.W.array
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
     """
 
     def __init__(self, scale: Scalar = 1.0, dtype: DTypeLike = None) -> None:

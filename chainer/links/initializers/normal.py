@@ -45,6 +45,11 @@ class LeCunNormal(ScaledByFans, Normal):
 
     Takes the same arguments as :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
     by default.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.LeCunNormal())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.10
     """
 
     def _deviation(self, array: Array) -> float:
@@ -61,6 +66,11 @@ class GlorotNormal(ScaledByFans, Normal):
 
     Takes the same arguments as :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
     by default.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.GlorotNormal())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.06
     """
 
     def _deviation(self, array: Array) -> float:
@@ -82,6 +92,11 @@ class HeNormal(ScaledByFans, Normal):
 
     Raises:
         ValueError: When called with another ``fan_option``.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.HeNormal())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.14
     """
 
     def __init__(

@@ -17,6 +17,11 @@ class Uniform(RandomInitializer):
         dtype: Data type of the initialized arrays; None for any.
         rng (RandomState): Random number generator, of any backend; None for the global one of the
             array's backend.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.Uniform(0.1))
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.06
     """
 
     def __call__(self, array: Array) -> None:
@@ -40,6 +45,11 @@ class LeCunUniform(ScaledByFans, Uniform):
     Reference: LeCun et al., 1998, Efficient BackProp.
 
     Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.LeCunUniform())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.10
     """
 
     def _bound(self, array: Array) -> float:
@@ -55,6 +65,11 @@ class GlorotUniform(ScaledByFans, Uniform):
     Reference: Glorot & Bengio, AISTATS 2010.
 
     Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.GlorotUniform())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.06
     """
 
     def _bound(self, array: Array) -> float:
@@ -70,6 +85,11 @@ class HeUniform(ScaledByFans, Uniform):
     Reference: He et al., https://arxiv.org/abs/1502.01852
 
     Takes the same arguments as :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
+
+    Example:
+        >>> layer = L.Linear(100, 400, initialW=chainer.initializers.HeUniform())
+        >>> print(f"{layer.W.array.std():.2f}")
+        0.14
     """
 
     def _bound(self, array: Array) -> float:

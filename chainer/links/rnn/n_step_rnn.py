@@ -318,6 +318,13 @@ class NStepRNNReLU(_NStepRNN):
     """Stacked Uni-directional RNN with rectifier units for sequences.
 
     It is :class:`~chainer.links.NStepRNNTanh` with another activation function.
+
+    Example:
+        >>> rnn = L.NStepRNNReLU(n_layers=1, in_size=3, out_size=2, dropout=0)
+        >>> xs = [np.ones((4, 3), np.float32), np.ones((2, 3), np.float32)]
+        >>> h, ys = rnn(None, xs)
+        >>> h.shape, [y.shape for y in ys]
+        ((1, 2, 2), [(4, 2), (2, 2)])
     """
 
     use_bi_direction = False
@@ -328,6 +335,13 @@ class NStepBiRNNReLU(_NStepRNN):
     """Stacked Bi-directional RNN with rectifier units for sequences.
 
     It is :class:`~chainer.links.NStepBiRNNTanh` with another activation function.
+
+    Example:
+        >>> rnn = L.NStepBiRNNReLU(n_layers=1, in_size=3, out_size=2, dropout=0)
+        >>> xs = [np.ones((4, 3), np.float32), np.ones((2, 3), np.float32)]
+        >>> h, ys = rnn(None, xs)
+        >>> h.shape, [y.shape for y in ys]
+        ((2, 2, 2), [(4, 4), (2, 4)])
     """
 
     use_bi_direction = True

@@ -35,19 +35,20 @@ class FileFormatError(ValueError):
 
 
 @contextmanager
-def format_errors(message: str) -> Iterator[None]:
+def format_errors(message: str, *more: type[Exception]) -> Iterator[None]:
     """Turns what parsers raise for damaged bytes into a :class:`FileFormatError`.
 
     System errors, such as a failing disk, are not converted.
 
     Args:
         message: Begin of the message. The text of the error follows.
+        more: Further classes of errors that the parser raises.
     """
     try:
         yield
     except FileFormatError:
         raise
-    except PARSER_ERRORS as error:
+    except (*PARSER_ERRORS, *more) as error:
         raise FileFormatError(f"{message}: {error}") from error
     except OSError as error:
         # A position before the begin of the file, which a damaged offset leads to.

@@ -284,6 +284,11 @@ def save_hdf5(
         OSError: If the file cannot be written.
 
     .. seealso:: :func:`chainer.serializers.load_hdf5`
+
+    Example:
+        ::
+
+            chainer.serializers.save_hdf5("model.h5", L.Linear(2, 1))
     """
     # Written to memory first. If the disk becomes full while the HDF5 library writes, the library
     # crashes the process when it closes the file.
@@ -335,6 +340,11 @@ def load_hdf5(
         OSError: If the file cannot be opened.
 
     .. seealso:: :func:`chainer.serializers.save_hdf5`
+
+    Example:
+        ::
+
+            chainer.serializers.load_hdf5("model.h5", model)
     """
     h5py = _h5py()
     source = describe_source(filename)

@@ -305,6 +305,14 @@ def save_npz(
         OSError: If the file cannot be written.
 
     .. seealso:: :func:`chainer.serializers.load_npz`
+
+    Example:
+        >>> model = L.Linear(2, 1)
+        >>> chainer.serializers.save_npz("model.npz", model)
+        >>> with np.load("model.npz") as file:
+        ...     print(sorted(file))
+        ...
+        ['W', 'b']
     """
     if isinstance(obj, dict):
         arrays = {key: to_host_array(key, value) for key, value in obj.items()}
@@ -357,6 +365,13 @@ def load_npz(
         OSError: If the file cannot be read.
 
     .. seealso:: :func:`chainer.serializers.save_npz`
+
+    Example:
+        >>> model, other = L.Linear(2, 1), L.Linear(2, 1)
+        >>> chainer.serializers.save_npz("model.npz", model)
+        >>> chainer.serializers.load_npz("model.npz", other)
+        >>> bool((other.W.array == model.W.array).all())
+        True
     """
     if unused not in ("warn", "error", "ignore"):
         raise ValueError(f"unused must be 'warn', 'error' or 'ignore', got {unused!r}")

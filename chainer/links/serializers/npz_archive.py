@@ -68,7 +68,20 @@ def write_npz(
     Raises:
         TypeError: If an array holds Python objects.
     """
-    method = zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED
+    try:
+        _write_members(file, arrays, zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED)
+    except ValueError as error:
+        # An archive with a member that is being written cannot be closed. That error must not hide
+        # the interrupt (Ctrl-C, for example) that led to it.
+        interrupt = error.__context__
+        if interrupt is None or isinstance(interrupt, Exception):
+            raise
+        raise interrupt from None
+
+
+def _write_members(
+    file: FilePath | IO[bytes], arrays: Mapping[str, HostArray], method: int
+) -> None:
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for key, array in arrays.items():
             # The date is fixed: equal contents make equal files.

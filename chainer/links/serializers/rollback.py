@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy
@@ -30,6 +29,8 @@ class LoadJournal:
 
     def __init__(self) -> None:
         self._arrays: list[tuple[Array, HostArray]] = []
+        #: Arrays whose contents were exchanged; after an interrupt, of the last one a part.
+        self._exchanges: list[_Exchange] = []
         self._values: dict[str, EntryValue] = {}
 
     def record(self, key: str, value: EntryValue) -> None:
@@ -65,13 +66,10 @@ class LoadJournal:
         if not (flags.c_contiguous and flags.writeable and stored.flags.c_contiguous):
             return False
         self._values.setdefault(key, value)
-        ours, theirs = value.reshape(-1), stored.reshape(-1)
-        for start in range(0, ours.size, _EXCHANGED_AT_ONCE):
-            window = slice(start, start + _EXCHANGED_AT_ONCE)
-            former = ours[window].copy()
-            ours[window] = theirs[window]
-            theirs[window] = former
-        self._arrays.append((value, stored))
+        # First, so that Ctrl-C in the middle leaves a record of the part that was exchanged.
+        exchange = _Exchange(value.reshape(-1), stored.reshape(-1))
+        self._exchanges.append(exchange)
+        exchange.run()
         return True
 
     def undo(self, obj: Serializable, path: str) -> None:
@@ -84,6 +82,8 @@ class LoadJournal:
         # Backwards, so that an array that was overwritten twice gets its first contents.
         for array, copy in reversed(self._arrays):
             copyto(array, copy)
+        for exchange in reversed(self._exchanges):
+            exchange.undo()
         if self._values:
             # Scalars are attributes of the object, which only its own method can set. The error
             # that is being handled is the one to report, not another one of the same object.
@@ -91,29 +91,69 @@ class LoadJournal:
                 _PreviousValues(self._values, path).load(obj)
 
 
-@contextmanager
-def unchanged_on_error(obj: Serializable, path: str = "") -> Iterator[LoadJournal]:
-    """Puts an object back into its former state if the block raises.
+class _Exchange:
+    """The exchange of the contents of two arrays of one axis, a window at a time.
 
-    Parameters that were not initialized before become uninitialized again.
+    Args:
+        ours: Array of the object.
+        theirs: Array of the file.
+    """
+
+    __slots__ = ("_done", "_ours", "_theirs")
+
+    def __init__(self, ours: HostArray, theirs: HostArray) -> None:
+        self._ours = ours
+        self._theirs = theirs
+        #: Number of elements that were exchanged.
+        self._done = 0
+
+    def run(self) -> None:
+        """Exchanges the elements."""
+        ours, theirs = self._ours, self._theirs
+        for start in range(0, ours.size, _EXCHANGED_AT_ONCE):
+            window = slice(start, start + _EXCHANGED_AT_ONCE)
+            former = ours[window].copy()
+            done = start + len(former)
+            # Without a call: Python looks for signals after calls, so all or nothing is done.
+            ours[window] = theirs[window]
+            theirs[window] = former
+            self._done = done
+
+    def undo(self) -> None:
+        """Puts the former contents back."""
+        done = self._done
+        self._ours[:done] = self._theirs[:done]
+
+
+class unchanged_on_error:
+    """Context that puts an object back into its former state if the block raises.
+
+    Parameters that were not initialized before become uninitialized again. The context is not a
+    generator: if Ctrl-C arrives while a complete load is left, a generator would take the load back
+    later, when it is destroyed.
 
     Args:
         obj: Object that is loaded in the block.
         path: Path in the hierarchy at which loading begins.
-
-    Yields:
-        LoadJournal: The journal in which the deserializer has to record what it replaces.
     """
-    journal = LoadJournal()
-    uninitialized = [param for param in _parameters(obj) if param.array is None]
-    try:
-        yield journal
-    except BaseException:
-        journal.undo(obj, path)
-        for param in uninitialized:
+
+    def __init__(self, obj: Serializable, path: str = "") -> None:
+        self._obj = obj
+        self._path = path
+        self._journal = LoadJournal()
+        self._uninitialized = [param for param in _parameters(obj) if param.array is None]
+
+    def __enter__(self) -> LoadJournal:
+        """Returns the journal in which the deserializer has to record what it replaces."""
+        return self._journal
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        self._journal.undo(self._obj, self._path)
+        for param in self._uninitialized:
             param.array = None
             param.grad = None
-        raise
 
 
 class _PreviousValues(Deserializer):

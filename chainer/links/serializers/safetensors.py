@@ -109,6 +109,13 @@ def load_safetensors(
         OSError: If the file cannot be read.
 
     .. seealso:: :func:`chainer.serializers.save_safetensors`
+
+    Example:
+        >>> model, other = L.Linear(2, 1), L.Linear(2, 1)
+        >>> chainer.serializers.save_safetensors("model.safetensors", model)
+        >>> chainer.serializers.load_safetensors("model.safetensors", other)
+        >>> bool((other.W.array == model.W.array).all())
+        True
     """
     path = entry_prefix(path)
     warn_of_position(obj, path)

@@ -27,6 +27,9 @@ _CONNECTION_SECONDS = 20.0
 #: Seconds that one read of a request may take.
 _REQUEST_SECONDS = 5.0
 
+#: Seconds that a new connection waits until the oldest one has ended, if there are too many.
+_SPACE_SECONDS = 1.0
+
 #: Names of this machine. Another name in a request is one that its sender made point here (DNS
 #: rebinding). The port may differ: it does behind `ssh -L`.
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
@@ -57,7 +60,7 @@ class BoardServer(ThreadingHTTPServer):
         self.page = resources.files("chainer.plugins.board").joinpath("page.html").read_bytes()
         self.page_policy = _page_policy(self.page)
         self._open: dict[socket.socket, float] = {}
-        self._open_lock = threading.Lock()
+        self._changed = threading.Condition()
         super().__init__(("127.0.0.1", port), _Handler)
 
     @property
@@ -67,27 +70,32 @@ class BoardServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Begins a thread for a connection; the oldest one is closed if there are too many."""
-        with self._open_lock:
-            if len(self._open) >= _CONNECTIONS:
+        with self._changed:
+            is_space = len(self._open) < _CONNECTIONS
+            if not is_space:
                 _shut(min(self._open, key=lambda connection: self._open[connection]))
-            too_many = len(self._open) >= 2 * _CONNECTIONS
-            if not too_many:
+                # The thread of that connection ends at once, unless it is computing.
+                is_space = self._changed.wait_for(
+                    lambda: len(self._open) < _CONNECTIONS, timeout=_SPACE_SECONDS
+                )
+            if is_space:
                 self._open[request] = time.monotonic()
-        if too_many:  # their threads have not come to their ends yet
-            self.shutdown_request(request)
-        else:
+        if is_space:
             super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:
         """Ends a connection."""
-        with self._open_lock:
+        with self._changed:
             self._open.pop(request, None)
+            self._changed.notify_all()
         super().shutdown_request(request)
 
     def service_actions(self) -> None:
         """Closes connections that are too old. Called twice a second."""
         oldest = time.monotonic() - _CONNECTION_SECONDS
-        with self._open_lock:
+        with self._changed:
             for connection, began in self._open.items():
                 if began < oldest:
                     _shut(connection)

@@ -18,6 +18,7 @@ from typing import Any
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, UnknownNameError
+from chainer.core.registry.requirements import describe_error
 from chainer.plugins.commands._output import print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 
@@ -74,8 +75,10 @@ def _describe(name: str) -> dict[str, Any]:
             "limitations": dict(backend.limitations),
             "origin": status.entry.origin,
         }
-    except Exception as error:  # attributes of a plugin may be properties that fail
-        text = f"{type(error).__name__} in the code of {status.entry.origin}: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # attributes of a plugin may be properties that fail
+        text = f"error in the code of {status.entry.origin}: {describe_error(error)}"
         return _broken(status.entry, text)
 
 

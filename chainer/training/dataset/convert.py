@@ -62,6 +62,10 @@ def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
         Converted array, or list, tuple or dict of arrays.
 
     .. seealso:: :func:`chainer.dataset.concat_examples`
+
+    Example:
+        >>> chainer.dataset.to_device("@numpy", np.ones(2)).sum()
+        2.0
     """
     if device is None:
         return x

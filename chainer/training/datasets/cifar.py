@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import io
+import lzma
 import pickle
 import tarfile
-import zlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
-from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.links.serializers.file_format import FileFormatError, format_errors
 from chainer.training.datasets.raw_files import (
     Arrays,
     RawFile,
@@ -50,6 +51,10 @@ _ARRAY_PARTS = {
     ("numpy", "dtype"),
     ("_codecs", "encode"),
 }
+
+
+#: Size of the largest member that is read, in bytes. CIFAR-100 has one of 155 MB.
+_MAX_BYTES = 1 << 28
 
 
 class _ArrayUnpickler(pickle.Unpickler):
@@ -88,6 +93,11 @@ def get_cifar10(
     downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
     (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
     images.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_cifar10()
     """
 
     def parse(path: str) -> Arrays:
@@ -121,6 +131,11 @@ def get_cifar100(
     Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
     downloaded: ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official
     ``cifar-100-python.tar.gz``.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_cifar100()
     """
 
     def parse(path: str) -> Arrays:
@@ -140,24 +155,29 @@ def _read_batches(
     path: str, names: list[str], label_key: str
 ) -> dict[str, tuple[HostArray, HostArray]]:
     batches: dict[str, tuple[HostArray, HostArray]] = {}
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                name = member.name.rpartition("/")[2]
-                # Compared without directories: some archives of parts of the data have none.
-                if not member.isfile() or name not in names:
-                    continue
-                file = archive.extractfile(member)
-                content = b"" if file is None else file.read()
+    damaged = f"{path!r} is damaged or cut off"
+    with (
+        format_errors(damaged, tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError),
+        tarfile.open(path) as archive,
+    ):
+        for member in archive:
+            name = member.name.rpartition("/")[2]
+            # Compared without directories: some archives of parts of the data have none.
+            if not member.isfile() or name not in names:
+                continue
+            if member.size > _MAX_BYTES:
+                raise FileFormatError(
+                    f"{path!r} has a member {member.name!r} of {member.size:,} bytes, more than "
+                    f"the {_MAX_BYTES:,} of any part of CIFAR"
+                )
+            file = archive.extractfile(member)
+            content = b"" if file is None else file.read()
+            # A damaged pickle raises anything: SystemError, for example, in the code of NumPy.
+            with format_errors(damaged, Exception):
                 # The files were written by Python 2, whose strings are bytes.
                 batch = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
                 labels = numpy.array(batch[label_key], dtype=numpy.uint8)
                 batches[name] = (batch["data"], labels)
-    except (
-        *(tarfile.TarError, EOFError, zlib.error, pickle.UnpicklingError),
-        *(KeyError, ValueError, TypeError, AttributeError, IndexError),
-    ) as error:
-        raise FileFormatError(f"{path!r} is damaged or cut off: {error}") from error
     return batches
 
 

@@ -42,6 +42,10 @@ def get_fashion_mnist_labels() -> list[str]:
 
     Returns:
         list of str: Names by label.
+
+    Example:
+        >>> chainer.datasets.get_fashion_mnist_labels()[:3]
+        ['T-shirt/top', 'Trouser', 'Pullover']
     """
     return list(_LABELS)
 
@@ -69,5 +73,10 @@ def get_fashion_mnist(
     Files are looked for in ``pfnet/chainer/fashion-mnist`` below the dataset root before they are
     downloaded, as by :func:`~chainer.datasets.get_mnist`, and where Debian's package
     ``dataset-fashion-mnist`` installs them.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_fashion_mnist()
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import struct
+import zlib
 from collections.abc import Sequence
 from types import ModuleType
 from typing import IO, Any
@@ -62,6 +64,10 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
 
     Raises:
         PIL.UnidentifiedImageError: (an OSError) If the file is not an image of a known format.
+        OSError: If the image is damaged.
+        PIL.Image.DecompressionBombError: If it has more pixels than twice
+            ``PIL.Image.MAX_IMAGE_PIXELS``, by default 178,956,970. A small file can declare any
+            number of them.
     """
     return _postprocess_image(_read_image_as_array(file, dtype))
 
@@ -71,8 +77,19 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
 
 def _read_image_as_array(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     """Returns an image as Pillow has it: (height, width, channels), or (height, width) if gray."""
-    with pillow_image().open(file) as image:
-        return numpy.asarray(image, dtype=dtype)
+    pillow = pillow_image()
+    name = file if isinstance(file, (str, os.PathLike)) else getattr(file, "name", file)
+    try:
+        with pillow.open(file) as image:
+            return numpy.asarray(image, dtype=dtype)
+    except pillow.DecompressionBombError as error:
+        raise pillow.DecompressionBombError(
+            f"image {name!r} is refused: {error}. If you trust it, set PIL.Image.MAX_IMAGE_PIXELS "
+            "to half of its number of pixels or more, or to None"
+        ) from error
+    # Decoders of Pillow raise whatever damaged bytes lead to.
+    except (SyntaxError, EOFError, IndexError, ValueError, struct.error, zlib.error) as error:
+        raise OSError(f"image {name!r} is damaged: {error}") from error
 
 
 def _postprocess_image(image: HostArray) -> HostArray:
@@ -117,6 +134,13 @@ class ImageDataset(DatasetMixin):
     Raises:
         ImportError: If Pillow is not installed.
         OSError: If the list cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> dataset = chainer.datasets.ImageDataset(["red.png"])
+        >>> dataset[0].shape, dataset[0].max()
+        ((3, 3, 4), 255.0)
     """
 
     def __init__(
@@ -187,6 +211,14 @@ class LabeledImageDataset(LabeledPairs):
         ImportError: If Pillow is not installed.
         ValueError: If a line of the file is not a pair of a path and an integer.
         OSError: If the list cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> dataset = chainer.datasets.LabeledImageDataset([("red.png", 3)])
+        >>> image, label = dataset[0]
+        >>> image.shape, int(label)
+        ((3, 3, 4), 3)
     """
 
     def __init__(

@@ -35,6 +35,10 @@ def get_kuzushiji_mnist_labels() -> list[tuple[str, str]]:
 
     Returns:
         list of tuples: Romanized name and Hiragana character by label.
+
+    Example:
+        >>> len(chainer.datasets.get_kuzushiji_mnist_labels())
+        10
     """
     return list(_LABELS)
 
@@ -61,5 +65,10 @@ def get_kuzushiji_mnist(
 
     Files are looked for in ``pfnet/chainer/kuzushiji_mnist`` below the dataset root before they are
     downloaded, as by :func:`~chainer.datasets.get_mnist`.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_kuzushiji_mnist()
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -55,5 +55,10 @@ def get_mnist(
     downloaded: ``train.npz`` and ``test.npz`` (arrays ``x``, uint8 of shape (n, 784), and ``y``,
     uint8 of shape (n,)), or the official ones, ``train-images-idx3-ubyte.gz`` and so on, compressed
     or not, with any number of images.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_mnist()
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -6,14 +6,13 @@ import functools
 import gzip
 import math
 import struct
-import zlib
 from typing import TypeAlias
 
 import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
-from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.links.serializers.file_format import FileFormatError, format_errors
 from chainer.training.datasets.raw_files import (
     Arrays,
     RawFile,
@@ -26,6 +25,10 @@ from chainer.training.datasets.tuple_dataset import TupleDataset
 
 #: Code of unsigned bytes in the third byte of a file.
 _UBYTE = 0x08
+
+#: Size of the largest array that is read, in bytes. The largest dataset of this format, EMNIST, has
+#: 0.5 GiB.
+_MAX_BYTES = 1 << 30
 
 MnistLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
 """Training set and test set: pairs of images and labels, or an array of images."""
@@ -61,26 +64,29 @@ def read_idx(path: str) -> HostArray:
         OSError: If the file cannot be read.
     """
     # The magic number of gzip decides, because names of files may have lost their suffix.
-    try:
+    with format_errors(f"{path!r} is damaged or cut off", gzip.BadGzipFile):
         with open(path, "rb") as raw:
             compressed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(path) if compressed else open(path, "rb") as file:
-            data = file.read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileFormatError(f"{path!r} is damaged or cut off: {error}") from error
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] != _UBYTE:
-        raise FileFormatError(f"{path!r} is not a file of unsigned bytes in IDX format")
-    ndim = data[3]
-    start = 4 + 4 * ndim
-    if len(data) < start:
-        raise FileFormatError(f"{path!r} is cut off in its header")
-    shape = struct.unpack(f">{ndim}I", data[4:start])
-    size = math.prod(shape)
-    if len(data) - start != size:
-        raise FileFormatError(
-            f"{path!r} must hold {size} bytes for its shape {shape}, got {len(data) - start}"
-        )
-    return numpy.frombuffer(data, numpy.uint8, size, start).reshape(shape)
+            head = file.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] != _UBYTE:
+                raise FileFormatError(f"{path!r} is not a file of unsigned bytes in IDX format")
+            axes = file.read(4 * head[3])
+            if len(axes) < 4 * head[3]:
+                raise FileFormatError(f"{path!r} is cut off in its header")
+            shape = struct.unpack(f">{head[3]}I", axes)
+            size = math.prod(shape)
+            if size > _MAX_BYTES:
+                raise FileFormatError(
+                    f"{path!r} declares {size:,} bytes, more than the {_MAX_BYTES:,} of any "
+                    "dataset of this format"
+                )
+            # One more than expected tells whether it is longer: a file may expand to any size.
+            data = file.read(size + 1)
+    if len(data) != size:
+        found = str(len(data)) if len(data) < size else f"more than {size}"
+        raise FileFormatError(f"{path!r} must hold {size} bytes for its shape {shape}, got {found}")
+    return numpy.frombuffer(data, numpy.uint8).reshape(shape)
 
 
 def mnist_files(

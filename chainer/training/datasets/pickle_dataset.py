@@ -104,6 +104,17 @@ class PickleDataset(DatasetMixin):
 
     Raises:
         ValueError: If the file does not support random access.
+
+    Example:
+        >>> with chainer.datasets.open_pickle_dataset_writer("data.pkl") as writer:
+        ...     writer.write((1, "one"))
+        ...     writer.write((2, "two"))
+        ...
+        >>> with open("data.pkl", "rb") as file:
+        ...     dataset = chainer.datasets.PickleDataset(file)
+        ...     print(len(dataset), dataset[1])
+        ...
+        2 (2, 'two')
     """
 
     def __init__(self, reader: BinaryFile) -> None:
@@ -293,6 +304,16 @@ def open_pickle_dataset(path: FilePath) -> PickleDataset:
 
     Raises:
         OSError: If the file cannot be read.
+
+    Example:
+        >>> with chainer.datasets.open_pickle_dataset_writer("data.pkl") as writer:
+        ...     writer.write((1, "one"))
+        ...     writer.write((2, "two"))
+        ...
+        >>> with chainer.datasets.open_pickle_dataset("data.pkl") as dataset:
+        ...     print(len(dataset), dataset[1])
+        ...
+        2 (2, 'two')
     """
     reader = _FileReader(path)
     try:
@@ -314,5 +335,11 @@ def open_pickle_dataset_writer(path: FilePath, protocol: int = PROTOCOL) -> Pick
 
     Raises:
         OSError: If the file cannot be created.
+
+    Example:
+        >>> with chainer.datasets.open_pickle_dataset_writer("data.pkl") as writer:
+        ...     writer.write((1, "one"))
+        ...     writer.write((2, "two"))
+        ...
     """
     return PickleDatasetWriter(open(path, "wb"), protocol)

@@ -67,6 +67,11 @@ def get_ptb_words() -> tuple[HostArray, ...]:
 
     .. seealso::
         Use :func:`get_ptb_words_vocabulary` to get the mapping between the words and word IDs.
+
+    Example:
+        ::
+
+            train, validation, test = chainer.datasets.get_ptb_words()
     """
     return tuple(_load(split) for split in _LENGTHS)
 
@@ -83,6 +88,11 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         ImportError: If it has to be downloaded and pooch is not installed.
 
     .. seealso:: See :func:`get_ptb_words` for the actual datasets.
+
+    Example:
+        ::
+
+            numbers = chainer.datasets.get_ptb_words_vocabulary()
     """
     path = os.path.join(_directory(), "vocab.txt")
     if os.path.exists(path):

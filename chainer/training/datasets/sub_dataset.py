@@ -183,6 +183,11 @@ def split_dataset_random(
         tuple: Two :class:`SubDataset` objects. The first subset contains ``first_size`` examples
             randomly chosen from
         the dataset without replacement, and the second subset contains the rest of the dataset.
+
+    Example:
+        >>> first, second = chainer.datasets.split_dataset_random(range(10), 7, seed=0)
+        >>> len(first), len(second)
+        (7, 3)
     """
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
@@ -199,6 +204,11 @@ def split_dataset_n(dataset: DatasetLike, n: int, order: Order | None = None) ->
     Returns:
         list: ``n`` :class:`SubDataset` objects. Each subset contains ``len(dataset) // n``
             examples.
+
+    Example:
+        >>> parts = chainer.datasets.split_dataset_n(range(10), 3)
+        >>> [part[:] for part in parts]
+        [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     """
     n = _integer("n", n)
     if n < 1:
@@ -220,6 +230,11 @@ def split_dataset_n_random(
 
     Returns:
         list: ``n`` :class:`SubDataset` objects, which do not share any examples.
+
+    Example:
+        >>> parts = chainer.datasets.split_dataset_n_random(range(10), 3, seed=0)
+        >>> [len(part) for part in parts]
+        [3, 3, 3]
     """
     return split_dataset_n(dataset, n, _random_order(dataset, seed))
 
@@ -290,6 +305,11 @@ def get_cross_validation_datasets_random(
 
     Returns:
         list of tuples: List of dataset splits.
+
+    Example:
+        >>> folds = chainer.datasets.get_cross_validation_datasets_random(range(10), 5, seed=0)
+        >>> [(len(train), len(test)) for train, test in folds]
+        [(8, 2), (8, 2), (8, 2), (8, 2), (8, 2)]
     """
     return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.installation import install_command
 from chainer.core.typing import DTypeLike, HostArray
-from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.links.serializers.file_format import FileFormatError, format_errors
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
@@ -66,6 +68,11 @@ def get_svhn(
         ValueError: If a file is damaged.
         OSError: If a file can neither be found nor downloaded.
         ImportError: If SciPy, or pooch for the download, is needed and not installed.
+
+    Example:
+        ::
+
+            train, test = chainer.datasets.get_svhn()
     """
     dtype = get_dtype(dtype)
 
@@ -84,16 +91,25 @@ def get_svhn(
     return tuple([load(split) for split in ("train", "test", "extra")[: 3 if add_extra else 2]])
 
 
+#: Size of the largest array that is read. The part 'extra' has 1.6e9 numbers of one byte.
+_MAX_ELEMENTS = 1 << 31
+
+
 def _parse(path: str) -> Arrays:
     try:
-        from scipy.io import loadmat
+        from scipy.io import loadmat, whosmat
         from scipy.io.matlab import MatReadError
     except ImportError as error:
         raise ImportError(
             f"SciPy is required to read the SVHN files: {install_command('chainer[datasets]')}"
         ) from error
-    try:
+    more = MatReadError, AssertionError, MemoryError
+    with format_errors(f"{path!r} is damaged or not an SVHN file", *more):
+        for name, shape, _ in whosmat(path):
+            if name in ("X", "y") and math.prod(shape) > _MAX_ELEMENTS:
+                raise FileFormatError(
+                    f"{path!r} declares {name!r} of shape {shape}, more than the {_MAX_ELEMENTS:,} "
+                    "numbers of any part of SVHN"
+                )
         content = loadmat(path, variable_names=("X", "y"))
         return {"x": content["X"], "y": content["y"]}
-    except (MatReadError, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
-        raise FileFormatError(f"{path!r} is damaged or not an SVHN file: {error}") from error

@@ -69,6 +69,12 @@ class Compose:
 
     Args:
         transforms: The transforms.
+
+    Example:
+        >>> from chainer.datasets import transforms
+        >>> transform = transforms.Compose(transforms.CenterCrop(4), transforms.Normalize(0.5, 0.5))
+        >>> transform(np.ones((3, 6, 6), np.float32)).shape
+        (3, 4, 4)
     """
 
     def __init__(self, *transforms: Transform) -> None:
@@ -89,6 +95,12 @@ class CenterCrop:
 
     Args:
         size: Height and width, or one number for both.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.CenterCrop(4)
+        >>> transform(image).shape
+        (3, 4, 4)
     """
 
     def __init__(self, size: int | tuple[int, int]) -> None:
@@ -108,6 +120,12 @@ class RandomCrop:
         pad: Number of pixels added on each side.
         value: Value of these pixels.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.RandomCrop(4)
+        >>> transform(image).shape
+        (3, 4, 4)
     """
 
     def __init__(
@@ -150,6 +168,12 @@ class RandomFlip:
         horizontal: Probability that left and right are swapped.
         vertical: Probability that top and bottom are swapped.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.RandomFlip()
+        >>> transform(image).shape
+        (3, 6, 6)
     """
 
     def __init__(
@@ -177,6 +201,12 @@ class Resize:
 
     Args:
         size: Height and width, or one number for both.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.Resize(4)
+        >>> transform(image).shape
+        (3, 4, 4)
     """
 
     def __init__(self, size: int | tuple[int, int]) -> None:
@@ -212,6 +242,12 @@ class ColorJitter:
         contrast: The same for the distance from the mean of the image.
         saturation: The same for the distance from gray; images of three channels only.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.ColorJitter(brightness=0.5)
+        >>> transform(image).shape
+        (3, 6, 6)
     """
 
     def __init__(
@@ -256,6 +292,13 @@ class Normalize:
     Args:
         mean: One number for each channel, or one for all.
         std: The same.
+
+    Example:
+        >>> image = np.full((3, 2, 2), 0.75, np.float32)
+        >>> transform = chainer.datasets.transforms.Normalize(0.5, 0.25)
+        >>> transform(image)[0]
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
     """
 
     def __init__(self, mean: float | Sequence[float], std: float | Sequence[float]) -> None:
@@ -280,6 +323,12 @@ class Cutout:
         size: Length of the square's sides.
         value: Value of its pixels.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> image = np.ones((3, 6, 6), np.float32)
+        >>> transform = chainer.datasets.transforms.Cutout(2)
+        >>> transform(image).shape
+        (3, 6, 6)
     """
 
     def __init__(self, size: int, value: float = 0, random_state: Random = None) -> None:
@@ -305,6 +354,13 @@ class Mixup:
     Args:
         alpha: Parameter of the beta distribution of the share.
         random_state: Generator or seed; ``numpy.random`` by default.
+
+    Example:
+        >>> images, labels = np.ones((2, 3, 4, 4), np.float32), np.array([0, 1])
+        >>> mixup = chainer.datasets.transforms.Mixup(0.2, random_state=0)
+        >>> x, t1, t2, share = mixup(images, labels)
+        >>> x.shape, t2.shape
+        ((2, 3, 4, 4), (2,))
     """
 
     def __init__(self, alpha: float = 0.2, random_state: Random = None) -> None:

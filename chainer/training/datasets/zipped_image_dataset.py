@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import lzma
 import os
+import struct
 import threading
 import zipfile
 from collections.abc import Sequence
@@ -22,6 +24,9 @@ from chainer.training.datasets.image_dataset import (
     read_pairs,
 )
 from chainer.training.datasets.shared_file import ProcessLocalFile
+
+#: Size of the largest member that is read, in bytes, unpacked.
+_MAX_BYTES = 1 << 30
 
 
 class _Archive:
@@ -42,12 +47,24 @@ class _Archive:
         Raises:
             KeyError: If there is no member of that name.
             OSError: If the member is not an image.
+            zipfile.BadZipFile: If the member is damaged, encrypted or larger than 1 GiB.
         """
         with self._lock:
             archive = self._file.get()
-        # ZipFile itself locks its file, so that images are decoded in parallel.
-        with archive.open(name) as file:
-            return read_image(file, dtype)
+        size = archive.getinfo(name).file_size
+        if size > _MAX_BYTES:
+            raise zipfile.BadZipFile(
+                f"{name!r} in {archive.filename!r} has {size:,} bytes, more than {_MAX_BYTES:,}"
+            )
+        try:
+            # ZipFile itself locks its file, so that images are decoded in parallel.
+            with archive.open(name) as file:
+                return read_image(file, dtype)
+        # Passwords, methods of compression that Python lacks, and damaged streams.
+        except (RuntimeError, ValueError, lzma.LZMAError) as error:
+            raise zipfile.BadZipFile(
+                f"{name!r} in {archive.filename!r} cannot be read: {error}"
+            ) from error
 
     def __getstate__(self) -> ProcessLocalFile[zipfile.ZipFile]:
         return self._file
@@ -63,7 +80,8 @@ def _open_archive(path: str) -> zipfile.ZipFile:
         raise TypeError(f"the ZIP file must be a path or an open file, got {type(path).__name__}")
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    # Also what damaged bytes are taken for: a later version of the format, names, dates.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
         raise zipfile.BadZipFile(f"{path!r} cannot be read: {error}") from error
 
 
@@ -84,6 +102,17 @@ class ZippedImageDataset(DatasetMixin):
         ImportError: If Pillow is not installed.
         zipfile.BadZipFile: If the file is not a zip file.
         OSError: If the file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> dataset = chainer.datasets.ZippedImageDataset("images.zip")
+        >>> len(dataset), dataset[0].shape
+        (1, (3, 3, 4))
     """
 
     def __init__(self, zipfilename: FilePath, dtype: DTypeLike = None) -> None:
@@ -134,6 +163,17 @@ class MultiZippedImageDataset(DatasetMixin):
         TypeError: If ``zipfilenames`` is a single name.
         zipfile.BadZipFile: If a file is not a zip file.
         OSError: If a file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> dataset = chainer.datasets.MultiZippedImageDataset(["images.zip", "images.zip"])
+        >>> len(dataset)
+        2
     """
 
     def __init__(self, zipfilenames: Sequence[FilePath], dtype: DTypeLike = None) -> None:
@@ -174,6 +214,20 @@ class LabeledZippedImageDataset(LabeledPairs):
         ValueError: If a line of the list is not a pair of a name and an integer.
         zipfile.BadZipFile: If the file is not a zip file.
         OSError: If a file cannot be read.
+
+    Example:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 3), (255, 0, 0)).save("red.png")
+        >>> import zipfile
+        >>> with zipfile.ZipFile("images.zip", "w") as archive:
+        ...     archive.write("red.png")
+        ...
+        >>> with open("labels.txt", "w") as file:
+        ...     print("red.png 3", file=file)
+        ...
+        >>> dataset = chainer.datasets.LabeledZippedImageDataset("images.zip", "labels.txt")
+        >>> dataset[0][0].shape, int(dataset[0][1])
+        ((3, 3, 4), 3)
     """
 
     def __init__(

@@ -56,6 +56,11 @@ class Snapshot(Extension):
         filename: See above.
         n_retains (int): See above.
         writer: See above.
+
+    Example:
+        >>> extension = training.extensions.snapshot(n_retains=2)
+        >>> isinstance(extension, training.extensions.Snapshot)
+        True
     """
 
     trigger = (1, "epoch")
@@ -353,6 +358,20 @@ def snapshot_object(
 
     Returns:
         The extension.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.snapshot_object(model, "model_{.updater.epoch}"))
+        >>> trainer.run()
+        >>> import os
+        >>> sorted(os.listdir("result"))
+        ['model_1', 'model_2']
     """
     return _make(target, filename, savefun, kwargs, "snapshot_object")
 

@@ -35,6 +35,12 @@ class SnapshotEntry:
         value: Mean of the metric over the interval that ended with the snapshot.
         iteration: Number of iterations when it was taken.
         epoch: Number of epochs when it was taken.
+
+    Example:
+        >>> from chainer.training.extensions import SnapshotEntry
+        >>> entry = SnapshotEntry("best_iter_100", value=0.25, iteration=100, epoch=2)
+        >>> entry.file
+        'best_iter_100'
     """
 
     file: str
@@ -53,6 +59,19 @@ def list_best(directory: str, table: str = TABLE) -> list[SnapshotEntry]:
     Raises:
         FileNotFoundError: If there is no table.
         ValueError: If the file is not such a table.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "epoch"))
+        >>> trainer.extend(extensions.BestSnapshots("main/loss", k=1, target=model))
+        >>> trainer.run()
+        >>> best = extensions.list_best("result")[0]
+        >>> chainer.serializers.load_npz(f"result/{best.file}", model)
     """
     path = os.path.join(directory, table)
     return _entries(_read(path)["snapshots"], path)
@@ -125,6 +144,19 @@ class BestSnapshots(Extension):
 
     Raises:
         ValueError: If an argument is out of its range, or a file name no plain name.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "epoch"))
+        >>> trainer.extend(extensions.BestSnapshots("main/loss", k=2, target=model))
+        >>> trainer.run()
+        >>> [(best.epoch, best.file) for best in extensions.list_best("result")]
+        [(1, 'best_iter_2'), (3, 'best_iter_6')]
     """
 
     trigger = (1, "iteration")

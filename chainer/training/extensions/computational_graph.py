@@ -71,6 +71,21 @@ class DumpGraph(Extension):
 
     .. seealso:: :func:`~chainer.computational_graph.build_computational_graph` for the arguments
         ``variable_style`` and ``function_style``.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.DumpGraph("main/loss", filename="graph.dot"))
+        >>> trainer.run()
+        >>> with open("result/graph.dot") as file:
+        ...     print(file.read()[:7])
+        ...
+        digraph
     """
 
     default_name = "dump_graph"  # pyright: ignore[reportAssignmentType]
@@ -207,6 +222,21 @@ def dump_graph(
 
     Raises:
         TypeError: For other keyword arguments.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.dump_graph("main/loss"))
+        >>> trainer.run()
+        >>> with open("result/cg.dot") as file:
+        ...     print(file.read()[:7])
+        ...
+        digraph
     """
     kwargs.setdefault("filename", out_name)
     return DumpGraph(

@@ -51,6 +51,10 @@ class Dashboard(Extension):
 
     Raises:
         ImportError: At the start of the training, on a terminal without rich.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> trainer.extend(extensions.Dashboard(["main/loss"]))  # doctest: +SKIP
     """
 
     trigger = (1, "iteration")

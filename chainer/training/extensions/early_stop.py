@@ -49,6 +49,20 @@ class EarlyStop(Extension):
 
     Raises:
         ValueError: If an argument is out of its range.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (100, "epoch"))
+        >>> stop = extensions.EarlyStop("main/accuracy", patience=2, verbose=False)
+        >>> trainer.extend(stop)
+        >>> trainer.run()
+        >>> trainer.updater.epoch < 100
+        True
     """
 
     trigger = (1, "iteration")

@@ -67,6 +67,21 @@ class Evaluator(Extension):
             None.
         eval_hook: Function to prepare for each evaluation process.
         eval_func: Evaluation function called at each iteration.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> test = chainer.iterators.SerialIterator(data, 4, repeat=False, shuffle=False)
+        >>> evaluator = extensions.Evaluator(test, model)
+        >>> sorted(evaluator())
+        ['main/accuracy', 'main/loss']
+        >>> trainer.extend(evaluator)
+        >>> trainer.run()
     """
 
     trigger = (1, "epoch")

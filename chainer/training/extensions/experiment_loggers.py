@@ -69,6 +69,10 @@ class MLflowLogger(_ExperimentLogger):
 
     Raises:
         ImportError: At the start of the training, if MLflow is not installed.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> trainer.extend(extensions.MLflowLogger(experiment="digits"))  # doctest: +SKIP
     """
 
     def __init__(
@@ -169,6 +173,10 @@ class WandbLogger(_ExperimentLogger):
     Raises:
         ImportError: At the start of the training, if W&B is not installed.
         ValueError: If the mode is unknown.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> trainer.extend(extensions.WandbLogger("digits", mode="offline"))  # doctest: +SKIP
     """
 
     def __init__(

@@ -15,6 +15,22 @@ class FailOnNonNumber(Extension):
     """Trainer extension to raise RuntimeError if parameters contain NaN or Inf.
 
     Without it a training whose parameters diverged goes on computing.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> model.predictor.W.array[...] = np.nan
+        >>> trainer.extend(extensions.FailOnNonNumber())
+        >>> try:
+        ...     trainer.run(show_loop_exception_msg=False)
+        ... except RuntimeError as error:
+        ...     print(type(error).__name__)
+        RuntimeError
     """
 
     def __call__(self, trainer: Trainer) -> None:

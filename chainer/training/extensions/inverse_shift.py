@@ -27,6 +27,20 @@ class InverseShift(ShiftToTarget):
 
     Raises:
         ValueError: If ``gamma`` is negative.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (5, "iteration"))
+        >>> shift = extensions.InverseShift("lr", gamma=0.1, power=1)
+        >>> trainer.extend(shift, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.6667
     """
 
     def __init__(

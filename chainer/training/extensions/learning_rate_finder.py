@@ -35,6 +35,12 @@ class LearningRateRange:
     Attributes:
         rates: Learning rates that were tried, ascending.
         losses: Losses at these rates, smoothed.
+
+    Example:
+        >>> from chainer.training.extensions import LearningRateRange
+        >>> found = LearningRateRange(rates=[0.001, 0.01, 0.1], losses=[0.9, 0.5, 0.8])
+        >>> found.rates
+        [0.001, 0.01, 0.1]
     """
 
     rates: list[float]
@@ -114,6 +120,16 @@ def find_learning_rate(
         TypeError: If ``optimizer`` or ``iterator`` is something else.
         RuntimeError: If the optimizer is not set up, or fewer than three losses were finite.
         ValueError: If the range or the number of steps is not usable.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> data = [(np.full(2, i % 2, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> found = extensions.find_learning_rate(optimizer, iterator, steps=20)
+        >>> len(found.rates) <= 20
+        True
     """
     # Optimizers of other packages need not be of our class.
     if not hasattr(optimizer, "target") or not hasattr(optimizer, "hyperparam"):

@@ -31,6 +31,20 @@ class LinearShift(AttributeShift):
             adjusted.
         optimizer (Optimizer): Target optimizer object. If it is None, the main optimizer of the
             trainer is used.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (5, "iteration"))
+        >>> shift = extensions.LinearShift("lr", (1.0, 0.0), (0, 10))
+        >>> trainer.extend(shift, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.5000
     """
 
     def __init__(

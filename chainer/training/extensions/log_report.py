@@ -84,6 +84,20 @@ class LogReport(HasAccumulator, Extension):
     Attributes:
         entries_in_snapshot (int): Number of entries that a snapshot contains at most; None for all.
             10,000 by default.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.LogReport())
+        >>> trainer.run()
+        >>> log = trainer.get_extension("LogReport").log
+        >>> sorted(log[-1])
+        ['elapsed_time', 'epoch', 'iteration', 'main/accuracy', 'main/loss']
     """
 
     entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT

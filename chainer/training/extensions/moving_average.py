@@ -45,6 +45,23 @@ class ExponentialMovingAverage(Extension):
     Raises:
         TypeError: If ``target`` is not a link.
         ValueError: If another argument is out of its range.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> average = extensions.ExponentialMovingAverage(model, decay=0.9)
+        >>> trainer.extend(average)
+        >>> trainer.run()
+        >>> last = model.predictor.W.array.copy()
+        >>> with average.applied():
+        ...     print((model.predictor.W.array != last).any())
+        ...
+        True
     """
 
     trigger = (1, "iteration")
@@ -182,6 +199,22 @@ class EMAEvaluator(Evaluator):
         device: Device to which the validation data is sent.
         eval_hook: Function to prepare each evaluation.
         eval_func: Evaluation function; the target by default.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> average = extensions.ExponentialMovingAverage(model, decay=0.9)
+        >>> trainer.extend(average)
+        >>> test = chainer.iterators.SerialIterator(data, 4, repeat=False, shuffle=False)
+        >>> trainer.extend(extensions.EMAEvaluator(test, model, average))
+        >>> trainer.run()
+        >>> sorted(trainer.observation)[:2]
+        ['ema_validation/main/accuracy', 'ema_validation/main/loss']
     """
 
     default_name = "ema_validation"  # pyright: ignore[reportAssignmentType]

@@ -26,6 +26,20 @@ class MultistepShift(CountedShift):
         step_value (iterable of int): Numbers of calls at which the steps happen.
         init (float): Initial value of the attribute.
         optimizer (Optimizer): Optimizer with the attribute; by default the main one.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "iteration"))
+        >>> shift = extensions.MultistepShift("lr", 0.1, [2, 4], 1.0)
+        >>> trainer.extend(shift, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.1000
     """
 
     def __init__(

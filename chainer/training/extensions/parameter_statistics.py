@@ -61,6 +61,19 @@ class ParameterStatistics(Extension):
         skip_nan_params (bool): If True, statistics are not computed for parameters including NaNs
             and a single NaN value is immediately reported instead. Otherwise, this extension will
             simply try to compute the statistics without performing any checks for NaNs.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.ParameterStatistics(model, {"mean": np.mean}))
+        >>> trainer.run()
+        >>> sorted(key for key in trainer.observation if "mean" in key)[0]
+        'None/predictor/W/data/mean'
     """
 
     default_name = "parameter_statistics"  # pyright: ignore[reportAssignmentType]

@@ -77,6 +77,16 @@ class PlotReport(HasAccumulator, Extension):
     Attributes:
         entries_in_snapshot (int): Number of points of a curve up to which a snapshot contains all
             of them; None for any number. 10,000 by default.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.PlotReport(["main/loss"], "epoch"))  # doctest: +SKIP
     """
 
     entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT

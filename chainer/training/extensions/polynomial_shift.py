@@ -25,6 +25,20 @@ class PolynomialShift(ShiftToTarget):
             shift stops.
         optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
             optimizer of the updater is used.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (5, "iteration"))
+        >>> shift = extensions.PolynomialShift("lr", rate=2, max_count=10)
+        >>> trainer.extend(shift, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.2500
     """
 
     #: Release 7 has this attribute, which has no effect.

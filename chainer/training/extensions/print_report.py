@@ -35,6 +35,21 @@ class PrintReport(Extension):
 
     Raises:
         TypeError: If ``log_report`` is neither.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.LogReport())
+        >>> trainer.extend(extensions.PrintReport(["epoch", "main/loss"]))
+        >>> trainer.run()
+        epoch       main/loss
+        1           0.700044
+        2           0.707021
     """
 
     def __init__(

@@ -123,6 +123,21 @@ class JSONLinesLogger(_RowLogger):
         filename: Name of the file in the output directory.
         keys: Keys of the observations; None for all.
         trigger: When an interval ends; a pair such as ``(1, 'epoch')`` or a trigger.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.JSONLinesLogger())
+        >>> trainer.run()
+        >>> with open("result/log.jsonl") as file:
+        ...     len(file.readlines())
+        ...
+        2
     """
 
     def __init__(
@@ -180,6 +195,21 @@ class CSVLogger(_RowLogger):
         filename: Name of the file in the output directory.
         keys: Keys of the observations; None for all.
         trigger: When an interval ends; a pair such as ``(1, 'epoch')`` or a trigger.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.CSVLogger(keys=["main/loss"]))
+        >>> trainer.run()
+        >>> with open("result/log.csv") as file:
+        ...     print(file.readline().strip())
+        ...
+        epoch,iteration,elapsed_time,main/loss
     """
 
     def __init__(

@@ -32,6 +32,20 @@ class Scheduled(CountedShift):
 
     Raises:
         TypeError: If the schedule is not callable.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (5, "iteration"))
+        >>> schedule = extensions.Scheduled("lr", training.schedules.Cosine(1.0, steps=10))
+        >>> trainer.extend(schedule)
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.5000
     """
 
     def __init__(
@@ -67,6 +81,19 @@ class Plateau(Extension):
         optimizer: The optimizer, or a group of its parameters. If it is None, the main optimizer of
             the updater.
         options: Arguments of :class:`~chainer.training.schedules.ReduceOnPlateau`.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trainer.extend(extensions.Plateau("main/accuracy", "lr", patience=1, factor=0.5))
+        >>> trainer.run()
+        >>> optimizer.lr < 0.1
+        True
     """
 
     trigger = (1, "epoch")

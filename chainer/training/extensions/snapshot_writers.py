@@ -111,7 +111,22 @@ class Writer:
         directory, name = os.path.split(path)
         # Some functions choose the format by the suffix of the name, so that the name is the
         # final one. Inside the same directory, the file can be moved in one step.
-        temporary, descriptor = make_temporary_directory(directory, name)
+        # Where a directory was made: an interrupt may come before its name is returned.
+        made: list[str] = []
+        try:
+            self._save_in(
+                *make_temporary_directory(directory, name, made), path, target, savefun, kwds
+            )
+        finally:
+            for temporary in made:
+                shutil.rmtree(temporary, ignore_errors=True)
+        self._post_save()
+
+    @staticmethod
+    def _save_in(
+        temporary: str, descriptor: int, path: str, target: Any, savefun: SaveFunction, kwds: Any
+    ) -> None:
+        name = os.path.basename(path)
         try:
             written = os.path.join(temporary, name)
             savefun(written, target, **kwds)
@@ -124,7 +139,6 @@ class Writer:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
             unlock(descriptor)
-        self._post_save()
 
     def _post_save(self) -> None:
         for hook in self._hooks:

@@ -23,6 +23,20 @@ def observe_value(
 
     Returns:
         The extension function, of priority ``PRIORITY_WRITER`` and triggered once an epoch.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> part = extensions.observe_value("part", lambda t: t.updater.epoch_detail)
+        >>> trainer.extend(part, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> trainer.observation["part"]
+        2.0
     """
 
     @make_extension(trigger=(1, "epoch"), priority=PRIORITY_WRITER)
@@ -43,6 +57,19 @@ def observe_lr(
 
     Returns:
         The extension function, of priority ``PRIORITY_WRITER`` and triggered once an epoch.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.observe_lr(), trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> trainer.observation["lr"]
+        0.1
     """
     return observe_value(
         observation_key,

@@ -222,6 +222,16 @@ class VariableStatisticsPlot(Extension):
         marker (str): Matplotlib ``marker`` argument that specified the marker style of the plots.
         grid (bool): Matplotlib ``grid`` argument that specifies whether grids are rendered in the
             plots or not.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.VariableStatisticsPlot(model))  # doctest: +SKIP
     """
 
     def __init__(

@@ -20,6 +20,17 @@ class unchain_variables(Extension):
     an extension that uses a variable graph and cannot release the graph in itself. It is triggered
     when ``chainer.config.keep_graph_on_report`` is on, or was on at its previous look, since the
     extension may have turned it off in between.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.unchain_variables())
+        >>> trainer.run()
     """
 
     priority = 0

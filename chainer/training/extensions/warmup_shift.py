@@ -26,6 +26,20 @@ class WarmupShift(CountedShift):
         init (float): Value of the attribute after the warm-up.
         optimizer (Optimizer): Target optimizer object. If it is None, the main optimizer of the
             trainer is used.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> data = [(np.ones(2, np.float32), np.int32(0))] * 8
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (5, "iteration"))
+        >>> shift = extensions.WarmupShift("lr", 0.1, 10, 1.0)
+        >>> trainer.extend(shift, trigger=(1, "iteration"))
+        >>> trainer.run()
+        >>> print(f"{optimizer.lr:.4f}")
+        0.5500
     """
 
     def __init__(

@@ -36,6 +36,23 @@ class StochasticWeightAveraging(ExponentialMovingAverage):
     Raises:
         TypeError: If ``target`` is not a link.
         ValueError: If ``start`` is negative.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> average = extensions.StochasticWeightAveraging(model, start=2)
+        >>> trainer.extend(average)
+        >>> trainer.run()
+        >>> last = model.predictor.W.array.copy()
+        >>> with average.applied():
+        ...     print((model.predictor.W.array != last).any())
+        ...
+        True
     """
 
     trigger = (1, "epoch")
@@ -83,6 +100,13 @@ def recompute_statistics(
     Raises:
         TypeError: If ``model`` is not a link, or ``batches`` is not iterable.
         ValueError: If there are no batches.
+
+    Example:
+        >>> from chainer.training import extensions
+        >>> model = chainer.Sequential(L.Linear(2, 3), L.BatchNormalization(3))
+        >>> batches = [np.full((4, 2), i, np.float32) for i in range(3)]
+        >>> extensions.recompute_statistics(model, batches)
+        3
     """
     if not isinstance(model, Link):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("model", "a link", model)

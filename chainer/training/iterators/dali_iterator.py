@@ -56,6 +56,12 @@ class DaliIterator(Iterator):
         current_position (int): Number of examples of the current epoch that were visited.
         is_new_epoch (bool): Whether the last batch completed an epoch.
         epoch_size (int): Number of examples of an epoch; 1 before the pipeline is built.
+
+    Example:
+        ::
+
+            iterator = chainer.iterators.DaliIterator(pipeline)  # a pipeline of NVIDIA DALI
+            updater = StandardUpdater(iterator, optimizer, converter=dali_converter)
     """
 
     def __init__(self, pipeline: PipelineLike, repeat: bool = True) -> None:

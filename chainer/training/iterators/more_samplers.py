@@ -96,6 +96,13 @@ class BucketOrderSampler(_RandomSampler):
 
     Raises:
         ValueError: If ``batch_size`` or ``pool`` is not positive.
+
+    Example:
+        >>> lengths = [9, 1, 8, 2, 9, 1, 8, 2]
+        >>> sampler = chainer.iterators.BucketOrderSampler(lengths, batch_size=2, random_state=0)
+        >>> iterator = chainer.iterators.SerialIterator(lengths, 2, order_sampler=sampler)
+        >>> sorted(sorted(next(iterator)) for _ in range(4))
+        [[1, 1], [2, 2], [8, 8], [9, 9]]
     """
 
     def __init__(

@@ -69,6 +69,12 @@ class MultiprocessIterator(PrefetchIterator):
     Raises:
         ValueError: If ``batch_size``, ``maxtasksperchild`` or ``dataset_timeout`` is not positive,
             or ``n_processes`` or ``shared_mem`` is negative.
+
+    Example:
+        >>> data = list(range(6))
+        >>> iterator = chainer.iterators.MultiprocessIterator(data, 3)  # doctest: +SKIP
+        >>> next(iterator)  # doctest: +SKIP
+        >>> iterator.finalize()  # doctest: +SKIP
     """
 
     TimeoutWarning = TimeoutWarning

@@ -41,6 +41,13 @@ class MultithreadIterator(PrefetchIterator):
 
     Raises:
         ValueError: If ``batch_size`` or ``n_threads`` is not positive.
+
+    Example:
+        >>> data = list(range(6))
+        >>> with chainer.iterators.MultithreadIterator(data, 3, shuffle=False) as iterator:
+        ...     print(next(iterator), next(iterator), iterator.epoch)
+        ...
+        [0, 1, 2] [3, 4, 5] 1
     """
 
     # The name under which earlier releases save the order.

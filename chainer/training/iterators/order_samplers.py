@@ -35,6 +35,15 @@ class OrderSampler:
     An iterator calls its order sampler before each epoch and visits the examples in the order it
     returns. Samplers that are random and define ``serialize(serializer)`` have their state saved
     with the iterator, so that a resumed run continues as an uninterrupted one would.
+
+    Example:
+        >>> class Reversed(chainer.iterators.OrderSampler):
+        ...     def __call__(self, current_order, current_position):
+        ...         return np.arange(len(current_order))[::-1]
+        ...
+        >>> iterator = chainer.iterators.SerialIterator([10, 20, 30], 3, order_sampler=Reversed())
+        >>> next(iterator)
+        [30, 20, 10]
     """
 
     def __call__(self, current_order: Order, current_position: int) -> Order:
@@ -63,6 +72,12 @@ class ShuffleOrderSampler(OrderSampler):
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
             orders, or its seed; the global generator of ``numpy.random`` if None. A generator of
             one's own is saved with the iterator.
+
+    Example:
+        >>> sampler = chainer.iterators.ShuffleOrderSampler(np.random.RandomState(0))
+        >>> iterator = chainer.iterators.SerialIterator(list(range(5)), 5, order_sampler=sampler)
+        >>> sorted(next(iterator))
+        [0, 1, 2, 3, 4]
     """
 
     def __init__(self, random_state: RandomSource | int | None = None) -> None:

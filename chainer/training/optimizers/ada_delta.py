@@ -19,6 +19,16 @@ class AdaDelta(DeclaredOptimizer):
     Args:
         rho (float): Exponential decay rate of the first and second order moments.
         eps (float): Small value for the numerical stability.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaDelta().setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.9864756, 0.9864756]], dtype=float32)
     """
 
     rho: float = hyperparameter(default=0.95)

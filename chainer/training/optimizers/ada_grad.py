@@ -19,6 +19,16 @@ class AdaGrad(DeclaredOptimizer):
     Args:
         lr (float): Learning rate.
         eps (float): Small value for the numerical stability.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaGrad(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7837598, 0.7837598]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.001, varies=True)

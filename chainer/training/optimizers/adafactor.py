@@ -37,6 +37,16 @@ class Adafactor(DeclaredOptimizer):
         decay_rate (float): The average of squares keeps the share ``1 - t ** -decay_rate``.
         scale_parameter (bool): Whether the step is scaled by the root mean square of the parameter.
         weight_decay_rate (float): Decoupled weight decay, multiplied by the size of the step.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.Adafactor(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7398965, 0.7398965]], dtype=float32)
     """
 
     lr: float | None = hyperparameter(default=None, varies=True)

@@ -32,7 +32,10 @@ def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
         _check_started(t, "learning rate")
     correction1 = 1.0 - hyperparam.beta1**t
     correction2 = 1.0 - hyperparam.beta2**t
-    return hyperparam.alpha * computed(math.sqrt, correction2) / correction1
+    # An expression, while a step is saved to a file, has no square root of its own.
+    is_number = isinstance(correction2, float)
+    root = math.sqrt(correction2) if is_number else computed(math.sqrt, correction2)
+    return hyperparam.alpha * root / correction1
 
 
 class AdamRule(DeclaredRule):
@@ -116,6 +119,16 @@ class Adam(DeclaredOptimizer):
         ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
             of float32 for float16 parameters, or if ``pytorch_style`` is combined with
             ``adabound``.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.Adam(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
@@ -197,6 +210,16 @@ class AdamW(Adam):
         weight_decay_rate (float): Weight decay rate.
         pytorch_style (bool): Whether ``eps`` is added after the bias correction, and the weight
             decay is multiplied by ``alpha``, as in PyTorch.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdamW(alpha=0.1, weight_decay_rate=0.01).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.6760248 , 0.67602473]], dtype=float32)
     """
 
     amsgrad: bool = hyperparameter(default=False, init=False)
@@ -215,6 +238,16 @@ class AMSGrad(AdamW):
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
         pytorch_style (bool): Whether ``eps`` is added after the bias correction, as in PyTorch.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSGrad(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     weight_decay_rate: float = hyperparameter(default=0, init=False)
@@ -232,6 +265,16 @@ class AdaBound(Adam):
         gamma (float): Convergence speed of the bound functions.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, can be used for warm restarts.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaBound(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     adabound: bool = hyperparameter(default=True, init=False)
@@ -254,6 +297,16 @@ class AMSBound(AdaBound):
     """AMSBound optimizer: :class:`AdaBound` with ``amsgrad=True``.
 
     It takes the arguments of :class:`AdaBound`.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSBound(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
     amsgrad: bool = hyperparameter(default=True, init=False)

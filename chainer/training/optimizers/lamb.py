@@ -21,6 +21,16 @@ class LAMB(DeclaredOptimizer):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         weight_decay_rate (float): Weight decay, part of the step that is scaled.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.LAMB(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.729    , 0.7289999]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.001, varies=True)

@@ -21,6 +21,16 @@ class Lion(DeclaredOptimizer):
         beta1 (float): Share of the average in the direction of a step.
         beta2 (float): Exponential decay rate of the average.
         weight_decay_rate (float): Weight decay, multiplied by ``lr``.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.Lion(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.6999999, 0.6999999]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=1e-4, varies=True)

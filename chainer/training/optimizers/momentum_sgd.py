@@ -17,6 +17,16 @@ class MomentumSGD(DeclaredOptimizer):
     Args:
         lr (float): Learning rate.
         momentum (float): Exponential decay rate of the first order moment.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.MomentumSGD(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[ 0.22600001, -0.5479999 ]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)

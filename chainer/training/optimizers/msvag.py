@@ -25,6 +25,16 @@ class MSVAG(DeclaredOptimizer):
         beta (float): Exponential decay rate of the first and second order moments.
         eta (float): Schedule multiplier, can be used for warm restarts.
         weight_decay_rate (float): Weight decay rate.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.MSVAG(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[ 0.3347391 , -0.33052182]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.1, varies=True)

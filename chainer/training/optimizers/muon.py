@@ -59,6 +59,16 @@ class Muon(DeclaredOptimizer):
         beta1 (float): Exponential decay rate of their first order moment.
         beta2 (float): Exponential decay rate of their second order moment.
         eps (float): Small value for the numerical stability of their update.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.Muon(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.90656316, 0.8131264 ]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.02, varies=True)

@@ -29,6 +29,16 @@ class NAdam(DeclaredOptimizer):
         eps (float): Small value for the numerical stability.
         momentum_decay (float): How fast the momentum coefficient grows to ``beta1``.
         weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.NAdam(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.75649136, 0.75649136]], dtype=float32)
     """
 
     alpha: float = hyperparameter(default=0.002, varies=True)

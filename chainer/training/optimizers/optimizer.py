@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core import spans
 from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.collector_pacing import paced_collector
 from chainer.core.autograd.laid_out import LAYOUTS, access_allowed
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
@@ -530,7 +531,8 @@ class GradientMethod(Optimizer):
             target = self._target()
         differentiated = False
         if lossfun is not None:
-            differentiated = self._differentiate(target, lossfun, args, kwds)
+            with paced_collector():
+                differentiated = self._differentiate(target, lossfun, args, kwds)
         params = list(target.params())
         checks: UpdateChecks | None = self.__dict__.get("_update_checks")
         if checks is None:

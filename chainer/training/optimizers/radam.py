@@ -31,6 +31,16 @@ class RAdam(DeclaredOptimizer):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.RAdam(alpha=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[ 0.1816275 , -0.63674504]], dtype=float32)
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)

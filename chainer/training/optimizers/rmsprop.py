@@ -24,6 +24,16 @@ class RMSprop(DeclaredOptimizer):
         eps (float): Small value for the numerical stability.
         eps_inside_sqrt (bool): Whether ``eps`` is added to the second order moment before the
             square root is taken instead of after it.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.RMSprop(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[0.23157588, 0.23157588]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)

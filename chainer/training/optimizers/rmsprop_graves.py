@@ -22,6 +22,16 @@ class RMSpropGraves(DeclaredOptimizer):
             gradient.
         momentum (float): Exponential decay rate of the first order moment of the adjusted gradient.
         eps (float): Small value for the numerical stability.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.RMSpropGraves(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[-0.40852907, -0.40856004]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.0001, varies=True)

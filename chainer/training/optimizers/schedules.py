@@ -110,6 +110,11 @@ class OneCycle(Schedule):
 
     Raises:
         ValueError: If an argument is out of its range.
+
+    Example:
+        >>> schedule = chainer.training.schedules.OneCycle(1.0, steps=100)
+        >>> [round(float(schedule(step)), 3) for step in (0, 25, 50, 75)]
+        [0.04, 0.936, 0.812, 0.283]
     """
 
     def __init__(
@@ -152,6 +157,11 @@ class Polynomial(Schedule):
 
     Raises:
         ValueError: If ``steps`` or ``power`` is not positive.
+
+    Example:
+        >>> schedule = chainer.training.schedules.Polynomial(1.0, steps=100)
+        >>> [round(float(schedule(step)), 3) for step in (0, 25, 50, 75)]
+        [1.0, 0.75, 0.5, 0.25]
     """
 
     def __init__(self, initial: float, steps: int, power: float = 1.0, final: float = 0.0) -> None:
@@ -178,6 +188,11 @@ class Step(Schedule):
 
     Raises:
         ValueError: If ``every`` is not positive, or its numbers do not ascend.
+
+    Example:
+        >>> schedule = chainer.training.schedules.Step(1.0, every=30)
+        >>> [round(float(schedule(step)), 3) for step in (0, 25, 50, 75)]
+        [1.0, 1.0, 0.1, 0.01]
     """
 
     def __init__(self, initial: float, every: int | Sequence[int], factor: float = 0.1) -> None:
@@ -201,6 +216,11 @@ class Constant(Schedule):
 
     Args:
         value (float): The value.
+
+    Example:
+        >>> schedule = chainer.training.schedules.Constant(0.1)
+        >>> [round(float(schedule(step)), 3) for step in (0, 25, 50, 75)]
+        [0.1, 0.1, 0.1, 0.1]
     """
 
     def __init__(self, value: float) -> None:

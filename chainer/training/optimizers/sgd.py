@@ -16,6 +16,16 @@ class SGD(DeclaredOptimizer):
 
     Args:
         lr (float): Learning rate.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=1)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> for step in range(3):
+        ...     optimizer.update(lambda: F.sum(model(x) ** 2))
+        ...
+        >>> model.W.array
+        array([[ 0.49599996, -0.00800001]], dtype=float32)
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)

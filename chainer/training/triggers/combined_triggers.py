@@ -23,6 +23,12 @@ class StopRequestedTrigger:
             trainer.extend(
                 evaluator, trigger=AnyTrigger((10, "epoch"), StopRequestedTrigger()), priority=150
             )
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> from chainer.training import extensions
+        >>> trigger = triggers.StopRequestedTrigger()
+        >>> trainer.extend(extensions.snapshot(), trigger=trigger)  # doctest: +SKIP
     """
 
     def __call__(self, trainer: Trainer) -> bool:
@@ -44,6 +50,25 @@ class AnyTrigger:
 
     Raises:
         ValueError: If there are none.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (3, "epoch"))
+        >>> trigger = triggers.AnyTrigger((2, "epoch"), (3, "iteration"))
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 3
+        iteration 4
+        iteration 6
     """
 
     def __init__(self, *triggers: Any) -> None:

@@ -30,6 +30,24 @@ class ManualScheduleTrigger(PositionedTrigger):
 
     Raises:
         ValueError: If the unit is unknown.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.ManualScheduleTrigger([1, 3], "epoch")
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 2
+        iteration 6
     """
 
     def __init__(self, points: float | Iterable[float], unit: str) -> None:

@@ -31,6 +31,23 @@ class BestValueTrigger:
 
     Attributes:
         best_value: The best average so far, or None.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.BestValueTrigger("main/loss", lambda best, new: new < 0.9 * best)
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 2
     """
 
     def __init__(
@@ -107,6 +124,24 @@ class MaxValueTrigger(BestValueTrigger):
             maximum.
         trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is
             passed to :class:`~chainer.training.triggers.IntervalTrigger`.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.MaxValueTrigger("main/accuracy")
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 2
+        iteration 6
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:
@@ -120,6 +155,23 @@ class MinValueTrigger(BestValueTrigger):
     minimum.
 
     Takes the arguments of :class:`MaxValueTrigger`.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.MinValueTrigger("main/loss")
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 2
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:

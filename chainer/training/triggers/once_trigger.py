@@ -17,6 +17,23 @@ class OnceTrigger:
 
     Args:
         call_on_resume (bool): Whether it fires again when the training is resumed from a snapshot.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (4, "epoch"))
+        >>> trigger = triggers.OnceTrigger()
+        >>> @training.make_extension(trigger=trigger)
+        ... def say(trainer):
+        ...     print("iteration", trainer.updater.iteration)
+        ...
+        >>> trainer.extend(say)
+        >>> trainer.run()
+        iteration 1
     """
 
     def __init__(self, call_on_resume: bool = False) -> None:

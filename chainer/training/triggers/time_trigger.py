@@ -24,6 +24,12 @@ class TimeTrigger:
 
     Raises:
         ValueError: If the period is not positive.
+
+    Example:
+        >>> from chainer.training import triggers
+        >>> from chainer.training import extensions
+        >>> trigger = triggers.TimeTrigger(600)
+        >>> trainer.extend(extensions.snapshot(), trigger=trigger)  # doctest: +SKIP
     """
 
     def __init__(self, period: float) -> None:

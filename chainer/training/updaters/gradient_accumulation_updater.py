@@ -44,6 +44,15 @@ class GradientAccumulationUpdater(StandardUpdater):
     Raises:
         TypeError: If ``optimizer`` is neither an optimizer nor a dictionary of optimizers.
         ValueError: If ``n_accumulate`` or ``reduction`` is out of its range.
+
+    Example:
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> from chainer.training.updaters import GradientAccumulationUpdater
+        >>> updater = GradientAccumulationUpdater(iterator, optimizer, n_accumulate=2)
+        >>> updater.update()
     """
 
     def __init__(

@@ -96,6 +96,13 @@ class MultiprocessParallelUpdater(StandardUpdater):
             numbers of iterators and devices differ.
         KeyError: If ``devices`` is a dictionary without ``'main'``.
         RuntimeError: If the devices are GPUs, and NCCL is missing.
+
+    Example:
+        >>> from chainer.training.updaters import MultiprocessParallelUpdater
+        >>> devices = [0, 1]
+        >>> updater = MultiprocessParallelUpdater(  # doctest: +SKIP
+        ...     iterators, optimizer, devices=devices
+        ... )
     """
 
     def __init__(

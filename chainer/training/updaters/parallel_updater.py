@@ -64,6 +64,11 @@ class ParallelUpdater(StandardUpdater):
         Two halves of each batch, both on the CPU::
 
             updater = ParallelUpdater(iterator, optimizer, devices={'main': -1, 'second': -1})
+
+    Example:
+        >>> devices = {"main": 0, "second": 1}
+        >>> from chainer.training.updaters import ParallelUpdater
+        >>> updater = ParallelUpdater(iterator, optimizer, devices=devices)  # doctest: +SKIP
     """
 
     def __init__(

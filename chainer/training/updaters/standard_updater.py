@@ -141,6 +141,16 @@ class StandardUpdater(Updater):
         TypeError: If ``iterator`` is neither an iterator nor a dictionary of iterators, or
             ``optimizer`` neither an optimizer nor a dictionary of optimizers. Also if ``capture``
             is set for a subclass that overrides :meth:`update_core`.
+
+    Example:
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> updater.update()
+        >>> updater.iteration, updater.epoch
+        (1, 0)
     """
 
     #: Main optimizer, loss function, and the captured update of both.

@@ -93,6 +93,11 @@ def write_torchvision_resnet18(path, size=32):
     import torchvision
 
     model = torchvision.models.resnet18(weights=None).eval()
+    # PyTorch's exporter writes equal arrays once. A trained model has none; in this one the factors
+    # of all normalizations are equal.
+    for parameter in model.parameters():
+        if parameter.ndim == 1:
+            parameter.data += 1e-3 * torch.randn_like(parameter)
     torch.onnx.export(
         model,
         (torch.zeros(1, 3, size, size),),

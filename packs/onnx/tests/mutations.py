@@ -175,6 +175,41 @@ def outcome(data: bytes, inputs: list[np.ndarray]) -> str:
     return "computed"
 
 
+def results_of(count: int, seed: int, seconds: int = 0) -> tuple[collections.Counter[str], float]:
+    """Mutates, loads and runs models.
+
+    Args:
+        count: Number of mutations.
+        seed: Seed of the changes.
+        seconds: Time after which SIGALRM ends a mutation; 0 for no limit.
+
+    Returns:
+        tuple: What happened, and how often; the seconds of the slowest mutation.
+    """
+    rng = random.Random(seed)
+    sources = models(rng)
+    results: collections.Counter[str] = collections.Counter()
+    slowest = 0.0
+    for i in range(count):
+        model, inputs = sources[i % len(sources)]
+        if rng.random() < 0.5:
+            data = change_bytes(model.SerializeToString(), rng)
+        else:
+            data = change_fields(model, rng).SerializeToString()
+        start = time.perf_counter()
+        signal.alarm(seconds)
+        try:
+            result = outcome(data, change_inputs(inputs, rng))
+        except TooSlow:
+            result = f"WRONG, takes more than {seconds} seconds"
+        signal.alarm(0)
+        slowest = max(slowest, time.perf_counter() - start)
+        results[result] += 1
+        if result.startswith("WRONG"):
+            print(i, model.graph.name, result, flush=True)
+    return results, slowest
+
+
 def main() -> int:
     """Mutates models; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -187,32 +222,12 @@ def main() -> int:
     limits.MAX_ELEMENTS, limits.MAX_LIVE_ELEMENTS = 2**25, 2**27
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _too_slow)
-    rng = random.Random(options.seed)
-    sources = models(rng)
-    results: collections.Counter[str] = collections.Counter()
-    slowest = (0.0, "")
-    for i in range(options.count):
-        model, inputs = sources[i % len(sources)]
-        if rng.random() < 0.5:
-            data = change_bytes(model.SerializeToString(), rng)
-        else:
-            data = change_fields(model, rng).SerializeToString()
-        start = time.perf_counter()
-        signal.alarm(SECONDS)
-        try:
-            result = outcome(data, change_inputs(inputs, rng))
-        except TooSlow:
-            result = f"WRONG, takes more than {SECONDS} seconds"
-        signal.alarm(0)
-        slowest = max(slowest, (time.perf_counter() - start, f"{i}: {model.graph.name}"))
-        results[result] += 1
-        if result.startswith("WRONG"):
-            print(i, model.graph.name, result, flush=True)
+    results, slowest = results_of(options.count, options.seed, SECONDS)
     for name, count in results.most_common():
         if not name.startswith("WRONG"):
             print(f"{count:6} {name}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"slowest {slowest[0]:.1f} s ({slowest[1]}), peak of memory {peak} MiB")
+    print(f"slowest {slowest:.1f} s, peak of memory {peak} MiB")
     return 1 if any([name.startswith("WRONG") for name in results]) else 0
 
 

@@ -138,6 +138,36 @@ def test_a_file_of_test_mode():
         np.testing.assert_allclose(found, getattr(model.norm, name), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("by_identity", [True, False])
+def test_statistics_that_the_file_shares_with_weights(by_identity):
+    """PyTorch's exporter writes equal arrays once: of an untrained model, means and biases."""
+    model, x = chainer.Sequential(L.BatchNormalization(3), L.BatchNormalization(3)), images(8, 3)
+    proto = onnx_chainer.export(model, x)
+    first, second = [n for n in proto.graph.node if n.op_type == "BatchNormalization"]
+    weight, bias = first.input[1:3]
+    for node in (first, second):
+        if by_identity:
+            for i, source in ((3, bias), (4, weight)):
+                identity = onnx.helper.make_node("Identity", [source], [node.input[i]])
+                old = next(t for t in proto.graph.initializer if t.name == node.input[i])
+                proto.graph.initializer.remove(old)
+                proto.graph.node.insert(0, identity)
+        else:
+            node.input[3], node.input[4] = bias, weight
+    loaded = onnx_chainer.load(proto)
+    y = loaded(x)
+    np.testing.assert_allclose(y.array, model(x).array, rtol=1e-5, atol=1e-5)
+    attribute = loaded.names
+    # The running statistics moved, each on its own; the weights did not.
+    assert getattr(loaded, attribute[bias]).array.tolist() == [0, 0, 0]
+    assert getattr(loaded, attribute[weight]).array.tolist() == [1, 1, 1]
+    with chainer.using_config("train", False):
+        np.testing.assert_allclose(loaded(x).array, model(x).array, rtol=1e-5, atol=1e-5)
+    state = chainer.serializers.DictionarySerializer()
+    state.save(loaded)
+    assert {bias.replace(".", "_"), weight.replace(".", "_")} <= set(state.target)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_model_exports_again(name):
     make, x = MODELS[name]

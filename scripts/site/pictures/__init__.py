@@ -7,7 +7,10 @@ registered function of one array has a curve.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
+from html import escape
 
 from scripts.site.names import Name, value_of
 from scripts.site.pictures import curves, images, optimizers, random_numbers, schedules
@@ -22,6 +25,7 @@ DRAWERS: tuple[Callable[[Name, object], Drawing | None], ...] = (
 )
 
 
+@cache
 def picture(name: Name) -> tuple[str, str] | None:
     """Returns the picture for the page of a public name.
 
@@ -34,3 +38,20 @@ def picture(name: Name) -> tuple[str, str] | None:
         if drawing is not None:
             return to_svg(drawing.figure), drawing.caption
     return None
+
+
+def path_of(name: Name) -> str:
+    """Returns the path of the file of a picture in the folder of the reference."""
+    return f"pictures/{name.public}.svg"
+
+
+def figure(name: Name) -> str:
+    """Returns the picture of a name with its caption, as HTML; empty if there is none."""
+    drawn = picture(name)
+    if drawn is None:
+        return ""
+    caption = drawn[1]
+    text = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(caption, quote=False))
+    alt = escape(caption.replace("`", ""))
+    image = f'<img src="../{path_of(name)}" alt="{alt}" loading="lazy">'
+    return f'<figure class="drawn">{image}<figcaption>{text}</figcaption></figure>'

@@ -17,6 +17,7 @@ from chainer.functions import (
     rnn as rnn,
     rules as rules,
     theano as theano,
+    transforms as transforms,
     util as util,
 )
 from chainer.functions.activation.clipped_relu import (

@@ -11,6 +11,7 @@ from chainer.links import (
     composite as composite,
     connection as connection,
     errors as errors,
+    functional_call as functional_call,
     hooks as hooks,
     initializer as initializer,
     initializers as initializers,

@@ -8,7 +8,7 @@ import pytest
 
 import chainer
 from chainer import datasets
-from chainer.training.datasets import ptb
+from chainer.training.datasets import cifar, ptb, svhn
 
 
 def write(path, data):
@@ -93,6 +93,42 @@ def test_cifar(root, serve, name, source):
 class Evil:
     def __reduce__(self):
         return (print, ("this must never be printed",))
+
+
+def test_large_member_of_cifar(root, monkeypatch):
+    monkeypatch.setattr(cifar, "_MAX_BYTES", 1000)
+    data = archive({"x/data_batch_1": bytes(1001)})
+    write(root / "pfnet/chainer/cifar/cifar-10-python.tar.gz", data)
+    with pytest.raises(ValueError, match=r"member 'x/data_batch_1' of 1,001 bytes, more than"):
+        datasets.get_cifar10()
+
+
+def test_large_array_of_svhn(root, monkeypatch):
+    monkeypatch.setattr(svhn, "_MAX_ELEMENTS", 1000)
+    write(root / "pfnet/chainer/svhn/train_32x32.mat", mat(5))
+    with pytest.raises(ValueError, match=r"declares 'X' of shape \(32, 32, 3, 5\), more than"):
+        datasets.get_svhn()
+
+
+# NumPy's own code leaves an error unreported where a damaged state is given to a dtype.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_damaged_bytes_of_cifar(root):
+    """Whatever a damaged pickle leads to, it is an error of the format."""
+    rng = np.random.RandomState(0)
+    whole = batch(1, 1, labels=[1])
+    for _ in range(300):
+        damaged = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            damaged[rng.randint(min(len(damaged), 400))] = rng.randint(256)
+        members = {f"x/data_batch_{i}": bytes(damaged) for i in range(1, 6)}
+        write(
+            root / "pfnet/chainer/cifar/cifar-10-python.tar.gz",
+            archive({**members, "x/test_batch": whole}),
+        )
+        try:
+            datasets.get_cifar10()
+        except ValueError:
+            pass
 
 
 @pytest.mark.parametrize(

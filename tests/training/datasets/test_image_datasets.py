@@ -1,13 +1,16 @@
 import multiprocessing
 import pickle
+import struct
 import threading
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 
 import chainer
 from chainer import datasets
+from chainer.training.datasets import zipped_image_dataset
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -189,3 +192,62 @@ def test_default_dtype_is_that_of_the_configuration(root, setting, expected):
 
 def test_available():
     assert datasets.image_dataset.available is True
+
+
+class TestBounds:
+    """A small file cannot take much memory, and damaged images raise one kind of error."""
+
+    @staticmethod
+    def png(tmp_path, change):
+        Image.fromarray(RGB).save(tmp_path / "a.png")
+        data = bytearray((tmp_path / "a.png").read_bytes())
+        change(data)
+        (tmp_path / "a.png").write_bytes(data)
+        return datasets.ImageDataset(["a.png"], root=str(tmp_path))
+
+    def test_too_many_pixels(self, tmp_path):
+        def declare(data):
+            data[16:24] = struct.pack(">II", 200_000, 1000)
+            data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+
+        dataset = self.png(tmp_path, declare)
+        text = r"image '.*a.png' is refused: .*200000000 pixels.*set PIL.Image.MAX_IMAGE_PIXELS"
+        with pytest.raises(Image.DecompressionBombError, match=text):
+            dataset[0]
+
+    def test_damaged_images(self, tmp_path):
+        whole = None
+        for position in range(8, 80):
+
+            def change(data, position=position):
+                data[position % len(data)] ^= 255
+
+            dataset = self.png(tmp_path, change)
+            try:
+                whole = dataset[0]
+            except OSError:
+                pass
+        assert whole is not None
+
+    def test_damaged_members(self, tmp_path):
+        path = tmp_path / "a.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.png", b"x" * 1000)
+        data = path.read_bytes()
+        for position in range(len(data)):
+            damaged = bytearray(data)
+            damaged[position] ^= 0xFF
+            path.write_bytes(damaged)
+            try:
+                dataset = datasets.ZippedImageDataset(str(path))
+                dataset.get_example("a.png")
+            except (OSError, KeyError, zipfile.BadZipFile):
+                pass
+
+    def test_large_member(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(zipped_image_dataset, "_MAX_BYTES", 100)
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            archive.writestr("a.png", b"x" * 101)
+        dataset = datasets.ZippedImageDataset(str(tmp_path / "a.zip"))
+        with pytest.raises(zipfile.BadZipFile, match="'a.png' in '.*' has 101 bytes"):
+            dataset[0]

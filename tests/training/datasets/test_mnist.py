@@ -1,6 +1,7 @@
 import gzip
 import os
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -150,6 +151,22 @@ def test_damaged_file_is_named(root, name, file, data, message):
     put(directory, {**FILES, file: data})
     with pytest.raises(ValueError, match=f"(?s){file}.*{message}"):
         LOADERS[name]()
+
+
+def test_declared_sizes_are_bounded(root, name):
+    directory = root / "pfnet/chainer" / name
+    head = b"\0\0\x08\x03" + struct.pack(">III", 10**6, 10**3, 10**3)
+    put(directory, {**FILES, "train-images-idx3-ubyte": head})
+    with pytest.raises(ValueError, match="declares 1,000,000,000,000 bytes, more than"):
+        LOADERS[name]()
+    # A file that expands to more than its header says is not unpacked to its end.
+    data = FILES["train-images-idx3-ubyte"]
+    put(directory, {**FILES, "train-images-idx3-ubyte": gzip.compress(data + bytes(40 << 20))})
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="must hold 9408 bytes .* got more than 9408"):
+        LOADERS[name]()
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
 
 
 def test_damaged_converted_file(root, name):

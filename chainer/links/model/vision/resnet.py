@@ -292,6 +292,12 @@ class ResNet50Layers(ResNetLayers):
     It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-50-model.caffemodel``.
+
+    Example:
+        ::
+
+            model = L.ResNet50Layers()  # reads the file of the Caffe model, see above
+            features = model.extract([image], layers=["prob"])
     """
 
     def __init__(
@@ -309,6 +315,12 @@ class ResNet101Layers(ResNetLayers):
     It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-101-model.caffemodel``.
+
+    Example:
+        ::
+
+            model = L.ResNet101Layers()  # reads the file of the Caffe model, see above
+            features = model.extract([image], layers=["prob"])
     """
 
     def __init__(
@@ -326,6 +338,12 @@ class ResNet152Layers(ResNetLayers):
     It has the same arguments and attributes as
     :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
     ``'auto'`` is made from ``ResNet-152-model.caffemodel``.
+
+    Example:
+        ::
+
+            model = L.ResNet152Layers()  # reads the file of the Caffe model, see above
+            features = model.extract([image], layers=["prob"])
     """
 
     def __init__(

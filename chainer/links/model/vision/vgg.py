@@ -149,6 +149,12 @@ class VGG16Layers(VGGLayers):
             model = L.VGG16Layers()
             with chainer.using_config('train', False), chainer.no_backprop_mode():
                 feature = model.extract([PIL.Image.open('cat.jpg')], layers=['fc7'])['fc7']
+
+    Example:
+        ::
+
+            model = L.VGG16Layers()  # reads the file of the Caffe model, see above
+            features = model.extract([image], layers=["prob"])
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
@@ -159,6 +165,12 @@ class VGG19Layers(VGGLayers):
     """A pre-trained CNN model with 19 layers provided by VGG team.
 
     It has the same arguments and attributes as :class:`VGG16Layers`.
+
+    Example:
+        ::
+
+            model = L.VGG19Layers()  # reads the file of the Caffe model, see above
+            features = model.extract([image], layers=["prob"])
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:

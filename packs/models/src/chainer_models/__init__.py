@@ -18,11 +18,14 @@ if TYPE_CHECKING:
         top_k,
         top_p,
     )
+    from chainer_models.hub import download
     from chainer_models.loading import from_config, load_pretrained
+    from chainer_models.lora import LoRALinear, add_lora, load_adapter, merge_lora, save_adapter
     from chainer_models.model import Model
     from chainer_models.names import Row
     from chainer_models.options import Options
     from chainer_models.saving import save_pretrained
+    from chainer_models.tokenizing import load_tokenizer
 
 #: Module -> public names in it, imported at first use.
 MODULES = {
@@ -38,11 +41,14 @@ MODULES = {
         "top_k",
         "top_p",
     ),
+    "hub": ("download",),
     "loading": ("from_config", "load_pretrained"),
+    "lora": ("LoRALinear", "add_lora", "load_adapter", "merge_lora", "save_adapter"),
     "model": ("Model",),
     "names": ("Row",),
     "options": ("Options",),
     "saving": ("save_pretrained",),
+    "tokenizing": ("load_tokenizer",),
 }
 
 _HOMES = {name: module for module, names in MODULES.items() for name in names}
@@ -51,18 +57,25 @@ __all__ = [
     "Cache",
     "Explanation",
     "GrowingStore",
+    "LoRALinear",
     "Model",
     "ModelFileError",
     "Options",
     "RingStore",
     "Row",
+    "add_lora",
+    "download",
     "explain",
     "from_config",
     "generate",
+    "load_adapter",
     "load_pretrained",
+    "load_tokenizer",
+    "merge_lora",
     "min_p",
     "no_repeat_ngram",
     "repetition_penalty",
+    "save_adapter",
     "save_pretrained",
     "temperature",
     "top_k",

@@ -15,6 +15,10 @@ from chainer_models.names import Named, Row, named_parameters
 from chainer_models.options import Options, read_json
 
 
+class Wrapper(chainer.Chain):
+    """A link that takes the place of a layer, which is its child ``base``."""
+
+
 class Model(chainer.Chain):
     """A model that is made from the options of a file ``config.json``.
 
@@ -76,12 +80,26 @@ class Model(chainer.Chain):
     def file_names(self) -> list[Named]:
         """Returns all parameters with their names in files.
 
-        Names in files of a model without a head lack the prefix.
+        Raises:
+            ValueError: If layers were wrapped by :func:`~chainer_models.add_lora`.
         """
-        found = named_parameters(self, self.rows())
-        if self.has_head or not self.prefixes:
-            return found
-        return [named._replace(file=named.file.removeprefix(self.prefixes[0])) for named in found]
+        if any(isinstance(link, Wrapper) for link in self.links()):
+            raise ValueError(
+                f"{type(self).__name__} has LoRA, which save_adapter saves; merge_lora makes it an "
+                "ordinary model"
+            )
+        return [
+            named._replace(file=self.short_name(named.file))
+            for named in named_parameters(self, self.rows())
+        ]
+
+    def short_name(self, name: str) -> str:
+        """Returns a name as it is in files of this model: without a head there is no prefix.
+
+        Args:
+            name: Name of the table.
+        """
+        return name if self.has_head or not self.prefixes else name.removeprefix(self.prefixes[0])
 
     def constants(self) -> Mapping[str, HostArray]:
         """Returns tensors that files have although no parameter is made of them."""

@@ -100,23 +100,42 @@ def named_parameters(model: chainer.Link, rows: Iterable[Row]) -> list[Named]:
     Raises:
         LookupError: If the table lacks a parameter, or gives two the same name.
     """
-    patterns = [(_pattern(row.own), row) for row in rows]
+    table = Table(rows)
     found: list[Named] = []
     names: set[str] = set()
-    values = [*model.namedparams(), *_statistics(model)]
-    for own, parameter in values:
-        for pattern, row in patterns:
-            match = pattern.fullmatch(own)
-            if match:
-                file = _filled(row.file, match.groups())
-                break
-        else:
+    for own, parameter in [*model.namedparams(), *_statistics(model)]:
+        entry = table.find(own)
+        if entry is None:
             raise LookupError(f"the table of names of {type(model).__name__} lacks {own}")
+        file, transform = entry
         if file in names:
             raise LookupError(f"two parameters of {type(model).__name__} have the name {file!r}")
         names.add(file)
-        found.append(Named(parameter, own, file, row.transform))
+        found.append(Named(parameter, own, file, transform))
     return found
+
+
+class Table:
+    """A table of names, ready to be searched.
+
+    Args:
+        rows: Its rows.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._patterns = [(_pattern(row.own), row) for row in rows]
+
+    def find(self, own: str) -> tuple[str, Transform] | None:
+        """Returns the name in files of a parameter, and how it is stored; None if it has none.
+
+        Args:
+            own: Path of the parameter.
+        """
+        for pattern, row in self._patterns:
+            match = pattern.fullmatch(own)
+            if match:
+                return _filled(row.file, match.groups()), row.transform
+        return None
 
 
 class Statistic:

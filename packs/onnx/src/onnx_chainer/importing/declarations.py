@@ -51,6 +51,30 @@ broadcasts = result_shape(broadcast_shape)
 """Marks an operator that broadcasts its inputs."""
 
 
+def changes(*positions: int) -> Callable[[_Operator], _Operator]:
+    """Marks inputs that an operator changes in place in training mode.
+
+    Args:
+        positions: Their positions.
+    """
+
+    def mark(function: _Operator) -> _Operator:
+        setattr(function, "changed_inputs", positions)  # noqa: B010
+        return function
+
+    return mark
+
+
+def changed_inputs(function: Callable[..., Any], count: int) -> list[int]:
+    """Returns the positions of inputs that an operator changes in place.
+
+    Args:
+        function: The operator.
+        count: Number of inputs of the node.
+    """
+    return [i for i in getattr(function, "changed_inputs", ()) if i < count]
+
+
 def constants(*positions: int) -> Callable[[_Operator], _Operator]:
     """Marks inputs that are numbers of the graph and not weights, although they may be floats.
 

@@ -17,6 +17,7 @@ from onnx_chainer.importing.graph import Compiler, Graph, Operator
 from onnx_chainer.importing.limits import new_budget, size_of
 from onnx_chainer.importing.operators import Lookup, constant_inputs
 from onnx_chainer.importing.safety import check_external_data, check_sizes
+from onnx_chainer.importing.shared_weights import with_own_statistics
 from onnx_chainer.importing.values import Value, is_float, whole
 from onnx_chainer.optional import require
 
@@ -61,6 +62,7 @@ class ONNXModel(chainer.Chain):
             raise UnsupportedOperatorError(compiler.unknown)
         arrays = {tensor.name: _array_of(tensor) for tensor in graph.initializer}
         arrays.update({s.values.name: _dense_of(s) for s in graph.sparse_initializer})
+        self._graph = with_own_statistics(self._graph, arrays)
         trained = _trained(self._graph, arrays, trainable)
         self.names: dict[str, str] = {}
         for name, array in arrays.items():

@@ -11,7 +11,7 @@ import chainer.functions as F
 from chainer import Variable, config
 from chainer.backend import get_array_module
 from onnx_chainer.importing.attributes import Attributes
-from onnx_chainer.importing.declarations import constants
+from onnx_chainer.importing.declarations import changes, constants
 from onnx_chainer.importing.values import Tensor, array_of, ndim_of
 from onnx_chainer.optional import require
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chainer.typing import Array
 
 
+@changes(3, 4)
 @constants(3, 4)
 def _batch_normalization(
     attributes: Attributes, x: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, var: Tensor

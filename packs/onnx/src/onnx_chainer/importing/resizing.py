@@ -108,8 +108,9 @@ def _upsample(attributes: Attributes, x: Tensor, scales: Tensor | None = None) -
 
 
 def _resized(attributes: Attributes, x: Tensor, axes: list[_Axis]) -> Tensor:
-    targets = {axis.axis: axis.target for axis in axes}
-    shape: list[int] = [targets.get(i, n) for i, n in enumerate(array_of(x).shape)]
+    shape = list(array_of(x).shape)
+    for axis in axes:
+        shape[axis.axis] = axis.target
     check_shape(attributes.operator, shape)
     mode = attributes.get("mode", "nearest")
     if mode == "nearest":

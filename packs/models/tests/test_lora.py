@@ -1,0 +1,127 @@
+"""Fine-tuning by small matrices, and their files."""
+
+import json
+
+import chainer
+import chainer.functions as F
+import numpy as np
+import pytest
+from published import REFERENCE, write_folder
+from reference_models import tokens, weight
+
+import chainer_models as cm
+
+
+@pytest.fixture
+def model(tmp_path):
+    return cm.load_pretrained(write_folder(tmp_path / "model", "gpt2"))
+
+
+def test_options_of_the_case():
+    # Dropout would make losses random: chainer.config.train is True in these tests.
+    assert REFERENCE["gpt2"]["config"]["attn_pdrop"] == 0
+
+
+def loss_of(model):
+    ids = tokens()
+    return F.softmax_cross_entropy(
+        F.reshape(model(ids[:, :-1]), (-1, 67)), ids[:, 1:].reshape(-1).astype("i")
+    )
+
+
+def train(model, steps):
+    optimizer = chainer.optimizers.AdamW(1e-2, pytorch_style=True).setup(model)
+    losses = []
+    for _ in range(steps):
+        loss = loss_of(model)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        losses.append(float(loss.array))
+    return losses
+
+
+def test_only_the_small_matrices_are_trained(model):
+    before = model(tokens()).array
+    paths = cm.add_lora(model, r"/attn/(qkv|o)$", rank=2)
+    assert len(paths) == 4
+    np.testing.assert_array_equal(model(tokens()).array, before)
+    frozen = {path: p.array.copy() for path, p in model.namedparams() if not p.requires_grad}
+    losses = train(model, 8)
+    assert losses[-1] < losses[0] - 0.5
+    for path, parameter in model.namedparams():
+        if path in frozen:
+            assert parameter.grad is None
+            np.testing.assert_array_equal(parameter.array, frozen[path])
+        else:
+            assert path.endswith(("/A", "/B"))
+
+
+def test_merging(model, tmp_path):
+    cm.add_lora(model, r"/mlp/up$", rank=3, alpha=5)
+    train(model, 3)
+    expected = model(tokens()).array
+    with pytest.raises(ValueError, match="GPT2 has LoRA, which save_adapter saves"):
+        cm.save_pretrained(model, tmp_path / "no")
+    cm.merge_lora(model)
+    np.testing.assert_allclose(model(tokens()).array, expected, atol=2e-5)
+    assert all(p.requires_grad for p in model.params())
+    cm.save_pretrained(model, tmp_path / "merged")
+    again = cm.load_pretrained(tmp_path / "merged")
+    np.testing.assert_allclose(again(tokens()).array, expected, atol=2e-5)
+
+
+def test_files_of_adapters(model, tmp_path):
+    cm.add_lora(model, r"/attn/qkv$", rank=2, alpha=6)
+    train(model, 2)
+    cm.save_adapter(model, tmp_path / "adapter")
+    values = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
+    assert values["r"] == 2
+    assert values["fan_in_fan_out"] is True
+    tensors = chainer.serializers.open_safetensors(tmp_path / "adapter/adapter_model.safetensors")
+    name = "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight"
+    assert tensors.shape(name) == (2, 32)
+    other = cm.load_pretrained(tmp_path / "model")
+    assert cm.load_adapter(other, tmp_path / "adapter") == [
+        "/layers/0/attn/qkv",
+        "/layers/1/attn/qkv",
+    ]
+    np.testing.assert_array_equal(other(tokens()).array, model(tokens()).array)
+    values["use_dora"] = True
+    (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps(values))
+    with pytest.raises(cm.ModelFileError, match=r"'use_dora' of .* must be off"):
+        cm.load_adapter(cm.load_pretrained(tmp_path / "model"), tmp_path / "adapter")
+
+
+def test_numbers_of_peft(model):
+    """One step of peft with transformers and torch.optim.AdamW, from the same matrices."""
+    # peft 0.21, torch.optim.AdamW(lr=1e-2, weight_decay=0), r = 2, lora_alpha = 4.
+    expected = {
+        "losses": [5.069268703460693, 4.7891926765441895, 4.562841892242432],
+        "A": [
+            [0.43299630284309387, 0.10398776084184647, -0.0031449580565094948],
+            [0.016320694237947464, -0.06312541663646698, -0.3045584261417389],
+        ],
+    }
+    cm.add_lora(model, r"/attn/qkv$", rank=2, alpha=4)
+    for path, parameter in model.namedparams():
+        if path.endswith(("/A", "/B")):
+            layer, letter = path.split("/")[2], path[-1]
+            name = f"lora.{layer}.{letter}"
+            parameter.array = weight(name, parameter.shape)
+    losses = train(model, 3)
+    np.testing.assert_allclose(losses, expected["losses"], rtol=2e-6)
+    A = dict(model.namedparams())["/layers/1/attn/qkv/A"].array
+    np.testing.assert_allclose(A[:, :3], expected["A"], atol=2e-6)
+
+
+def test_wrong_arguments(model):
+    with pytest.raises(ValueError, match="pattern must match a linear layer, got 'nothing'"):
+        cm.add_lora(model, "nothing")
+    with pytest.raises(ValueError, match="rank must be positive, got 0"):
+        cm.add_lora(model, "qkv", rank=0)
+    with pytest.raises(ValueError, match="model must have LoRA: call add_lora first"):
+        cm.save_adapter(model, "x")
+    cm.add_lora(model, "qkv")
+    with pytest.raises(ValueError, match="model must have no LoRA already"):
+        cm.add_lora(model, "mlp")
