@@ -228,7 +228,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """Returns the library's devices: those that have the default dtypes of NumPy."""
         info = self.nx.__array_namespace_info__()
         wanted = {"int64", "float64"}
-        devices = [d for d in info.devices() if wanted <= set(info.dtypes(device=d))]
+        devices = [d for d in info.devices() if wanted <= set(info.dtypes(device=d, kind=None))]
         return devices or [info.default_device()]
 
     def create(self, kind: str, shape: tuple[int, ...], dtype: DTypeLike, device: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy
@@ -52,6 +53,11 @@ class FunctionalArrayBackend(ArrayAPIBackend):
 
     # -- devices and the host ---------------------------------------------------------------------
 
+    def find_devices(self) -> Sequence[Any]:
+        found = super().find_devices()
+        # Arrays that do not know their device are all in one place, whatever the library lists.
+        return found if hasattr(self.nx.zeros((1,)), "device") else found[:1]
+
     def index_of(self, native: Any) -> int:
         device = getattr(native, "device", None)
         return self.native_devices.index(device) if device in self.native_devices else 0
@@ -59,17 +65,22 @@ class FunctionalArrayBackend(ArrayAPIBackend):
     def native_device_of(self, x: Array) -> Any:
         return self.native_devices[self.index_of(x.native)]
 
+    # Libraries without DLPack, such as Dask, convert their arrays by NumPy's own protocol.
+
     def in_host_memory(self, native: Any) -> bool:
-        return True
+        return not hasattr(native, "__dlpack_device__") or super().in_host_memory(native)
 
     def host_view(self, native: Any) -> numpy.ndarray[Any, Any]:
-        return numpy.asarray(native)
+        return super().host_view(native) if _has_dlpack(native) else numpy.asarray(native)
 
     def host_copy(self, native: Any) -> numpy.ndarray[Any, Any]:
-        return numpy.asarray(native)
+        return super().host_copy(native) if _has_dlpack(native) else numpy.asarray(native)
 
     def copy(self, array: ArrayLike, device: Device) -> Array:
-        return self.array_class(self.wrap(array).native)  # values never change
+        native, target = self.wrap(array).native, self.native_devices[device.index or 0]
+        if self.index_of(native) != (device.index or 0):
+            native = self.nx.asarray(native, device=target)
+        return self.array_class(native)  # values never change
 
     # -- memory -----------------------------------------------------------------------------------
 
@@ -129,3 +140,7 @@ class FunctionalArrayBackend(ArrayAPIBackend):
 
     def rearrange(self, x: Any, view: Any) -> None:
         x.node = view.node
+
+
+def _has_dlpack(native: Any) -> bool:
+    return hasattr(native, "__dlpack__") and hasattr(native, "__dlpack_device__")

@@ -1,9 +1,9 @@
 """Arrays that can be written, on arrays of a library, which cannot.
 
-A :class:`Box` holds an array of the library. A write puts another one in its place. A :class:`View`
-knows its parent and two functions: one computes its value from the parent's, the other one computes
-the parent's new value when the view is written. So a write through any chain of views reaches the
-box.
+A :class:`Box` holds an array of the library. A write puts another one in its place. A
+:class:`View` knows its parent and two functions: one computes its value from the value of the
+parent, the other one computes the new value of the parent when the view is written. So a write
+through any chain of views reaches the box.
 """
 
 from __future__ import annotations

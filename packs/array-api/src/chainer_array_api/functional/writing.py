@@ -36,13 +36,20 @@ def _is_basic(index: Any) -> bool:
     return all(isinstance(item, basic) and not isinstance(item, bool) for item in items)
 
 
+def _beside(b: Backend, native: Any, host: _Host) -> Any:
+    """Returns a NumPy array as a native array on the device of another one."""
+    several = {"device": native.device} if len(b.native_devices) > 1 else {}
+    return b.nx.asarray(numpy.array(host, order="C"), **several)  # of 0 axes, too
+
+
 def _taken(b: Backend, native: Any, numbers: _Host) -> Any:
     """Returns the elements of a native array that have some numbers."""
     nx = b.nx
     if not numbers.size:
-        return nx.zeros(numbers.shape, dtype=native.dtype)
+        several = {"device": native.device} if len(b.native_devices) > 1 else {}
+        return nx.zeros(numbers.shape, dtype=native.dtype, **several)
     flat = nx.reshape(native, (-1,))
-    where = nx.asarray(numpy.ascontiguousarray(numbers.reshape(-1)))
+    where = _beside(b, native, numbers.reshape(-1))
     return nx.reshape(nx.take(flat, where, axis=0), numbers.shape)
 
 
@@ -54,7 +61,7 @@ def _replaced(b: Backend, old: Any, numbers: _Host, new: Any) -> Any:
     source = numpy.full(old.shape, -1, numpy.int64)
     source.reshape(-1)[numbers.reshape(-1)] = numpy.arange(numbers.size)
     chosen = _taken(b, new, numpy.maximum(source, 0))
-    return nx.where(nx.asarray(source >= 0), chosen, old)
+    return nx.where(_beside(b, old, source >= 0), chosen, old)
 
 
 def get(b: Backend, x: Array, index: Index) -> Array:

@@ -1,0 +1,58 @@
+"""Backends on libraries whose arrays are immutable. A pytest plugin registers them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+import numpy as np
+
+from chainer_array_api import FunctionalArrayBackend
+
+NO_FLOAT16 = {"float16": "the standard has no float16"}
+
+
+class DaskBackend(FunctionalArrayBackend):
+    """Dask: lazy arrays in blocks."""
+
+    name = "dask"
+    namespace = "array_api_compat.dask.array"
+    native_types = ("dask.array.core:Array",)
+    limitations = NO_FLOAT16
+
+
+class NdonnxBackend(FunctionalArrayBackend):
+    """ndonnx: arrays that write a model of ONNX."""
+
+    name = "ndonnx"
+    namespace = "ndonnx"
+    native_types = ("ndonnx._array:Array",)
+    limitations = {"complex": "ONNX has few operators of complex numbers"}
+
+    def host_view(self, native: Any) -> np.ndarray[Any, Any]:
+        return native.unwrap_numpy()
+
+    host_copy = host_view
+
+
+class ImmutableBackend(FunctionalArrayBackend):
+    """array-api-strict, whose arrays are not written to: it shows that nothing needs it."""
+
+    name = "immutable"
+    namespace = "array_api_strict"
+    native_types = ()
+    limitations = {**NO_FLOAT16, "strides": "the standard has no strides"}
+
+
+class Pack:
+    """The pack of these backends."""
+
+    chainer_api = 1
+
+    @staticmethod
+    def chainer_backends(registry: Any) -> None:
+        for cls in (DaskBackend, NdonnxBackend, ImmutableBackend):
+            registry.register(cls.name, cls())
+
+
+chainer.plugins.register(Pack(), name="functional libraries")
