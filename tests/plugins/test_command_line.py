@@ -502,7 +502,7 @@ def test_wrong_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["plugin"]) == 2
     error = capsys.readouterr().err
     assert "no command 'plugin'; did you mean 'plugins'" in error
-    assert "commands are backends, board, doctor," in error
+    assert "commands are backends, board, certify, doctor," in error
     with pytest.raises(SystemExit) as info:
         cli.main(["--version"])
     assert info.value.code == 0
@@ -514,6 +514,7 @@ def test_every_command_has_help_and_documentation() -> None:
     assert set(found) == {
         "backends",
         "board",
+        "certify",
         "doctor",
         "info",
         "kernels",

@@ -20,6 +20,10 @@ class DaskBackend(FunctionalArrayBackend):
     native_types = ("dask.array.core:Array",)
     limitations = NO_FLOAT16
 
+    def taken(self, flat: Any, numbers: np.ndarray[Any, Any]) -> Any:
+        # Dask 2026.8 gives take(x, [0]) the length of x if the index is an array of Dask.
+        return self.nx.take(flat, numbers, axis=0)
+
 
 class NdonnxBackend(FunctionalArrayBackend):
     """ndonnx: arrays that write a model of ONNX."""

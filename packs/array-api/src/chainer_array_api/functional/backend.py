@@ -121,6 +121,15 @@ class FunctionalArrayBackend(ArrayAPIBackend):
     def add_at(self, x: Array, index: Index, value: ArrayLike) -> None:
         writing.write(self, x, index, value, add=True)
 
+    def taken(self, flat: Any, numbers: numpy.ndarray[Any, Any]) -> Any:
+        """Returns elements of a native array with one axis.
+
+        Args:
+            flat: The array.
+            numbers: The numbers of the elements, from 0, with one axis.
+        """
+        return self.nx.take(flat, writing.beside(self, flat, numbers), axis=0)
+
     def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
         if math.prod(shape) != x.size:
             raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")

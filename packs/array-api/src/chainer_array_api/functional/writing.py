@@ -36,7 +36,7 @@ def _is_basic(index: Any) -> bool:
     return all(isinstance(item, basic) and not isinstance(item, bool) for item in items)
 
 
-def _beside(b: Backend, native: Any, host: _Host) -> Any:
+def beside(b: Backend, native: Any, host: _Host) -> Any:
     """Returns a NumPy array as a native array on the device of another one."""
     several = {"device": native.device} if len(b.native_devices) > 1 else {}
     return b.nx.asarray(numpy.array(host, order="C"), **several)  # of 0 axes, too
@@ -49,8 +49,7 @@ def _taken(b: Backend, native: Any, numbers: _Host) -> Any:
         several = {"device": native.device} if len(b.native_devices) > 1 else {}
         return nx.zeros(numbers.shape, dtype=native.dtype, **several)
     flat = nx.reshape(native, (-1,))
-    where = _beside(b, native, numbers.reshape(-1))
-    return nx.reshape(nx.take(flat, where, axis=0), numbers.shape)
+    return nx.reshape(b.taken(flat, numbers.reshape(-1)), numbers.shape)
 
 
 def _replaced(b: Backend, old: Any, numbers: _Host, new: Any) -> Any:
@@ -61,7 +60,7 @@ def _replaced(b: Backend, old: Any, numbers: _Host, new: Any) -> Any:
     source = numpy.full(old.shape, -1, numpy.int64)
     source.reshape(-1)[numbers.reshape(-1)] = numpy.arange(numbers.size)
     chosen = _taken(b, new, numpy.maximum(source, 0))
-    return nx.where(_beside(b, old, source >= 0), chosen, old)
+    return nx.where(beside(b, old, source >= 0), chosen, old)
 
 
 def get(b: Backend, x: Array, index: Index) -> Array:
