@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from chainer.core.installation import install_command
+
 
 @pytest.fixture
 def folder(record):
@@ -28,7 +30,7 @@ def test_is_marked_as_typed(folder):
 
 def test_passes_pyright(folder):
     if importlib.util.find_spec("pyright") is None:
-        pytest.skip("pyright is not installed: pip install pyright")
+        pytest.skip(f"pyright is not installed: {install_command('pyright')}")
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run([*command, str(folder)], capture_output=True, text=True, check=False)
     if not done.stdout.lstrip().startswith("{"):
