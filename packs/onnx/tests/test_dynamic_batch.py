@@ -27,6 +27,7 @@ FIXED = {
     "lstm shorter batch": "the batch of the input is to be shorter than that of the states",
     "as_strided": "strides are those of the array in memory",
     "broadcast_to": "the shape is a constant",
+    "relative_position_bias": "the first axis has the classes of distances",
     "det": "it takes one matrix",
     "diagonal": "the first axis is one of the two that the diagonal is taken from",
     "discriminative_margin_based_clustering_loss": "the labels are an array of the model",
