@@ -28,7 +28,6 @@ SIMPLE = [
     "relu",
     "leaky_relu",
     "sigmoid",
-    "tanh",
     "elu",
     "softplus",
     "hard_sigmoid",

@@ -27,9 +27,7 @@ def run_suite(*options: str) -> None:
 
 def test_contract_outputs_and_gradients():
     """The contract, outputs and gradients in float32."""
-    # The suite forces these kernels on every size, and a step with all of them is not recorded.
-    # test_capture.py has captured steps with the kernels that are.
-    run_suite("--chainer-quick", "-k", "not double_backward and not captured_training")
+    run_suite("--chainer-quick", "-k", "not double_backward")
 
 
 @pytest.mark.slow

@@ -38,7 +38,6 @@ FUNCTIONS = {
     "relu": F.relu,
     "leaky_relu": F.leaky_relu,
     "sigmoid": F.sigmoid,
-    "tanh": F.tanh,
     "elu": F.elu,
     "softplus": F.softplus,
     "hard_sigmoid": F.hard_sigmoid,

@@ -136,20 +136,6 @@ class SigmoidKernel(ElementwiseKernel):
 
 
 @compiled
-def tanh_gradient(part, start, stop, y, gy, gx):
-    y, gy, gx = y[start:stop], gy[start:stop], gx[start:stop]
-    for i in range(len(y)):
-        gx[i] = (_ONE - y[i] * y[i]) * gy[i]
-
-
-class TanhKernel(ElementwiseKernel):
-    """Kernel of ``tanh``, which is the gradient only."""
-
-    def backward(self, y: Array, gy: Array) -> Array:
-        return self.run(tanh_gradient, (y, gy))
-
-
-@compiled
 def elu(part, start, stop, x, y, alpha):
     a = f(alpha)
     x, y = x[start:stop], y[start:stop]

@@ -24,7 +24,6 @@ _UPDATES = {
 KERNELS = {
     "relu": ("activations:ReLUKernel", "cheap"),
     "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
-    "tanh": ("activations:TanhKernel", "selection"),
     "sigmoid": ("activations:SigmoidKernel", "exponential"),
     "elu": ("activations:ELUKernel", "exponential"),
     "softplus": ("activations:SoftplusKernel", "exponential"),
