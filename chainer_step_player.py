@@ -134,7 +134,8 @@ def load(path, kernels=None):
     except StepFileError:
         raise
     except Exception as error:
-        raise StepFileError(f"{path}: not the file of a captured step ({error})") from error
+        # Without the text of NumPy, which advises to unpickle what it cannot read.
+        raise StepFileError(f"{path}: not the file of a captured step") from error
     try:
         return Step(header, memory, random, kernels)
     except StepFileError as error:

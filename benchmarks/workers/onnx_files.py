@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 13
 
-#: Layers, heads, units, words and tokens of the decoder: those of the smallest GPT-2.
+#: Layers, heads, units, words and tokens of the decoder, as in the smallest GPT-2.
 DECODER = {"layers": 12, "heads": 12, "units": 768, "words": 50257, "tokens": 64}
 
 

@@ -1,4 +1,4 @@
-"""What a frozen program needs of Chainer and of the installed plugins.
+"""Names the modules of Chainer and of plugins that a frozen program needs.
 
 Names are imported at their first use, from references in tables: PyInstaller, which reads import
 statements, does not find them. Plugins are found by their metadata, which it leaves out.

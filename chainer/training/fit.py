@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -85,8 +86,8 @@ def fit(
         FitResult: The named tuple ``(trainer, log)``.
 
     Raises:
-        TypeError: If the model is not a link, data has none of the forms above, or the optimizer is
-            set up with another model.
+        TypeError: If an argument has the wrong type, or the optimizer is set up with another
+            model.
         ValueError: If ``epochs`` is less than 1, or arrays of a tuple have different lengths.
 
     Example:
@@ -102,10 +103,13 @@ def fit(
     """
     if not isinstance(model, Link):
         raise wrong_type("model", "a Link whose call returns the loss", model)
+    if not isinstance(epochs, numbers.Real):
+        raise wrong_type("epochs", "a number", epochs)
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1, got {epochs}")
     if optimizer is None:
         optimizer = Adam()
+    require_attribute("callbacks", callbacks, "__iter__", "a list of extensions")
     require_attribute("optimizer", optimizer, "setup", "an optimizer, such as optimizers.Adam()")
     if optimizer.target is None:
         optimizer.setup(model)

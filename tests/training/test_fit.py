@@ -138,6 +138,8 @@ def test_network_without_loss_is_explained():
         ),
         ({"validation": 3}, TypeError, "validation must be a dataset"),
         ({"train": (np.zeros(3), np.zeros(4))}, ValueError, "wrong length"),
+        ({"epochs": "3"}, TypeError, "epochs must be a number, got '3'"),
+        ({"callbacks": F.relu}, TypeError, "callbacks must be a list of extensions"),
         ({"epochs": 0}, ValueError, "epochs must be at least 1, got 0"),
         ({"optimizer": "adam"}, TypeError, "optimizer must be an optimizer"),
     ],

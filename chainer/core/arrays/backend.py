@@ -146,7 +146,7 @@ def _device_of_text(text: str) -> Device:
 
 
 def _is_host(name: str) -> bool:
-    """Whether a name is that of a backend on the host that has one device."""
+    """Whether a name belongs to a backend on the host that has one device."""
     if name not in registries.backends:
         return False
     backend = get_backend(name)

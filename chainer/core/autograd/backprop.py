@@ -204,7 +204,7 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
         if dtype != grad.dtype:
             raise ValueError(
                 "dtype of gradients returned from backward is incorrect: actual "
-                f"{grad.dtype} != expected {dtype}, that of the gradient which "
+                f"{grad.dtype} != expected {dtype}, the dtype of the gradient that "
                 f"{variable.summary()} has already"
             )
         grad = previous.plus(array, grad) if is_lazy else add_arrays(previous, grad)

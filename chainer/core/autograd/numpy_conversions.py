@@ -1,4 +1,4 @@
-"""What NumPy gets when it is given a variable: an array of variables, or an error with a remedy."""
+"""Variables that are given to NumPy: an array of variables, or an error with a remedy."""
 
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false

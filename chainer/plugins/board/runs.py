@@ -80,7 +80,7 @@ class Runs:
 
     def _read(self) -> bytes:
         folders = self._newest(find_runs(self._top, self._log_name))
-        # Those of runs that were removed are forgotten.
+        # Entries of runs that were removed are forgotten.
         readers = self._readers
         self._readers = {}
         limit = _LOG_BYTES // max(len(folders), 1)

@@ -32,7 +32,7 @@ Json = Any
 
 @dataclasses.dataclass
 class RecordedCalls:
-    """What a program consists of.
+    """The parts of a program.
 
     Attributes:
         calls: The calls.

@@ -41,13 +41,28 @@ class Store(Protocol):
         ...
 
 
-class GrowingStore:
-    """Memory of all tokens, which doubles when it is full."""
+class _RowsOfBatch:
+    """Arrays with a row for each text of the batch."""
 
     def __init__(self) -> None:
         self._arrays: list[Array] | None = None
         self._visible: Array | None = None
         self._length = 0
+
+    def reorder(self, rows: Array) -> None:
+        """Replaces each row of the batch by another one.
+
+        Args:
+            rows: Index of the row that each row becomes.
+        """
+        if self._arrays is not None:
+            self._arrays = [memory[rows] for memory in self._arrays]
+        if self._visible is not None:
+            self._visible = self._visible[rows]
+
+
+class GrowingStore(_RowsOfBatch):
+    """Memory of all tokens, which doubles when it is full."""
 
     def add(self, keys: Array, values: Array, visible: Array | None) -> Kept:
         """Adds keys and values of new tokens, and returns all of them.
@@ -73,19 +88,8 @@ class GrowingStore:
         k, v = (memory[:, :, :stop] for memory in self._arrays)
         return Kept(k, v, self._visible, True)
 
-    def reorder(self, rows: Array) -> None:
-        """Replaces each row of the batch by another one.
 
-        Args:
-            rows: Index of the row that each row becomes.
-        """
-        if self._arrays is not None:
-            self._arrays = [memory[rows] for memory in self._arrays]
-        if self._visible is not None:
-            self._visible = self._visible[rows]
-
-
-class RingStore:
+class RingStore(_RowsOfBatch):
     """Memory of the last tokens only, for attention to a window.
 
     Args:
@@ -93,10 +97,8 @@ class RingStore:
     """
 
     def __init__(self, window: int) -> None:
+        super().__init__()
         self.window = window
-        self._arrays: list[Array] | None = None
-        self._visible: Array | None = None
-        self._length = 0
 
     def add(self, keys: Array, values: Array, visible: Array | None) -> Kept:
         """Adds keys and values of new tokens, and returns what they may attend to.
@@ -143,17 +145,6 @@ class RingStore:
         if self._visible is not None:
             self._visible[:, place] = True if visible is None else visible[:, 0]
         return Kept(self._arrays[0], self._arrays[1], self._visible, False)
-
-    def reorder(self, rows: Array) -> None:
-        """Replaces each row of the batch by another one.
-
-        Args:
-            rows: Index of the row that each row becomes.
-        """
-        if self._arrays is not None:
-            self._arrays = [memory[rows] for memory in self._arrays]
-        if self._visible is not None:
-            self._visible = self._visible[rows]
 
 
 class Cache:
