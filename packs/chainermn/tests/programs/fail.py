@@ -1,6 +1,7 @@
 """Fails in the way, and in the process, that its arguments name."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,6 +13,10 @@ comm = chainermn.create_communicator("naive")
 way, rank = sys.argv[1], int(sys.argv[2])
 # In one piece: the lines of several processes come together.
 print(f"threads {os.environ.get('OMP_NUM_THREADS')}\n", end="", flush=True)
+if way in ("raise", "kill") and os.path.exists("/proc/self/maps"):
+    with open("/proc/self/maps") as maps:
+        mapped = set(re.findall(r"/dev/shm/(\S+)", maps.read()))
+    print(f"segments {' '.join(mapped)}\n", end="", flush=True)
 if comm.rank == rank:
     if way == "raise":
         raise ValueError("a bad number")
