@@ -45,11 +45,11 @@ if way == "long":
         sys.exit(0)
     time.sleep(5)
     half.barrier()
-    print("end", flush=True)
+    print("end\n", end="", flush=True)
     sys.exit(0)
 if way == "wait":
     print("waits", flush=True)
     time.sleep(600)
 # The others wait here for the one that failed.
 comm.barrier()
-print("end", flush=True)
+print("end\n", end="", flush=True)
