@@ -1,0 +1,207 @@
+"""Training steps that differentiate gradients, in documented names of every release."""
+
+from __future__ import annotations
+
+import any_order_data as data
+import chainer
+import chainer.functions as F
+import numpy as np
+
+
+class Params(chainer.Link):
+    """Parameters p0, p1, ... with the given values."""
+
+    def __init__(self, arrays):
+        super().__init__()
+        with self.init_scope():
+            for n, array in enumerate(arrays):
+                setattr(self, "p{}".format(n), chainer.Parameter(array))
+        self.count = len(arrays)
+
+    def list(self):
+        return [getattr(self, "p{}".format(n)) for n in range(self.count)]
+
+
+def perceptron(params, x):
+    for n in range(0, len(params) - 2, 2):
+        x = F.tanh(F.linear(x, params[n], params[n + 1]))
+    return F.linear(x, params[-2], params[-1])
+
+
+def derivative(y, x):
+    return chainer.grad([y], [x], enable_double_backprop=True)[0]
+
+
+def pinn(params, x, f):
+    u = perceptron(params, x)
+    residual = derivative(derivative(u, x), x) - f
+    return F.mean(residual * residual)
+
+
+def ode(params, x):
+    u = perceptron(params, x)
+    residual = derivative(derivative(derivative(u, x), x), x) + u
+    return F.mean(residual * residual)
+
+
+def critic(params, x):
+    h = F.leaky_relu(F.convolution_2d(x, params[0], params[1], 2, 1), data.SLOPE)
+    h = F.leaky_relu(F.convolution_2d(h, params[2], params[3], 2, 1), data.SLOPE)
+    return F.linear(F.reshape(h, (len(h), -1)), params[4], params[5])
+
+
+def wgan(params, real, fake, mixed):
+    gradient = derivative(F.sum(critic(params, mixed)), mixed)
+    norm = F.sqrt(F.sum(gradient * gradient, axis=(1, 2, 3)))
+    penalty = F.mean((norm - 1) * (norm - 1))
+    return F.mean(critic(params, fake)) - F.mean(critic(params, real)) + data.PENALTY * penalty
+
+
+def forces(params, x, target, centers, mask):
+    n = len(x)
+    a = F.broadcast_to(F.expand_dims(x, 0), (n, n, 3))
+    b = F.broadcast_to(F.expand_dims(x, 1), (n, n, 3))
+    d = a - b
+    r = F.sqrt(F.sum(d * d, axis=2) + 1e-6)
+    gap = F.broadcast_to(F.expand_dims(r, 2), (n, n, 16)) - centers
+    features = F.sum(F.exp(-2 * gap * gap) * mask, axis=1)
+    energy = F.sum(perceptron(params, features))
+    difference = -derivative(energy, x) - target
+    return F.mean(difference * difference)
+
+
+def maml(params, inner_x, inner_t, outer_x, outer_t):
+    weights = params
+    for _ in range(2):
+        loss = F.mean_squared_error(perceptron(weights, inner_x), inner_t)
+        gradients = chainer.grad([loss], weights, enable_double_backprop=True)
+        weights = [w - data.INNER_RATE * g for w, g in zip(weights, gradients)]
+    return F.mean_squared_error(perceptron(weights, outer_x), outer_t)
+
+
+def _parts(name, to_device):
+    """Returns parameters, loss, and its arguments; Variables where gradients w.r.t. them count."""
+
+    def array(x):
+        return to_device(np.array(x, np.float32))
+
+    if name == "WGAN-GP":
+        real, fake, mixed = map(array, data.images())
+        return data.filters(), lambda p: wgan(p, real, fake, chainer.Variable(mixed))
+    values = data.weights(data.SIZES[name])
+    if name == "PINN, 2nd order":
+        x, f = array(data.points(128)), array(data.source(data.points(128)))
+        return values, lambda p: pinn(p, chainer.Variable(x), f)
+    if name == "ODE, 3rd order":
+        x = array(data.points(128))
+        return values, lambda p: ode(p, chainer.Variable(x))
+    if name == "forces":
+        x, target, centers = data.molecule()
+        shape = (24, 24, 16)
+        centers = array(np.broadcast_to(centers, shape))
+        mask = array(np.broadcast_to(1 - np.eye(24)[:, :, None], shape))
+        x, target = array(x), array(target)
+        return values, lambda p: forces(p, chainer.Variable(x), target, centers, mask)
+    batch = list(map(array, data.tasks()))
+    return values, lambda p: maml(p, *batch)
+
+
+class Training:
+    """A step of Adam on a workload.
+
+    Args:
+        name: One of ``data.WORKLOADS``.
+        device: Device, or None for NumPy, which every release has.
+    """
+
+    def __init__(self, name, device=None):
+        to_device = chainer.get_device(device).send if device else lambda x: x
+        values, loss_of = _parts(name, to_device)
+        link = Params(values)
+        if device:
+            link.to_device(device)
+        params = link.list()
+        optimizer = chainer.optimizers.Adam(alpha=data.LEARNING_RATE)
+        optimizer.setup(link)
+
+        def step():
+            loss = loss_of(params)
+            link.cleargrads()
+            loss.backward()
+            optimizer.update()
+            return loss
+
+        self.step = step
+        self.losses = []
+
+    def capture(self):
+        self.step = chainer.capture(self.step)
+
+    def __call__(self):
+        loss = self.step()
+        if len(self.losses) < data.LOSSES:
+            self.losses.append(float(loss.array))
+
+    def result(self):
+        while len(self.losses) < data.LOSSES:
+            self()
+        return self.losses
+
+
+class PowerIteration(Training):
+    """Products of the Hessian of a loss and a direction, for its largest eigenvalue."""
+
+    def __init__(self, name, device=None):
+        to_device = chainer.get_device(device).send if device else lambda x: x
+        x, t, directions = data.regression()
+        x, t = to_device(x), to_device(t)
+        link = Params(data.weights(data.SIZES["HVP"]))
+        if device:
+            link.to_device(device)
+        params = link.list()
+        self.directions = [to_device(v) for v in directions]
+
+        def step(*directions):
+            loss = F.mean_squared_error(perceptron(params, x), t)
+            gradients = chainer.grad([loss], params, enable_double_backprop=True)
+            seeds = [chainer.as_variable(v) for v in directions]
+            products = [g.array for g in chainer.grad(gradients, params, grad_outputs=seeds)]
+            norm = sum([(p * p).sum() for p in products]) ** 0.5
+            return norm, [p / norm for p in products]
+
+        self.step = step
+        self.losses = []
+
+    def __call__(self):
+        norm, self.directions = self.step(*self.directions)
+        if len(self.losses) < data.LOSSES:
+            self.losses.append(float(norm))
+
+
+def training(name, device=None):
+    return (PowerIteration if name == "HVP" else Training)(name, device)
+
+
+class Order:
+    """The derivative of a network of an order, and the gradients of its square."""
+
+    def __init__(self, order):
+        link = Params(data.weights(data.SIZES["orders"]))
+        params = link.list()
+        points = data.points(64)
+
+        def step():
+            x = chainer.Variable(points)
+            u = perceptron(params, x)
+            for _ in range(order):
+                u = derivative(u, x)
+            loss = F.mean(u * u)
+            link.cleargrads()
+            loss.backward()
+            return loss
+
+        self.step = step
+        self.params = params
+
+    def result(self):
+        return [float(self.step().array), *[float((p.grad**2).sum()) for p in self.params[:4]]]
