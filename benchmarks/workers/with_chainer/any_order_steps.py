@@ -33,12 +33,14 @@ def derivative(y, x):
 
 
 def pinn(params, x, f):
+    x = chainer.Variable(x)
     u = perceptron(params, x)
     residual = derivative(derivative(u, x), x) - f
     return F.mean(residual * residual)
 
 
 def ode(params, x):
+    x = chainer.Variable(x)
     u = perceptron(params, x)
     residual = derivative(derivative(derivative(u, x), x), x) + u
     return F.mean(residual * residual)
@@ -51,6 +53,7 @@ def critic(params, x):
 
 
 def wgan(params, real, fake, mixed):
+    mixed = chainer.Variable(mixed)
     gradient = derivative(F.sum(critic(params, mixed)), mixed)
     norm = F.sqrt(F.sum(gradient * gradient, axis=(1, 2, 3)))
     penalty = F.mean((norm - 1) * (norm - 1))
@@ -59,6 +62,7 @@ def wgan(params, real, fake, mixed):
 
 def forces(params, x, target, centers, mask):
     n = len(x)
+    x = chainer.Variable(x)
     a = F.broadcast_to(F.expand_dims(x, 0), (n, n, 3))
     b = F.broadcast_to(F.expand_dims(x, 1), (n, n, 3))
     d = a - b
@@ -79,31 +83,21 @@ def maml(params, inner_x, inner_t, outer_x, outer_t):
     return F.mean_squared_error(perceptron(weights, outer_x), outer_t)
 
 
-def _parts(name, to_device):
-    """Returns parameters, loss, and its arguments; Variables where gradients w.r.t. them count."""
-
-    def array(x):
-        return to_device(np.array(x, np.float32))
-
+def _parts(name):
+    """Returns parameters, loss, and its further arguments."""
     if name == "WGAN-GP":
-        real, fake, mixed = map(array, data.images())
-        return data.filters(), lambda p: wgan(p, real, fake, chainer.Variable(mixed))
+        return data.filters(), wgan, data.images()
     values = data.weights(data.SIZES[name])
     if name == "PINN, 2nd order":
-        x, f = array(data.points(128)), array(data.source(data.points(128)))
-        return values, lambda p: pinn(p, chainer.Variable(x), f)
+        return values, pinn, (data.points(128), data.source(data.points(128)))
     if name == "ODE, 3rd order":
-        x = array(data.points(128))
-        return values, lambda p: ode(p, chainer.Variable(x))
+        return values, ode, (data.points(128),)
     if name == "forces":
         x, target, centers = data.molecule()
         shape = (24, 24, 16)
-        centers = array(np.broadcast_to(centers, shape))
-        mask = array(np.broadcast_to(1 - np.eye(24)[:, :, None], shape))
-        x, target = array(x), array(target)
-        return values, lambda p: forces(p, chainer.Variable(x), target, centers, mask)
-    batch = list(map(array, data.tasks()))
-    return values, lambda p: maml(p, *batch)
+        mask = np.broadcast_to(1 - np.eye(24, dtype=np.float32)[:, :, None], shape)
+        return values, forces, (x, target, np.broadcast_to(centers, shape), mask)
+    return values, maml, data.tasks()
 
 
 class Training:
@@ -115,30 +109,36 @@ class Training:
     """
 
     def __init__(self, name, device=None):
-        to_device = chainer.get_device(device).send if device else lambda x: x
-        values, loss_of = _parts(name, to_device)
-        link = Params(values)
-        if device:
-            link.to_device(device)
-        params = link.list()
-        optimizer = chainer.optimizers.Adam(alpha=data.LEARNING_RATE)
-        optimizer.setup(link)
+        values, loss_of, batch = _parts(name)
+        self.prepare(values, batch, device)
+        params = self.link.list()
+        self.optimizer = chainer.optimizers.Adam(alpha=data.LEARNING_RATE)
+        self.optimizer.setup(self.link)
 
-        def step():
-            loss = loss_of(params)
-            link.cleargrads()
+        def step(*batch):
+            loss = loss_of(params, *batch)
+            self.link.cleargrads()
             loss.backward()
-            optimizer.update()
+            self.optimizer.update()
             return loss
 
         self.step = step
+
+    def prepare(self, values, batch, device):
+        self.link = Params(values)
+        self.batch = [np.array(array) for array in batch]
         self.losses = []
+        if device:
+            self.link.to_device(device)
+            self.batch = [chainer.get_device(device).send(array) for array in self.batch]
 
     def capture(self):
-        self.step = chainer.capture(self.step)
+        self.step = chainer.capture(self.step, self.link, self.optimizer, on_failure="error")
 
     def __call__(self):
-        loss = self.step()
+        self.note(self.step(*self.batch))
+
+    def note(self, loss):
         if len(self.losses) < data.LOSSES:
             self.losses.append(float(loss.array))
 
@@ -152,30 +152,28 @@ class PowerIteration(Training):
     """Products of the Hessian of a loss and a direction, for its largest eigenvalue."""
 
     def __init__(self, name, device=None):
-        to_device = chainer.get_device(device).send if device else lambda x: x
         x, t, directions = data.regression()
-        x, t = to_device(x), to_device(t)
-        link = Params(data.weights(data.SIZES["HVP"]))
-        if device:
-            link.to_device(device)
-        params = link.list()
-        self.directions = [to_device(v) for v in directions]
+        self.prepare(data.weights(data.SIZES[name]), (x, t, *directions), device)
+        params = self.link.list()
 
-        def step(*directions):
+        def step(x, t, *directions):
             loss = F.mean_squared_error(perceptron(params, x), t)
             gradients = chainer.grad([loss], params, enable_double_backprop=True)
-            seeds = [chainer.as_variable(v) for v in directions]
-            products = [g.array for g in chainer.grad(gradients, params, grad_outputs=seeds)]
-            norm = sum([(p * p).sum() for p in products]) ** 0.5
-            return norm, [p / norm for p in products]
+            seeds = [chainer.Variable(v) for v in directions]
+            products = chainer.grad(gradients, params, grad_outputs=seeds)
+            with chainer.no_backprop_mode():
+                norm = F.sqrt(sum([F.sum(p * p) for p in products]))
+                return norm, [p / F.broadcast_to(norm, p.shape) for p in products]
 
         self.step = step
-        self.losses = []
+
+    def capture(self):
+        self.step = chainer.capture(self.step, self.link, on_failure="error")
 
     def __call__(self):
-        norm, self.directions = self.step(*self.directions)
-        if len(self.losses) < data.LOSSES:
-            self.losses.append(float(norm))
+        norm, directions = self.step(*self.batch)
+        self.batch[2:] = [v.array for v in directions]
+        self.note(norm)
 
 
 def training(name, device=None):
