@@ -142,9 +142,7 @@ class PlainResults:
         methods: Names of its methods.
     """
 
-    def __init__(
-        self, kernel: Any, backend: OpaqueLayoutBackend, methods: Sequence[str]
-    ) -> None:
+    def __init__(self, kernel: Any, backend: OpaqueLayoutBackend, methods: Sequence[str]) -> None:
         self._kernel = kernel
         for name in methods:
             setattr(self, name, _with_plain_results(getattr(kernel, name), backend))
@@ -176,7 +174,7 @@ def _plain(value: Any, backend: OpaqueLayoutBackend) -> Any:
 
 
 def _opaque_backend(kernel: KernelDeclaration) -> OpaqueLayoutBackend | None:
-    """Returns the backend of a kernel's provider if its arrays are of another type than ``xp``'s."""
+    """Returns the backend of a kernel's provider if its arrays have layouts of their own."""
     entry = registries.backends.find(kernel.provider)
     backend = None if entry is None else entry.load()
     is_opaque = isinstance(backend, OpaqueLayoutBackend) and not backend.makes_xp_arrays
@@ -277,4 +275,3 @@ def backend_for_plain(backend: Backend) -> Backend | None:
     if isinstance(backend, OpaqueLayoutBackend) and backend.xp_backend is not backend:
         return backend.xp_backend
     return None
-

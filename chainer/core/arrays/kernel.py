@@ -311,7 +311,9 @@ class Operation:
         backend = find_backend(cls)
         if backend is None:
             raise TypeError(f"{self.name}: {not_an_array_message(array)}")
-        if policy.kernels or policy.accelerates:  # a plugin that is not loaded yet may supply a provider named there
+        if (
+            policy.kernels or policy.accelerates
+        ):  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
             _warn_of_unknown_providers(policy)
         # If another thread registers a kernel now, the result goes to tables that are dropped.
@@ -324,9 +326,7 @@ class Operation:
         entry: Any
         if enabled:
             foreign = {kernel: of for kernel, of in enabled if of is not backend}
-            load = functools.partial(
-                self._load_for_selector, backend, foreign, policy.accelerates
-            )
+            load = functools.partial(self._load_for_selector, backend, foreign, policy.accelerates)
             asked = [k for k, of in enabled if is_asked_for(k, of, policy)]
             by_speedup = [k for k, of in enabled if not is_asked_for(k, of, policy)]
             entry = KernelSelector(asked, by_speedup, load, policy.deterministic)

@@ -237,7 +237,11 @@ def speedup_notes(
     if policy.accelerates:
         return []
     declared = [k for k, _ in backends if k.speedup is not None and not resolve(k.unavailable)()]
-    best, most = fastest(supported(declared, spec), spec)
+    try:
+        best, most = fastest(supported(declared, spec), spec)
+    except Exception:
+        # A provider that is off may refuse an incomplete call, which the reference takes.
+        return []
     if best is None:
         return []
     text = f"{SETTING} would use {best.provider!r}: {most:.3g} times as fast as the reference"

@@ -1,8 +1,8 @@
 """``chainer info``: versions, backends and plugins, as a bug report needs them.
 
-With ``--json`` prints an object with the keys ``runtime`` (name -> version), ``accelerate`` (whether
-``chainer.config.accelerate`` is on, and which providers it uses or would use) and ``plugins`` (as
-``chainer plugins --json``). Plugins are loaded: only that shows whether they work.
+With ``--json`` prints an object with the keys ``runtime`` (name -> version), ``accelerate``
+(whether ``chainer.config.accelerate`` is on, and which providers it uses or would use) and
+``plugins`` (as ``chainer plugins --json``). Plugins are loaded: only that shows whether they work.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy
 
-from chainer.core.arrays.kernel import Kernel
-
 from chainer.backends.ideep.kernels._speedups import SPEEDUPS
+from chainer.core.arrays.kernel import Kernel
 
 MDARRAY = "ideep4py:mdarray"
 

@@ -29,8 +29,8 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
 
     A hook whose class sets ``can_group`` to True has a method ``call_for_params``. It is called
     instead for the parameters on accelerators, once for each device and dtype, with a list of
-    :data:`Entry`. Where ``chainer.config.kernels`` or ``accelerate`` asks for kernels, and nothing is recorded, it is
-    called for contiguous NumPy arrays, too.
+    :data:`Entry`. Where ``chainer.config.kernels`` or ``accelerate`` asks for kernels, and nothing
+    is recorded, it is called for contiguous NumPy arrays, too.
 
     Args:
         hook: The hook.
