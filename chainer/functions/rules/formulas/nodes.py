@@ -143,5 +143,3 @@ def gradients_by_formula(
     if program is None:
         return None
     return FirstGradient(program, function, targets, given).apply(present)
-
-

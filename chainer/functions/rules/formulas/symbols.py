@@ -311,7 +311,9 @@ def adjoint(
     def collect(x: Operand, gradient: Symbol | None) -> None:
         if isinstance(x, Symbol) and gradient is not None:
             sum_so_far = gradients.get(x.number)
-            gradients[x.number] = gradient if sum_so_far is None else sum_so_far + gradient
+            gradients[x.number] = (
+                gradient if sum_so_far is None else pool.apply("add", sum_so_far, gradient)
+            )
 
     differentiated = [y if seed is not None else None for y, seed in zip(outputs, seeds)]
     for y, seed in zip(outputs, seeds, strict=True):
@@ -332,7 +334,7 @@ Partials = tuple["Symbol | None", ...]
 
 def _partials_of_quotient(pool: Pool, y: Symbol, g: Symbol, a: Any, b: Any) -> Partials:
     ga = pool.apply("divide", g, b)
-    return (ga, -(ga * y) if isinstance(b, Symbol) else None)
+    return (ga, -pool.apply("multiply", ga, y) if isinstance(b, Symbol) else None)
 
 
 def _partials_of_power(pool: Pool, y: Symbol, g: Symbol, a: Any, b: Any) -> Partials:
@@ -399,4 +401,3 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "equal": operator.eq,
     "not_equal": operator.ne,
 }
-

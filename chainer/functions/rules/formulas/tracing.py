@@ -83,9 +83,7 @@ class Programs:
         return program
 
 
-def _program_of(
-    node: Any, targets: Indexes, values: Sequence[Any], pool: Pool
-) -> Program | None:
+def _program_of(node: Any, targets: Indexes, values: Sequence[Any], pool: Pool) -> Program | None:
     """Runs a rule on symbols.
 
     Returns:
@@ -131,6 +129,7 @@ def _observer(node: FunctionNode, observed: dict[str, Any]) -> Any:
         observed[name] = value
         return value
 
-    copied = object.__new__(type(kind)(kind.__name__, (kind,), {"__getattribute__": read}))
+    observing: Any = type(kind.__name__, (kind,), {"__getattribute__": read})
+    copied = object.__new__(observing)
     copied.__dict__.update(node.__dict__)
     return copied
