@@ -35,6 +35,8 @@ class RuleFunction(FunctionNode):
     retained_inputs: ClassVar[Indexes] = ()
     retained_outputs: ClassVar[Indexes] = ()
     _formulas: ClassVar[Programs] = Programs()
+    #: Whether gradients of gradients are zeros, and not None, where they depend on nothing.
+    _gradients_have_zeros: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -45,7 +47,7 @@ class RuleFunction(FunctionNode):
                     f"got {getattr(cls, attribute)!r}"
                 )
         #: Programs of the rule. Each class has its own, and they are gone with the class.
-        cls._formulas = Programs()
+        cls._formulas = Programs(cls._gradients_have_zeros)
         # Set once per class. This saves two method calls per application of the function.
         cls._retained_inputs = cls.retained_inputs
         cls._retained_outputs = cls.retained_outputs

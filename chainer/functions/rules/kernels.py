@@ -40,6 +40,8 @@ class KernelFunction(RuleFunction):
     argument_names = ("x",)
 
     operation: ClassVar[Operation]
+    # As in gradients_of_composition().
+    _gradients_have_zeros = True
     _kernel: Any = None
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:

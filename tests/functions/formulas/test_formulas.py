@@ -396,13 +396,35 @@ def test_programs_compute_what_operators_compute():
             np.testing.assert_allclose(one, value if np.ndim(one) else value[0], rtol=1e-15)
 
 
-def test_a_gradient_that_does_not_depend_on_an_input_is_zero():
-    pool, (x, y, g) = _pool()
+@pytest.mark.parametrize("has_zeros", [True, False])
+def test_a_gradient_that_does_not_depend_on_an_input(has_zeros):
+    pool = Pool(np.dtype("d"), (4,), has_zeros)
+    x, y, g = (pool.input(i) for i in range(3))
     program = Program(pool, [x, y, g], [3 * x * g])
-    gradient, read, seen = program.adjoint((1, 0), (0,))
-    zeros, gx = gradient.run(np, tuple([np.full(4, 2.0) for _ in (*read, *seen)]))
-    np.testing.assert_array_equal(zeros, np.zeros(4))
+    adjoint = program.adjoint((1, 0), (0,))
+    arguments = tuple([np.full(4, 2.0) for _ in (*adjoint.inputs, *adjoint.outputs)])
+    gy, gx = adjoint.in_place(adjoint.program.run(np, arguments))
     np.testing.assert_array_equal(gx, np.full(4, 12.0))
+    if has_zeros:
+        np.testing.assert_array_equal(gy, np.zeros(4))
+    else:
+        assert gy is None
+        assert program.adjoint((1,), (0,)).program is None
+
+
+def test_a_gradient_of_signs_is_not_connected_to_them():
+    # As in release 7: the sign of an input has no gradient.
+    a, b = chainer.Variable(POINTS), chainer.Variable(POINTS[::-1].copy())
+    (g,) = chainer.grad(
+        [F.absolute_error(a, b)],
+        [a],
+        [chainer.Variable(POINTS)],
+        None,
+        False,
+        enable_double_backprop=True,
+    )
+    with pytest.warns(UserWarning, match="all gradients are None"):
+        assert chainer.grad([g], [a]) == [None]
 
 
 @pytest.mark.parametrize(

@@ -46,20 +46,26 @@ class FormulaNode(FunctionNode):
         return self._program.run(self.xp, inputs)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        given = _given(grad_outputs)
-        program, read, seen = self._program.adjoint(target_input_indexes, given)
+        adjoint = self._program.adjoint(target_input_indexes, _given(grad_outputs))
+        if adjoint.program is None:
+            return adjoint.in_place(())
         retained = dict(zip(self._retained_inputs, self.get_retained_inputs(), strict=True))
-        values = [retained[i] for i in read] + [grad_outputs[j] for j in seen]
-        return FormulaNode(program, f"{self.label}Grad").apply(values)  # type: ignore[arg-type]
+        values = [retained[i] for i in adjoint.inputs] + [grad_outputs[j] for j in adjoint.outputs]
+        node = FormulaNode(adjoint.program, f"{self.label}Grad")
+        return adjoint.in_place(node.apply(values))  # type: ignore[arg-type]
 
-    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        given = _given(grad_outputs)
-        program, read, seen = self._program.adjoint(target_input_indexes, given)
+    def backward_arrays(
+        self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
+    ) -> ArrayGrads:
+        adjoint = self._program.adjoint(target_input_indexes, _given(grad_outputs))
+        if adjoint.program is None:
+            return adjoint.in_place(())
         nodes = self.input_nodes
-        values = [nodes[i].data for i in read] + [grad_outputs[j] for j in seen]
-        if self.xp is numpy:
-            return program.run(numpy, tuple(values))
-        return program.run(self.xp, tuple([backend_of(x).to_xp(x) for x in values]))
+        values = [nodes[i].data for i in adjoint.inputs]
+        values += [grad_outputs[j] for j in adjoint.outputs]
+        if self.xp is not numpy:
+            values = [backend_of(x).to_xp(x) for x in values]
+        return adjoint.in_place(adjoint.program.run(self.xp, tuple(values)))
 
 
 class FirstGradient(FormulaNode):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -20,9 +21,29 @@ from chainer.functions.rules.formulas.symbols import (
 
 _ndarray = numpy.ndarray
 
-#: Adjoint, and where its inputs come from: indexes of the inputs of the program, and behind them
-#: indexes of its outputs, whose gradients they are.
-Adjoint = tuple["Program", Indexes, Indexes]
+
+class Adjoint(NamedTuple):
+    """The program of gradients.
+
+    Attributes:
+        program: The program; None if there are no gradients.
+        inputs: Indexes of the inputs of the differentiated program that it reads. They are its
+            first arguments.
+        outputs: Indexes of the outputs whose gradients it reads. They are its further arguments.
+        places: For each target, the index of the output that is its gradient; None where there is
+            no gradient.
+    """
+
+    program: Program | None
+    inputs: Indexes
+    outputs: Indexes
+    places: tuple[int | None, ...]
+
+    def in_place(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Returns one gradient for each target."""
+        if len(gradients) == len(self.places):
+            return gradients
+        return tuple([None if i is None else gradients[i] for i in self.places])
 
 
 class Program:
@@ -83,10 +104,6 @@ class Program:
             targets: Indexes of the inputs whose gradients are the outputs of that program.
             given: Indexes of the outputs that have gradients.
 
-        Returns:
-            tuple: The program; the indexes of the inputs that it reads; the indexes of the outputs
-                whose gradients it reads. Its arguments are these inputs and then these gradients.
-
         Raises:
             UntraceableError: If a function has no formula for its gradient.
         """
@@ -101,7 +118,7 @@ class Program:
         """Indexes of the inputs that gradients depend on."""
         if self._reads is None:
             targets = tuple(range(self.count))
-            self._reads = self.adjoint(targets, tuple(range(len(self._outputs))))[1]
+            self._reads = self.adjoint(targets, tuple(range(len(self._outputs)))).inputs
         return self._reads
 
     def _differentiate(self, targets: Indexes, given: Indexes) -> Adjoint:
@@ -111,12 +128,17 @@ class Program:
         symbols = {j: self._pool.input(first + j) for j in given}
         seeds = [symbols.get(j) for j in range(len(self._outputs))]
         gradients = adjoint(self._pool, self._outputs, seeds, wanted)
+        counter = itertools.count()
+        is_found = [gx is not None or self._pool.has_zeros for gx in gradients]
+        places = tuple([next(counter) if found else None for found in is_found])
+        gradients = [gx for gx, found in zip(gradients, is_found, strict=True) if found]
         used = {id(x) for x in reachable(gradients)}
         read = tuple([i for i, x in enumerate(self._inputs) if id(x) in used])
         # The first gradient is always read, because zeros need a shape.
         seen = tuple([j for j in given if j == given[0] or id(symbols[j]) in used])
         inputs = [self._inputs[i] for i in read] + [symbols[j] for j in seen]
-        return Program(self._pool, inputs, gradients), read, seen
+        program = Program(self._pool, inputs, gradients) if gradients else None
+        return Adjoint(program, read, seen, places)
 
     # -- code -------------------------------------------------------------------------------------
 

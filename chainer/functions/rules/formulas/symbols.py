@@ -35,11 +35,15 @@ class Pool:
     Args:
         dtype: Dtype of the arrays.
         shape: Shape of the arrays of the function whose rule is traced.
+        has_zeros: Whether gradients w.r.t. what they do not depend on are zeros, and not None.
     """
 
-    def __init__(self, dtype: DType, shape: tuple[int, ...] | None = None) -> None:
+    def __init__(
+        self, dtype: DType, shape: tuple[int, ...] | None = None, has_zeros: bool = False
+    ) -> None:
         self.dtype = dtype
         self.shape = shape
+        self.has_zeros = has_zeros
         self._symbols: dict[tuple[Any, ...], Symbol] = {}
 
     def input(self, index: int) -> Symbol:
@@ -339,7 +343,7 @@ def _partials_of_quotient(pool: Pool, y: Symbol, g: Symbol, a: Any, b: Any) -> P
 
 def _partials_of_power(pool: Pool, y: Symbol, g: Symbol, a: Any, b: Any) -> Partials:
     # x ** 0 is constant at x = 0, too, where 0 * x ** -1 would be NaN.
-    return (None if b == 0 else a ** (b - 1) * b * g, None)
+    return (pool.apply("multiply", g, 0.0) if b == 0 else a ** (b - 1) * b * g, None)
 
 
 def _partials_of_choice(pool: Pool, y: Symbol, g: Symbol, c: Any, a: Any, b: Any) -> Partials:

@@ -28,9 +28,14 @@ class Programs:
 
     A program depends on the attributes of the node that the rule reads. These are observed while
     the rule is traced. Nodes with other values of them get programs of their own.
+
+    Args:
+        has_zeros: Whether gradients of these gradients, w.r.t. what they do not depend on, are
+            zeros, and not None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, has_zeros: bool = False) -> None:
+        self._has_zeros = has_zeros
         self._programs: dict[tuple[Any, ...], Program | None] = {}
         #: Names of the attributes that rules have read.
         self._guards: tuple[str, ...] = ()
@@ -65,7 +70,8 @@ class Programs:
             return None
         observed: dict[str, Any] = {}
         try:
-            program = _program_of(_observer(node, observed), targets, values, Pool(dtype, shape))
+            pool = Pool(dtype, shape, self._has_zeros)
+            program = _program_of(_observer(node, observed), targets, values, pool)
         except Exception:
             # A rule may do anything with what it takes for an array. Whatever it raises, it is
             # evaluated on Variables instead, as if there were no formulas.
