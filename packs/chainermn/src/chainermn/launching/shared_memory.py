@@ -14,7 +14,8 @@ _NAMES = re.compile(
     r"/dev/shm/((mpich_shm_|vader_segment\.|sm_segment\.|ucx_shm_posix_|Intel_MPI_)\S+)"
 )
 
-#: A segment is mapped right after it was made. One that nobody maps after this time is left over.
+#: A segment is mapped right after it was made. One that no process maps after this
+#: time is left over.
 _SECONDS_TO_MAP = 1.0
 
 
