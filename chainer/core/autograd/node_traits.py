@@ -44,6 +44,8 @@ class NodeTraits:
             inputs, followed by the result of ``attributes_of``.
         is_check_remembered: Whether the type check depends only on the signature.
         passed_types: The signature that passed last, as a list.
+        has_lean_rule: Whether backpropagation may call :meth:`FunctionNode.backward` without
+            further preparation. False for a node with hooks.
         has_hooks: Whether hooks were added to the function itself. True only for the traits of a
             single node, see :meth:`with_hooks`.
     """
@@ -57,6 +59,7 @@ class NodeTraits:
         "checks_types",
         "has_array_rule",
         "has_hooks",
+        "has_lean_rule",
         "has_variable_rule",
         "is_check_remembered",
         "is_elementwise",
@@ -81,6 +84,7 @@ class NodeTraits:
         self.has_array_rule = has_array_rule
         self.checks_layouts = checks_layouts
         self.has_hooks = False
+        self.has_lean_rule = has_variable_rule and not accumulates
         self.is_elementwise = is_elementwise
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
@@ -114,6 +118,7 @@ class NodeTraits:
         """Returns a copy for a single node to which hooks were added."""
         traits = copy(self)
         traits.has_hooks = True
+        traits.has_lean_rule = False
         traits.passed_types = None
         traits.is_check_remembered = False
         return traits
