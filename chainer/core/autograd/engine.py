@@ -278,7 +278,9 @@ class BackwardPass:
             if type(gy) is not _ndarray:
                 gy = _to_rule_array(function, gy)
             return self._accumulate(function, targets, function.backward_arrays(targets, (gy,)))
-        function._know_output(node)  # rules on Variables may read 'outputs'
+        # Rules on Variables may read 'outputs'.
+        if function._output is None:
+            function._know_output(node)
         device = function._device
         if device is not None and not is_current(device):
             with device:
