@@ -99,8 +99,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
     # The usual case, with as few tests as possible and without a call: one of the last applications
-    # of this class had inputs of the same types and returned a tuple. The lists differ if the signature has
-    # more than dtypes and shapes, or if hooks were added to this function.
+    # of this class had inputs of the same types and returned a tuple. The lists differ if the
+    # signature has more than dtypes and shapes, or if hooks were added to this function.
     if self.inputs is not None:
         _give_outputs_away(self)
     if types in self._traits.passed_types and state.is_common and not state.hooks:
