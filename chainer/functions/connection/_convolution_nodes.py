@@ -273,6 +273,8 @@ class ConvolutionNDGradW(ConvolutionNode):
         dtype: Dtype of the weight.
     """
 
+    type_check_key = ()
+
     def __init__(
         self, geometry: ConvolutionGeometry, kernel: Any, ksize: Shape, dtype: DType
     ) -> None:
