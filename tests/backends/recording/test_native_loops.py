@@ -1,4 +1,4 @@
-"""Native loops by the provider of a stranger, which is written in Python here."""
+"""Native loops by the provider of a third party, which is written in Python here."""
 
 from __future__ import annotations
 
@@ -70,24 +70,22 @@ def interpreted(part, addresses):
 
 
 @pytest.fixture
-def stranger(monkeypatch):
+def foreign(monkeypatch):
     """Installs the provider; yields its implementation."""
     implementation = Interpreter(None)
-    kernel = Kernel(
-        "native_loops", "numpy:ndarray", "stranger", load=lambda backend: implementation
-    )
+    kernel = Kernel("native_loops", "numpy:ndarray", "foreign", load=lambda backend: implementation)
     monkeypatch.setattr(native, "_WORTH", 1e9)  # Python is slow, but its bits are those of NumPy
     monkeypatch.setattr(native, "_paying", {})
     register_kernel(kernel)
     try:
-        with chainer.using_config("kernels", ("stranger",)):
+        with chainer.using_config("kernels", ("foreign",)):
             yield implementation
     finally:
         registries.kernels.unregister(kernel.key)
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_random_programs(stranger, seed):
+def test_random_programs(foreign, seed):
     function = random_function(seed)
     draw = np.random.RandomState(seed + 100)
     batches = [[draw.randn(4, 4).astype("f") for _ in range(2)] for _ in range(3)]
@@ -124,14 +122,14 @@ def training(optimizer, kernels):
 
 
 @pytest.mark.parametrize("name", ["Adam", "SGD", "MomentumSGD", "RMSprop", "AdaDelta"])
-def test_training_has_the_same_bits(stranger, name):
+def test_training_has_the_same_bits(foreign, name):
     expected = training(getattr(chainer.optimizers, name)(), ())
-    found = training(getattr(chainer.optimizers, name)(), ("stranger",))
+    found = training(getattr(chainer.optimizers, name)(), ("foreign",))
     assert found[:2] == expected[:2]
 
 
-def test_number_of_calls(stranger):
-    *_, captured = training(chainer.optimizers.Adam(), ("stranger",))
+def test_number_of_calls(foreign):
+    *_, captured = training(chainer.optimizers.Adam(), ("foreign",))
     (entry,) = captured._machine.entries.values()
     calls, functions = [
         int(w) for w in entry.records[0].program.description.split() if w.isdigit()
@@ -146,16 +144,16 @@ def test_nothing_happens_without_a_provider():
     assert "native" not in captured.explain()
 
 
-def test_a_provider_that_computes_something_else_is_not_used(stranger, monkeypatch):
+def test_a_provider_that_computes_something_else_is_not_used(foreign, monkeypatch):
     monkeypatch.setattr(np, "multiply", np.add)  # of the interpreter; calls have the ufunc itself
     program, _ = record(lambda x: [x * x * x - x], np.ones((4, 4), "f"))
     assert "native" not in program.description
-    assert stranger.compiled
+    assert foreign.compiled
 
 
-def test_results_that_others_do_not_read_have_no_memory(stranger):
+def test_results_that_others_do_not_read_have_no_memory(foreign):
     program, _ = record(lambda x: [np.tanh(-(x * 2 + 1) * x - 3)], np.ones((4, 4), "f"))
-    (parts,) = stranger.compiled
+    (parts,) = foreign.compiled
     (loop,) = parts
     assert [name for name, _ in loop.steps] == [
         "multiply",
@@ -169,7 +167,7 @@ def test_results_that_others_do_not_read_have_no_memory(stranger):
 
 
 @pytest.mark.parametrize("treatment", ["warn", "raise", "ignore", "call"])
-def test_floating_point_errors(stranger, treatment):
+def test_floating_point_errors(foreign, treatment):
     """They are reported with the name of NumPy's function, and by the state of the caller."""
     told = []
     program, _ = record(lambda x, y: [(x / y) * 2 + x], np.ones(4, "f"), np.ones(4, "f"))
@@ -187,7 +185,7 @@ def test_floating_point_errors(stranger, treatment):
     assert len(told) == (treatment == "call")
 
 
-def test_errors_of_updates_in_place(stranger):
+def test_errors_of_updates_in_place(foreign):
     """The calls of NumPy begin with the values that the native function has overwritten."""
     link = chainer.Link()
     with link.init_scope():
@@ -215,7 +213,7 @@ def test_errors_of_updates_in_place(stranger):
     np.testing.assert_array_equal(after, link.w.array)
 
 
-def test_treatments_of_the_step(stranger):
+def test_treatments_of_the_step(foreign):
     def step(x):
         with np.errstate(divide="raise"):
             y = 1 / x * 3
@@ -229,7 +227,7 @@ def test_treatments_of_the_step(stranger):
         captured(np.zeros(3, "f"))
 
 
-def test_files_have_the_calls_of_numpy(stranger, tmp_path):
+def test_files_have_the_calls_of_numpy(foreign, tmp_path):
     np.random.seed(0)
     model = L.Classifier(L.Linear(4, 3))
     optimizer = chainer.optimizers.Adam().setup(model)
@@ -252,7 +250,7 @@ def test_files_have_the_calls_of_numpy(stranger, tmp_path):
         assert captured(x, t).array.tobytes() == loaded(x, t).array.tobytes()
 
 
-def test_large_arguments_are_not_copied(stranger):
+def test_large_arguments_are_not_copied(foreign):
     def function(x):
         return [(x * 2 + 1).sum()]
 

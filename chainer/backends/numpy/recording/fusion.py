@@ -38,7 +38,7 @@ _MOST_BYTES_COPIED = 1 << 16
 #: Memory that native functions may need beyond the memory of the calls.
 _SPARE_BYTES = 1 << 18
 
-#: Stands for what reads results after the last call.
+#: The reader of results after the last call.
 _END = -1
 
 Parents = dict[Buffer, tuple[Buffer, int]]
