@@ -159,6 +159,8 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         array([1.])
     """
 
+    is_elementwise = True
+
     retained_inputs = (0,)
 
     @property
