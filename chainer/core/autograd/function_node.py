@@ -503,10 +503,16 @@ class FunctionNode:
         """Returns a tuple of the retained input variables; None for an array that is gone."""
         if not self._retained_inputs:
             return ()
-        nodes = [self.input_nodes[i] for i in self._retained_inputs]
-        variables = [node.get_variable() for node in nodes]
+        nodes = self.input_nodes
         gone: Any = None
-        return tuple([gone if variable._array is None else variable for variable in variables])
+        variables: list[Variable] = []
+        for i in self._retained_inputs:
+            # Without the call of get_variable() in the usual case: rules on Variables begin here.
+            variable = nodes[i]._variable()
+            if variable is None:
+                variable = nodes[i].get_variable()
+            variables.append(gone if variable._array is None else variable)
+        return tuple(variables)
 
     def get_retained_outputs(self) -> Variables:
         """Returns a tuple of the retained output variables.

@@ -293,6 +293,7 @@ class ConvolutionNDGradW(ConvolutionNode):
     """
 
     is_multilinear = True
+    type_check_key = ()
 
     def __init__(
         self, geometry: ConvolutionGeometry, kernel: Any, ksize: Shape, dtype: DType

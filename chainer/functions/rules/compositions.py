@@ -33,6 +33,8 @@ class DifferentiableComposition(FunctionNode):
         variable([0.        , 2.71828183])
     """
 
+    type_check_key = ()
+
     def __init__(self, composition: Composition) -> None:
         self._composition = composition
 

@@ -27,6 +27,7 @@ class GradientNode(FunctionNode):
 
     # Whether arrays have to be converted depends on the function, not on this class.
     accepts_opaque_arrays = True
+    type_check_key = ()
 
     def __init__(self, function: Any, targets: Indexes, grad_outputs: Grads) -> None:
         self._function = function
@@ -113,6 +114,7 @@ class Tangent(FunctionNode):
     """
 
     accepts_opaque_arrays = True
+    type_check_key = ()
 
     def __init__(
         self, function: PiecewiseLinearFunction, directions: Indexes, wanted: Indexes

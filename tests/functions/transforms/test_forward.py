@@ -114,7 +114,7 @@ def test_gradients_of_tangents_reach_parameters_and_primals():
 def test_without_backpropagation_tangents_have_no_graph():
     link = L.Linear(3, 2)
     with chainer.no_backprop_mode():
-        y, t = chainer.jvp(
+        _y, t = chainer.jvp(
             lambda x: F.softmax(link(x)), (X.astype("f")[None],), (T.astype("f")[None],)
         )
     assert t.creator is None
@@ -122,10 +122,10 @@ def test_without_backpropagation_tangents_have_no_graph():
 
 
 def test_auxiliary_results():
-    y, t, aux = chainer.jvp(lambda x: (x**2, "text"), (X,), (T,), has_aux=True)
+    _y, t, aux = chainer.jvp(lambda x: (x**2, "text"), (X,), (T,), has_aux=True)
     closed(t, 2 * X * T)
     assert aux == "text"
-    y, pull, aux = chainer.vjp(lambda x: (x**2, {"shape": x.shape}), X, has_aux=True)
+    _y, pull, aux = chainer.vjp(lambda x: (x**2, {"shape": x.shape}), X, has_aux=True)
     closed(pull(T)[0], 2 * X * T)
     assert aux == {"shape": (3,)}
     for transform in (chainer.jacfwd, chainer.jacrev):
