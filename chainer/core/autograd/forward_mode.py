@@ -107,7 +107,7 @@ def tangents_of(function: FunctionNode, moving: Indexes, tangents: Variables) ->
         moving: Indexes of the inputs that have tangents.
         tangents: These tangents.
     """
-    if function.is_elementwise and _has_one_type(function):
+    if (function.is_elementwise or function.is_pointwise) and _has_one_type(function):
         return _of_elementwise(function, moving, tangents)
     if function.is_linear:
         return _of_linear(function, moving, tangents)

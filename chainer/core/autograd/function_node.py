@@ -74,6 +74,9 @@ class FunctionNode:
         is_elementwise: Whether each element of the outputs depends on the elements of the inputs at
             the same place only. The outputs then must have equal shapes, and the inputs the same
             memory layout, which the outputs get.
+        is_pointwise: Whether each element of the outputs depends on the elements of the inputs at
+            the same place only, wherever inputs and outputs have one shape. Unlike
+            ``is_elementwise`` it says nothing about memory layouts.
         is_linear: Whether the outputs are a linear function of all inputs together, such as a sum.
             Then :meth:`tangents` is :meth:`forward` again. Declare it if ``forward`` may be called
             again, on a copy of the node.
@@ -115,6 +118,7 @@ class FunctionNode:
     type_check_key: ClassVar[tuple[str, ...] | None] = None
     accepts_opaque_arrays: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
+    is_pointwise: ClassVar[bool] = False
     is_linear: ClassVar[bool] = False
     is_multilinear: ClassVar[bool] = False
     keeps_layout: ClassVar[bool] = False
@@ -453,7 +457,8 @@ class FunctionNode:
         functions.
 
         The default is right for all functions whose gradient can be differentiated. It is fast for
-        classes that declare :attr:`is_elementwise`, :attr:`is_linear` or :attr:`is_multilinear`.
+        classes that declare :attr:`is_elementwise`, :attr:`is_pointwise`, :attr:`is_linear` or
+        :attr:`is_multilinear`.
         For others it differentiates :meth:`backward`, which takes longer than a rule of its own.
 
         Args:

@@ -15,7 +15,7 @@ class ELU(OneFloat, KernelFunction):
         alpha: Limit for large negative values, negated.
     """
 
-    is_elementwise = True
+    is_pointwise = True
 
     accepts_opaque_arrays = True
 

@@ -11,7 +11,7 @@ from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 class Sigmoid(OneFloat, KernelFunction):
     """Logistic function."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     accepts_opaque_arrays = True
     operation = sigmoid_operation

@@ -12,7 +12,7 @@ from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 class Softplus(OneFloat, KernelFunction):
     """Smooth approximation of the rectified linear unit."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     retained_inputs = (0,)
 

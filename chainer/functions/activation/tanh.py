@@ -23,7 +23,7 @@ from chainer.functions.rules import (
 class Tanh(OneFloat, KernelFunction):
     """Hyperbolic tangent function."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
@@ -56,7 +56,7 @@ class TanhGrad(ExpressionFunction):
         x: Input of the hyperbolic tangent; not used.
     """
 
-    is_elementwise = True
+    is_pointwise = True
 
     type_check_key = ()
     retained_inputs = (0, 1)

@@ -16,7 +16,7 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value, array_o
 class Clip(OneFloat, UnaryFunction):
     """Limits elements to a range."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     retained_inputs = (0,)
 

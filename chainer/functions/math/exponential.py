@@ -14,7 +14,7 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Exp(OneFloat, UnaryFunction):
     """Exponential function."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     label = "exp"
     # The derivative is the output, which the functions that follow keep anyway.
@@ -30,7 +30,7 @@ class Exp(OneFloat, UnaryFunction):
 class Log(OneFloat, UnaryFunction):
     """Natural logarithm; base class of the logarithms to other bases."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     label = "log"
     retained_inputs = (0,)

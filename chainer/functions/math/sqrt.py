@@ -11,7 +11,7 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Sqrt(OneFloat, UnaryFunction):
     """Elementwise square root."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     label = "sqrt"
     # The derivative is computed from the output, so that no root is computed twice.

@@ -11,7 +11,7 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Square(OneFloat, UnaryFunction):
     """Elementwise square."""
 
-    is_elementwise = True
+    is_pointwise = True
 
     label = "square"
     retained_inputs = (0,)

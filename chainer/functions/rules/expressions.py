@@ -163,7 +163,7 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         array([1.])
     """
 
-    is_elementwise = True
+    is_pointwise = True
 
     retained_inputs = (0,)
 
