@@ -163,6 +163,8 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         array([1.])
     """
 
+    is_pointwise = True
+
     retained_inputs = (0,)
 
     @property
