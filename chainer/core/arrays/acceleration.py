@@ -238,14 +238,12 @@ def participants() -> list[Participant]:
     for kernel in kernels:
         if kernel.speedup is not None:
             found.setdefault(kernel.provider, []).append(kernel)
-    return [
-        Participant(
-            name,
-            tuple(sorted({kernel.operation for kernel in own})),
-            next(filter(None, [resolve(kernel.unavailable)() for kernel in own]), None),
-        )
-        for name, own in sorted(found.items())
-    ]
+    result: list[Participant] = []
+    for name, own in sorted(found.items()):
+        reasons: list[str | None] = [resolve(kernel.unavailable)() for kernel in own]
+        operations = tuple(sorted({kernel.operation for kernel in own}))
+        result.append(Participant(name, operations, next(filter(None, reasons), None)))
+    return result
 
 
 def advice(policy: KernelPolicy) -> str:
