@@ -95,13 +95,6 @@ class LinkModule(Module):
             module = module._modules[owner]
         return module, name
 
-    def _owner(self, path: str) -> tuple[Any, str]:
-        *owners, name = path[1:].split("/")
-        link: Any = self.link
-        for owner in owners:
-            link = link[int(owner)] if isinstance(link, chainer.ChainList) else getattr(link, owner)
-        return link, name
-
     def _share(self) -> tuple[list[Parameter], list[Any]]:
         """Makes the link use the memory of the module, and returns the parameters of both."""
         parameters: list[Parameter] = []
