@@ -220,7 +220,7 @@ def layer_of_link(link: Link) -> Layer | None:
 def is_unit(link: Link) -> bool:
     """Returns whether a link is converted as a whole, with the links below it."""
     known = layer_of_link(link) is not None or type(link).__name__ in NO_COUNTERPART
-    return known or bool(list(link.params(include_uninit=True))) and not list(link.children())
+    return known or (bool(list(link.params(include_uninit=True))) and not list(link.children()))
 
 
 def arrays_of(link: Link) -> dict[str, np.ndarray]:
