@@ -72,15 +72,19 @@ def from_state_dict(
     if state_dict is None:
         if module is None:
             raise ValueError("state_dict or module must be given")
-        state_dict = module.state_dict()
+        state_dict = _own_tensors(module)
+    tensors = dict(state_dict)
     used: set[str] = set()
     values: list[tuple[Link, str, np.ndarray]] = []
     for path, child, layer, name, _ in _pairs(link, module, args):
         prefix = f"{name}." if name else ""
+        known = set(layer.to_torch(child, arrays_of(child)))
+        # Names of an nn.LSTM of one layer have its number.
+        known |= {f"{key}_l0" for key in known}
         own = {
             key.removeprefix(prefix): as_array(tensor, key)
-            for key, tensor in state_dict.items()
-            if key.startswith(prefix) and key not in used
+            for key, tensor in tensors.items()
+            if key.startswith(prefix) and key.removeprefix(prefix) in known
         }
         used |= {prefix + key for key in own}
         try:
@@ -96,7 +100,7 @@ def from_state_dict(
             if made[key].shape != old.shape:
                 raise ValueError(f"{where}: the shape is {old.shape}, got {made[key].shape}")
             values.append((child, key, made[key]))
-    unused = sorted(set(state_dict) - used)
+    unused = sorted(set(tensors) - used)
     if unused:
         raise ValueError(f"state_dict has {', '.join(unused[:5])}, which no layer of the link uses")
     for child, key, value in values:

@@ -94,6 +94,13 @@ class Call:
             raise UnsupportedError(f"{self.operator} with an input {index} that is computed")
         return [int(n) for n in np.reshape(value, -1)]
 
+    def shape(self, index: int) -> str:
+        """Returns a shape as source text: numbers, or a list that the model computes."""
+        value = self.constant(index)
+        if value is None:
+            return f"{self[index]}.tolist()"
+        return str(tuple([int(n) for n in np.reshape(value, -1)]))
+
     def number(self, index: int) -> str | None:
         """Returns an input as a literal if it is one constant number."""
         value = self.constant(index)
@@ -118,7 +125,7 @@ class Call:
 def literal(number: Any) -> str:
     """Returns a number as source text, with the fewest digits that give it back."""
     if isinstance(number, np.generic):
-        if number.dtype.kind == "f":
+        if isinstance(number, np.floating):
             short = float(np.format_float_positional(number, unique=True, trim="0"))
             return literal(short)
         number = number.item()

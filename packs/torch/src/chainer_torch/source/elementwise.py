@@ -191,7 +191,9 @@ def _with(template: str, **defaults: float) -> Writer:
 
 def _gelu(call: Call) -> str:
     approximate = call.get("approximate", "none")
-    return f"F.gelu({call[0]})" if approximate == "none" else f'F.gelu({call[0]}, "tanh")'
+    return (
+        f"F.gelu({call[0]})" if approximate == "none" else f'F.gelu({call[0]}, approximate="tanh")'
+    )
 
 
 WRITERS: dict[str, Writer] = {

@@ -34,6 +34,23 @@ def _slice(x, starts, ends, axes, steps):
         x = x.index_select(axis, index)
     return x
 ''',
+    "_pad": '''
+def _pad(x, before, after, mode):
+    """Pads with elements of the tensor: the nearest, the mirrored, or those of the other end."""
+    for axis, (first, last) in enumerate(zip(before, after)):
+        if first or last:
+            n = x.shape[axis]
+            index = torch.arange(-first, n + last)
+            if mode == "edge":
+                index = index.clamp(0, n - 1)
+            elif mode == "wrap":
+                index = index % n
+            else:
+                index = (index + n - 1) % max(2 * (n - 1), 1) - (n - 1)
+                index = index.abs()
+            x = x.index_select(axis, index)
+    return x
+''',
     "_gather_nd": '''
 def _gather_nd(x, index):
     """Takes elements or parts by index tuples, which are the last axis of the index."""

@@ -100,9 +100,11 @@ def _pool(call: Call) -> str:
 
 def _batch_normalization(call: Call) -> str:
     if call.get("training_mode"):
-        raise call.unsupported("in training mode")
-    eps = literal(float(call.get("epsilon", 1e-5)))
-    return f"F.batch_norm({call[0]}, {call[3]}, {call[4]}, {call[1]}, {call[2]}, eps={_short(eps)})"
+        # The other outputs are for running statistics, which a graph of test mode does not update.
+        text = f"F.batch_norm({call[0]}, None, None, {call[1]}, {call[2]}, True, eps={_eps(call)})"
+        others = len(call.outputs) - 1
+        return f"({text}{', None' * others})" if others else text
+    return f"F.batch_norm({call[0]}, {call[3]}, {call[4]}, {call[1]}, {call[2]}, eps={_eps(call)})"
 
 
 def _short(eps: str) -> str:

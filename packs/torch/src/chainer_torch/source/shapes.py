@@ -13,6 +13,8 @@ _FAR = 2**31 - 1
 
 
 def _reshape(call: Call) -> str:
+    if call.has(1) and call.constant(1) is None:
+        return f"{call[0]}.reshape({call.shape(1)})"
     shape = call.ints(1, "shape")
     assert shape is not None
     if not call.get("allowzero"):
@@ -92,33 +94,59 @@ def _slice(call: Call) -> str:
 
 
 def _expand(call: Call) -> str:
-    return call.helper("_expand", call[0], tuple(call.ints(1) or ()))
+    return call.helper("_expand", call[0], call.shape(1))
 
 
 def _tile(call: Call) -> str:
     return f"torch.tile({call[0]}, {tuple(call.ints(1) or ())})"
 
 
-def padded(x: str, before: Sequence[int], after: Sequence[int], value: str, mode: str = "") -> str:
-    """Returns source text that pads the last axes."""
+def padded(x: str, before: Sequence[int], after: Sequence[int], value: str) -> str:
+    """Returns source text that pads the last axes with a number."""
     # F.pad counts from the last axis.
     pads = [n for pair in zip(reversed(before), reversed(after), strict=True) for n in pair]
     while len(pads) > 2 and pads[-2:] == [0, 0]:
         pads = pads[:-2]
-    end = f', mode="{mode}"' if mode else f", value={value}"
-    return f"F.pad({x}, {tuple(pads)}{end})"
+    return f"F.pad({x}, {tuple(pads)}, value={value})"
 
 
 def _pad(call: Call) -> str:
     pads, mode = call.ints(1, "pads"), call.get("mode", "constant")
     if pads is None or call.has(3):
         raise call.unsupported("of chosen axes")
-    if mode not in ("constant", "reflect", "edge"):
-        raise call.unsupported(f"with mode {mode}")
     half = len(pads) // 2
-    names = {"constant": "", "reflect": "reflect", "edge": "replicate"}
+    if mode != "constant":
+        return call.helper("_pad", call[0], pads[:half], pads[half:], f'"{mode}"')
     value = call.scalar(2) if call.has(2) else str(call.get("value", 0))
-    return padded(call[0], pads[:half], pads[half:], value, names[mode])
+    return padded(call[0], pads[:half], pads[half:], value)
+
+
+def _resize(call: Call) -> str:
+    sizes, mode = call.ints(3), call.get("mode", "nearest")
+    where = call.get("coordinate_transformation_mode", "half_pixel")
+    if sizes is None or mode != "linear" or where not in ("align_corners", "half_pixel"):
+        raise call.unsupported(f"with mode {mode} and {where}")
+    kind = {1: "linear", 2: "bilinear", 3: "trilinear"}[len(sizes) - 2]
+    return (
+        f'F.interpolate({call[0]}, size={tuple(sizes[2:])}, mode="{kind}", '
+        f"align_corners={where == 'align_corners'})"
+    )
+
+
+def _grid_sample(call: Call) -> str:
+    mode = call.get("mode", "linear").replace("bilinear", "linear").replace("linear", "bilinear")
+    return (
+        f'F.grid_sample({call[0]}, {call[1]}, mode="{mode}", '
+        f'padding_mode="{call.get("padding_mode", "zeros")}", '
+        f"align_corners={bool(call.get('align_corners', 0))})"
+    )
+
+
+def _scatter_elements(call: Call) -> str:
+    name = {"none": "scatter", "add": "scatter_add"}.get(call.get("reduction", "none"))
+    if name is None:
+        raise call.unsupported(f"with reduction {call.get('reduction')}")
+    return f"{call[0]}.{name}({call.get('axis', 0)}, {call[1]}.long(), {call[2]})"
 
 
 def _cast(call: Call) -> str:
@@ -158,8 +186,7 @@ def _space_to_depth(call: Call) -> str:
 
 def _constant_of_shape(call: Call) -> str:
     value = np.reshape(call.get("value", np.zeros(1, np.float32)), -1)[0]
-    shape = tuple(call.ints(0) or ())
-    return f"torch.full({shape}, {value.item()!r}, dtype={torch_dtype(value.dtype)})"
+    return f"torch.full({call.shape(0)}, {value.item()!r}, dtype={torch_dtype(value.dtype)})"
 
 
 WRITERS: dict[str, Writer] = {
@@ -172,9 +199,12 @@ WRITERS: dict[str, Writer] = {
     "Gather": _gather,
     "GatherElements": lambda c: f"torch.gather({c[0]}, {c.get('axis', 0)}, {c[1]}.long())",
     "GatherND": lambda c: c.helper("_gather_nd", c[0], c[1]),
+    "GridSample": _grid_sample,
     "OneHot": _one_hot,
     "Pad": _pad,
     "Reshape": _reshape,
+    "Resize": _resize,
+    "ScatterElements": _scatter_elements,
     "ScatterND": lambda c: c.helper(
         "_scatter_nd", c[0], c[1], c[2], c.get("reduction", "none") == "add"
     ),
