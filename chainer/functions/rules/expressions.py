@@ -164,6 +164,8 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         array([1.])
     """
 
+    is_pointwise = True
+
     retained_inputs = (0,)
 
     @property
