@@ -89,6 +89,9 @@ def points(calls, number):
     ("calls", "number"), [(1, 40), (2, 40), (3, 60)], ids=["recorded", "compared", "repeated"]
 )
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+# Python drops an exception in the callback of a weak reference. Where the recorder misses one, the
+# step runs as it is written.
+@pytest.mark.filterwarnings("ignore:.*cannot be captured, and runs as it is written:UserWarning")
 def test_ctrl_c(calls, number):
     before, after = Step(calls).state(), Step(calls + 1).state()
     seen = set()
