@@ -211,7 +211,8 @@ def _svg(parts: list[str], width: float, height: float, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width + 4:.0f}" '
         f'height="{height + 4:.0f}" viewBox="-2 -2 {width + 4:.0f} {height + 4:.0f}" '
-        'style="max-width: 100%; height: auto" font-family="monospace" font-size="12" text-anchor="middle">'
+        'style="max-width: 100%; height: auto" font-family="monospace" font-size="12" '
+        'text-anchor="middle">'
         f"<title>{escape(title)}</title>"
         '<defs><marker id="chainer-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z" fill="#888"/></marker></defs>'

@@ -248,7 +248,8 @@ class TestProgressBar:
         assert "%" not in shown
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # its import fails
         trainer_with(tmp_path, E.ProgressBar(update_interval=1), stop=stop).run()
-        assert capsys.readouterr().out.count("\n") in (1, 2)  # the next one is due in the next minute
+        # The next line is due in the next minute.
+        assert capsys.readouterr().out.count("\n") in (1, 2)
 
     @pytest.mark.parametrize(("epochs", "interval", "lines"), [(2, 1, 4), (50, 1, 11), (50, 30, 3)])
     def test_log_of_a_job_is_short(self, tmp_path, capsys, epochs, interval, lines):
