@@ -9,8 +9,9 @@ from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
-from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
+from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import expect_bias, expect_weighted
@@ -59,6 +60,23 @@ class LinearFunction(FunctionNode):
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
 
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        # The product of x and W, and the sum with b, if that moves.
+        found = dict(zip(moving, tangents, strict=True))
+        bias = found.pop(2, None)
+        total = None
+        for i, tangent in found.items():
+            x, W = self.get_retained_inputs()
+            inputs = (x, tangent) if i else (tangent, W)
+            # The kernel adds the tangent of the bias in the same pass.
+            taken, bias = (inputs, None) if bias is None else ((*inputs, bias), None)
+            part = LinearFunction().apply(taken)[0]
+            total = part if total is None else total + part
+        if total is None and bias is not None:
+            shape = (self.input_shape(0)[0], bias.shape[0])
+            total = broadcast_to(bias, shape)
+        return (total,)
+
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays
         (gy,) = grad_outputs
@@ -80,6 +98,8 @@ class LinearFunction(FunctionNode):
 
 class LinearGradData(FunctionNode):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
+
+    is_multilinear = True
 
     accepts_opaque_arrays = True
     type_check_key = ()
@@ -119,6 +139,8 @@ class LinearGradData(FunctionNode):
 
 class LinearGradWeight(FunctionNode):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
+
+    is_multilinear = True
 
     accepts_opaque_arrays = True
     type_check_key = ()
