@@ -3,9 +3,9 @@
     python -m scripts.site.screenshots site pictures
 
 ``make docs-pictures`` runs it. Takes the start page, one page of each kind and the results of a
-search, at two widths, in light and dark colors. The pages are opened as files, without a server. Exits with
-1 if the search finds nothing or if a page has an error. It needs the extra ``browser-test`` and
-Chromium.
+search, at two widths, in light and dark colors. The pages are opened as files, without a server.
+Exits with 1 if the search finds nothing or if a page has an error. It needs the extra
+``browser-test`` and Chromium.
 """
 
 from __future__ import annotations
