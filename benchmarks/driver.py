@@ -77,7 +77,8 @@ class Result:
     Attributes:
         base: The peer that others are compared with.
         missing: ``(case, peer)`` -> why that peer has no such case.
-        notes: Results that differ between peers of one framework.
+        compares_frameworks: Whether results must agree among all peers.
+        notes: Results that differ between peers of one framework, or of all.
         errors: Texts of what failed in a worker; nothing that failed is left out.
     """
 
@@ -90,6 +91,7 @@ class Result:
     budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
     mean_budgets: dict[str, float] = field(default_factory=dict)
     row_budgets: list[tuple[str, str, float]] = field(default_factory=list)
+    compares_frameworks: bool = False
     peers: list[str] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)
     versions: dict[str, dict[str, str | None]] = field(default_factory=dict)
@@ -174,6 +176,7 @@ def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | Non
     result.mean_budgets.update(loaded["mean_budgets"])
     if peer.framework == "chainer":
         result.row_budgets = [tuple(budget) for budget in loaded["row_budgets"]]
+        result.compares_frameworks = loaded["compares_frameworks"]
     return loaded
 
 
@@ -239,12 +242,16 @@ def _ask(
 def _compare(
     case: str, values: dict[str, list[float] | None], clients: dict[str, Client], result: Result
 ) -> None:
-    """Notes when a peer's result differs from that of the first peer of the same framework."""
+    """Notes when a peer's result differs from the result of the first peer of the same framework.
+
+    Peers of all frameworks are compared if the program says so.
+    """
     first: dict[str, tuple[str, list[float]]] = {}
     for name, value in values.items():
         if value is None:
             continue
-        reference_name, reference = first.setdefault(clients[name].peer.framework, (name, value))
+        group = "" if result.compares_frameworks else clients[name].peer.framework
+        reference_name, reference = first.setdefault(group, (name, value))
         same = len(value) == len(reference) and all(
             math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
             for a, b in zip(value, reference, strict=False)

@@ -24,6 +24,9 @@ A program is a Python file with a docstring, whose first line is its title, and 
     compared with. Default: none.
 ``BASE``
     The peer that others are compared with. Default ``"ours"``.
+``COMPARES_FRAMEWORKS``
+    Whether the results of all peers must agree, not only among the peers of each framework.
+    Default False.
 ``PEERS``
     Names of the peers to run with when the command line names none. Default: those of all others.
 ``THREADS``

@@ -76,6 +76,7 @@ class Worker:
             "mean_budgets": getattr(module, "MEAN_BUDGETS", {}),
             "row_budgets": getattr(module, "ROW_BUDGETS", []),
             "base": getattr(module, "BASE", "ours"),
+            "compares_frameworks": getattr(module, "COMPARES_FRAMEWORKS", False),
             "cases": list(self.cases),
         }
 

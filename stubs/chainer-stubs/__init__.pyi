@@ -110,12 +110,9 @@ from chainer.distributions.distribution import (
 from chainer.functions import array as array
 from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
-from chainer.functions.transforms import (
-    hessian as hessian,
-    hvp as hvp,
-    jacrev as jacrev,
-    vjp as vjp,
-)
+from chainer.functions.transforms.forward import jacfwd as jacfwd, jvp as jvp
+from chainer.functions.transforms.reverse import jacrev as jacrev, vjp as vjp
+from chainer.functions.transforms.second_order import hessian as hessian, hvp as hvp
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,

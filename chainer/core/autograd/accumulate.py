@@ -116,7 +116,9 @@ class VariableSums:
     def pop(self, node: VariableNode) -> Variable | None:
         """Removes the gradient of a node and returns it; None if it was not reached."""
         terms = self.sums.pop(node, None)
-        return None if terms is None else add_variables(terms)
+        if terms is None:
+            return None
+        return terms[0] if len(terms) == 1 else add_variables(terms)
 
     def get(self, node: VariableNode) -> Variable | None:
         """Returns the gradient of a node, which stays in the sums."""

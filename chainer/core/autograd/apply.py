@@ -29,6 +29,7 @@ from chainer.core.autograd.input_types import (
     refuse_uninitialized,
 )
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
+from chainer.core.autograd.node_traits import RECENT_SIGNATURES
 from chainer.core.autograd.retained_checksums import remember_checksums
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import CHECK_SCHEDULED, NO_GRADIENT, VariableNode
@@ -97,12 +98,12 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     if not is_usual:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
-    # The usual case, with as few tests as possible and without a call: the last application of this
-    # class had inputs of the same types and returned a tuple. The lists differ if the signature has
-    # more than dtypes and shapes, or if hooks were added to this function.
+    # The usual case, with as few tests as possible and without a call: one of the last applications
+    # of this class had inputs of the same types and returned a tuple. The lists differ if the
+    # signature has more than dtypes and shapes, or if hooks were added to this function.
     if self.inputs is not None:
         _give_outputs_away(self)
-    if types == self._traits.passed_types and state.is_common and not state.hooks:
+    if types in self._traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
     else:
         outputs = _run(self, in_data, types, state)
@@ -283,11 +284,11 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     if state.type_check:
         # Some checks depend only on dtypes, shapes and some attributes. Such a check runs once for
         # each signature, because it takes longer than a small operation. Most calls have the
-        # signature of the previous call, often as the same tuple objects. Comparing them takes
+        # signature of a recent call, often as the same tuple objects. Comparing them takes
         # less time than hashing them.
         if traits.attributes_of is not None:
             types.append(traits.attributes_of(self))
-        if types != traits.passed_types:
+        if types not in traits.passed_types:
             if traits.is_check_remembered:
                 signature = tuple(types)
                 if signature not in traits.checked_signatures:
@@ -307,8 +308,8 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
         raise _not_a_tuple(self, outputs)
     # Remembered only after the tests above: for remembered types :func:`apply` does not test again
     # whether the outputs are a tuple.
-    if state.type_check and traits.is_check_remembered:
-        traits.passed_types = types
+    if state.type_check and traits.is_check_remembered and types not in traits.passed_types:
+        traits.passed_types = (types, *traits.passed_types[: RECENT_SIGNATURES - 1])
     return outputs
 
 

@@ -77,6 +77,7 @@ class BackwardPass:
         "_create_graph",
         "_heap",
         "_is_common",
+        "_is_lean",
         "_is_plain",
         "_paths",
         "_pushed",
@@ -117,6 +118,8 @@ class BackwardPass:
         )
         # In the usual case a function with a rule on arrays needs no preparation at all.
         self._is_common = self._is_plain and not (state.hooks or state.debug)
+        # Nothing happens around rules: the other passes need few tests for each function, too.
+        self._is_lean = not (retain_grad or state.hooks or state.debug)
         self.seeds: dict[VariableNode, Variable] = {}
         #: Functions to visit: rank, number, function, and the output node where it was reached.
         self._heap: list[tuple[int, int, FunctionNode, VariableNode]] = []
@@ -237,6 +240,13 @@ class BackwardPass:
                 function._know_output(node)  # hooks may read 'outputs'
             elif function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
+        elif (
+            self._is_lean
+            and not node._marks
+            and (function._traits.has_lean_rule if self.on_variables else function._has_direct_rule)
+            and function is not self._unseeded
+        ):
+            return self._visit_lean(node, function)
         else:
             if self._paths is not None:
                 if function not in self._paths:
@@ -250,6 +260,44 @@ class BackwardPass:
             with device:
                 return self._visit_observed(function, targets, gys)
         return self._visit_observed(function, targets, gys)
+
+    def _visit_lean(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
+        """Does the work of :meth:`_visit` for one output, if there is nothing to observe."""
+        targets = function._targets
+        if self._paths is not None:
+            found = self._paths.get(function)
+            if found is None:
+                return None
+            targets = found
+        sums = self.sums
+        is_target = self._targets is not None and node in self._targets
+        gy = sums.get(node) if is_target else sums.pop(node)
+        if gy is None or not targets:
+            return None
+        if not self.on_variables:
+            if type(gy) is not _ndarray:
+                gy = _to_rule_array(function, gy)
+            return self._accumulate(function, targets, function.backward_arrays(targets, (gy,)))
+        # Rules on Variables may read 'outputs'.
+        if function._output is None:
+            function._know_output(node)
+        device = function._device
+        if device is not None and not is_current(device):
+            with device:
+                gxs = self._call_rule(function, targets, (gy,))
+                return self._accumulate(function, targets, gxs)
+        try:
+            gxs = function.backward(targets, (gy,))
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            _explain_unretained(function, error)
+            raise
+        if type(gxs) is not tuple or len(gxs) != len(targets):
+            gxs = gradients_of_targets(function, targets, gxs)
+        variable_class = VariableNode.variable_class
+        for gx in gxs:
+            if type(gx) is not variable_class and gx is not None:
+                _array_of(function, gx)
+        return self._accumulate(function, targets, gxs)
 
     def _visit_observed(
         self, function: FunctionNode, targets: Indexes, gys: Gradients
@@ -290,6 +338,7 @@ class BackwardPass:
         reached = self.sums.sums
         following: VariableNode | None = None
         others: list[VariableNode] | None = None
+        is_added = False
         for i, gx in zip(targets, gxs):
             x = inputs[i]
             if gx is None:
@@ -309,6 +358,7 @@ class BackwardPass:
                     reached[x] = [gx] if on_variables else gx
                 else:
                     self.sums.add(x, gx)
+                    is_added = True
                     if x not in self.waiting:
                         continue
                     self.waiting.discard(x)
@@ -328,7 +378,7 @@ class BackwardPass:
                 if creator is not None:
                     self._push(x, creator)
             following = None
-        if on_variables:
+        if is_added and on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)
         return following
 

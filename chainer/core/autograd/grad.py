@@ -20,6 +20,7 @@ from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable_node import NO_GRADIENT
 from chainer.core.config.configuration import using_config
 from chainer.core.misuse import MisuseWarning
 
@@ -269,25 +270,41 @@ def _paths_between(
     are visited. The creators of outputs and targets are visited in any case: gradients of all their
     outputs may have to be retained.
     """
-    roots = [node.creator_node for node in outputs]
-    functions: set[FunctionNode] = set()
-    pending = list(roots)
+    paths: dict[FunctionNode, Indexes] = {}
+    # Functions, and their outputs that lead to the outputs of the program.
+    reached: dict[FunctionNode, list[VariableNode]] = {}
+    for node in (*outputs, *targets):
+        function = node._creator_node
+        if function is not None:
+            paths[function] = ()
+    # What has a lower rank than all targets is not computed from them.
+    lowest = min([node._rank for node in targets], default=0)
+    pending = list(outputs)
     while pending:
-        function = pending.pop()
-        if function is None or function in functions:
+        node = pending.pop()
+        function = node._creator_node
+        if function is None:
             continue
-        functions.add(function)
-        pending.extend([x.creator_node for x in function.inputs or () if x.requires_grad])
+        if function in reached:
+            reached[function].append(node)
+            continue
+        reached[function] = [node]
+        for x in function.inputs or ():
+            if x._rank > lowest and x._creator_node is not None and not x._marks & NO_GRADIENT:
+                pending.append(x)
+    for node in targets:
+        function = node._creator_node
+        if function is not None:
+            reached.setdefault(function, []).append(node)
     reachable = set(targets)
-    ends = [*roots, *[node.creator_node for node in targets]]
-    paths: dict[FunctionNode, Indexes] = {f: () for f in ends if f is not None}
-    functions.update(paths)
-    for function in sorted(functions, key=lambda f: f.rank):
+    for function in sorted(reached, key=lambda f: reached[f][0]._rank):
         inputs = function.inputs or ()
         indexes = tuple([i for i, x in enumerate(inputs) if x in reachable])
         if function in paths:
             paths[function] = indexes
-        if any([inputs[i].requires_grad for i in indexes]):
-            paths[function] = indexes
-            reachable.update([y for r in function.outputs or () if (y := r()) is not None])
+        for i in indexes:
+            if not inputs[i]._marks & NO_GRADIENT:
+                paths[function] = indexes
+                reachable.update(reached[function])
+                break
     return paths

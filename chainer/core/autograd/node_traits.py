@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 #: shapes never repeat from filling the memory.
 _SIGNATURE_LIMIT = 1024
 
+#: Number of signatures with which inputs are compared before their signature is looked up. The
+#: layers of a small network and the gradients of gradients have a few shapes each.
+RECENT_SIGNATURES = 8
+
 #: The methods that say how a function is differentiated. The most derived class that defines one
 #: of them decides which one is used.
 _RULES = ("backward", "backward_accumulate", "backward_arrays")
@@ -43,7 +47,9 @@ class NodeTraits:
         checked_signatures: Signatures that have passed the type check: dtypes and shapes of the
             inputs, followed by the result of ``attributes_of``.
         is_check_remembered: Whether the type check depends only on the signature.
-        passed_types: The signature that passed last, as a list.
+        passed_types: The signatures that passed last, as lists, the last one first.
+        has_lean_rule: Whether backpropagation may call :meth:`FunctionNode.backward` without
+            further preparation. False for a node with hooks.
         has_hooks: Whether hooks were added to the function itself. True only for the traits of a
             single node, see :meth:`with_hooks`.
     """
@@ -57,6 +63,7 @@ class NodeTraits:
         "checks_types",
         "has_array_rule",
         "has_hooks",
+        "has_lean_rule",
         "has_variable_rule",
         "is_check_remembered",
         "is_elementwise",
@@ -81,6 +88,7 @@ class NodeTraits:
         self.has_array_rule = has_array_rule
         self.checks_layouts = checks_layouts
         self.has_hooks = False
+        self.has_lean_rule = has_variable_rule and not accumulates
         self.is_elementwise = is_elementwise
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
@@ -89,7 +97,7 @@ class NodeTraits:
         self.attributes_of: Callable[[FunctionNode], Hashable] | None = (
             attrgetter(*signature_attributes) if signature_attributes else None
         )
-        self.passed_types: list[Hashable] | None = None
+        self.passed_types: tuple[list[Hashable], ...] = ()
 
     @classmethod
     def of_class(cls, node_class: type[FunctionNode], base: type[FunctionNode]) -> NodeTraits:
@@ -114,7 +122,8 @@ class NodeTraits:
         """Returns a copy for a single node to which hooks were added."""
         traits = copy(self)
         traits.has_hooks = True
-        traits.passed_types = None
+        traits.has_lean_rule = False
+        traits.passed_types = ()
         traits.is_check_remembered = False
         return traits
 

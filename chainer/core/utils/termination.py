@@ -10,6 +10,28 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+class _Deferred:
+    """The end of a program that has to wait for code which must not end midway.
+
+    Attributes:
+        depth: Number of such pieces of code that the main thread is in.
+        status: Exit status, if the signal has come meanwhile.
+    """
+
+    depth = 0
+    status: int | None = None
+
+    def exit(self) -> None:
+        """Ends the program, unless a piece of code around this one has to be completed."""
+        if self.depth == 0:
+            status, self.status = self.status, None
+            raise SystemExit(status)
+
+
+#: While its depth is positive, SIGTERM waits for :meth:`_Deferred.exit`.
+deferred = _Deferred()
+
+
 @contextmanager
 def sigterm_raises_system_exit() -> Generator[None]:
     """Inside the block SIGTERM raises SystemExit, as Ctrl-C raises KeyboardInterrupt.
@@ -33,7 +55,11 @@ def sigterm_raises_system_exit() -> Generator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
             return
-        raise SystemExit(128 + number)
+        if deferred.depth and deferred.status is None:
+            deferred.status = 128 + number
+        else:  # a second signal does not wait
+            deferred.status = None
+            raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, handle)
     try:

@@ -15,6 +15,8 @@ class ELU(OneFloat, KernelFunction):
         alpha: Limit for large negative values, negated.
     """
 
+    is_pointwise = True
+
     accepts_opaque_arrays = True
 
     def __init__(self, alpha: float = 1.0) -> None:

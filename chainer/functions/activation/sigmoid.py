@@ -11,6 +11,8 @@ from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 class Sigmoid(OneFloat, KernelFunction):
     """Logistic function."""
 
+    is_pointwise = True
+
     accepts_opaque_arrays = True
     operation = sigmoid_operation
     # The gradient is a formula of the output, which the functions that follow keep anyway.

@@ -12,6 +12,8 @@ from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 class Softplus(OneFloat, KernelFunction):
     """Smooth approximation of the rectified linear unit."""
 
+    is_pointwise = True
+
     retained_inputs = (0,)
 
     def __init__(self, beta: float = 1.0) -> None:

@@ -23,6 +23,8 @@ from chainer.functions.rules import (
 class Tanh(OneFloat, KernelFunction):
     """Hyperbolic tangent function."""
 
+    is_pointwise = True
+
     # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
 
@@ -53,6 +55,8 @@ class TanhGrad(ExpressionFunction):
     Args:
         x: Input of the hyperbolic tangent; not used.
     """
+
+    is_pointwise = True
 
     type_check_key = ()
     retained_inputs = (0, 1)

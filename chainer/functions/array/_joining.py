@@ -13,6 +13,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class Join(ExpressionFunction):
     """Base of the three; subclasses say how arrays are lifted and which axis joins them."""
 
+    is_linear = True
+
     type_check_key = ()
 
     #: Number of axes from which on arrays are joined as they are.

@@ -16,6 +16,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Valu
 class Broadcast(ExpressionFunction):
     """Broadcasting of several inputs to their common shape."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -41,6 +43,8 @@ class Broadcast(ExpressionFunction):
 
 class BroadcastTo(UnaryFunction):
     """Broadcasting of an input to a given shape."""
+
+    is_linear = True
 
     type_check_key = ("_shape",)
 

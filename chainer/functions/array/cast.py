@@ -15,6 +15,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 class Cast(UnaryFunction):
     """Converts an array to a dtype."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def __init__(self, typ: Any) -> None:

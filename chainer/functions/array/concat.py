@@ -18,6 +18,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class Concat(ExpressionFunction):
     """Joins arrays along an axis."""
 
+    is_linear = True
+
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
 

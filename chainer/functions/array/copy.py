@@ -25,6 +25,8 @@ class Copy(FunctionNode):
         out_device: Target device.
     """
 
+    is_linear = True
+
     type_check_key = ()
 
     def __init__(self, in_device: Any, out_device: Any = _NOT_GIVEN) -> None:

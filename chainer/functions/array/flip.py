@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Flip(UnaryFunction):
     """Reverses an array along an axis."""
 
+    is_linear = True
+
     type_check_key = ("axis",)
 
     def __init__(self, axis: int) -> None:

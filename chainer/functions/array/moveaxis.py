@@ -23,6 +23,8 @@ class Moveaxis(UnaryFunction):
         destination: A tuple of the same length.
     """
 
+    is_linear = True
+
     type_check_key = ("source", "destination")
 
     def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:

@@ -15,6 +15,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class ShapeChange(UnaryFunction):
     """Base class of functions that change the shape of their input and nothing else."""
 
+    is_linear = True
+
     argument_names = ("x",)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:

@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Rollaxis(UnaryFunction):
     """Moves an axis to before another one."""
 
+    is_linear = True
+
     type_check_key = ("axis", "start")
 
     def __init__(self, axis: int, start: int) -> None:

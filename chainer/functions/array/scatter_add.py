@@ -17,6 +17,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class ScatterAdd(ExpressionFunction):
     """Adds values to selected elements of a copy of an array."""
 
+    is_linear = True
+
     type_check_key = ("indexed_ndim",)
 
     def __init__(self, slices: Any) -> None:

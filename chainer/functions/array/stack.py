@@ -15,6 +15,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class Stack(ExpressionFunction):
     """Joins arrays along a new axis."""
 
+    is_linear = True
+
     type_check_key = ("axis",)
 
     def __init__(self, axis: int) -> None:

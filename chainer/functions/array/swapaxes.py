@@ -12,6 +12,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 class Swapaxes(UnaryFunction):
     """Exchanges two axes."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def __init__(self, axis1: int, axis2: int) -> None:

@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Tile(UnaryFunction):
     """Puts copies of an array side by side."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def __init__(self, reps: Any) -> None:

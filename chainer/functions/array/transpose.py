@@ -13,6 +13,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 class Transpose(UnaryFunction):
     """Permutes the dimensions of an input without copy."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def __init__(self, axes: tuple[int, ...] | None = None) -> None:

@@ -45,7 +45,9 @@ from chainer.functions._spatial_dimensions import (
     check_out_size,
     component,
 )
+from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
 from chainer.functions.connection._convolution_checks import (
     as_outsize,
     check_convolution_types,
@@ -146,6 +148,23 @@ class _SizedNode(ConvolutionNode):
             )
         compute = kernel.backward_data if self.transposed else kernel.forward
         return (compute(x, W, b, out_size, geometry),)
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        # The product of x and W, and the sum with b.
+        out_size = self.outs
+        assert out_size is not None
+        compute = self.deconvolve if self.transposed else self.convolve
+        x, W = self.get_retained_inputs()
+        total: Variable | None = None
+        for i, tangent in zip(moving, tangents, strict=True):
+            if i < 2:
+                part = compute(x, tangent, out_size) if i else compute(tangent, W, out_size)
+            else:
+                channels = tangent.shape[0]
+                column = reshape(tangent, (1, channels, *[1] * len(out_size)))
+                part = cast(broadcast_to(column, (x.shape[0], channels, *out_size)), x.dtype)
+            total = part if total is None else total + part
+        return (total,)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
         x, W = self.get_retained_inputs()
@@ -272,6 +291,9 @@ class ConvolutionNDGradW(ConvolutionNode):
         ksize: Spatial size of the weight.
         dtype: Dtype of the weight.
     """
+
+    is_multilinear = True
+    type_check_key = ()
 
     def __init__(
         self, geometry: ConvolutionGeometry, kernel: Any, ksize: Shape, dtype: DType

@@ -9,18 +9,12 @@ from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
-from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
+from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules import (
-    ExpressionFunction,
-    Ops,
-    Value,
-    Values,
-    expect_bias,
-    expect_weighted,
-)
+from chainer.functions.rules import expect_bias, expect_weighted
 
 
 class LinearFunction(FunctionNode):
@@ -66,6 +60,23 @@ class LinearFunction(FunctionNode):
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
 
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        # The product of x and W, and the sum with b, if that moves.
+        found = dict(zip(moving, tangents, strict=True))
+        bias = found.pop(2, None)
+        total = None
+        for i, tangent in found.items():
+            x, W = self.get_retained_inputs()
+            inputs = (x, tangent) if i else (tangent, W)
+            # The kernel adds the tangent of the bias in the same pass.
+            taken, bias = (inputs, None) if bias is None else ((*inputs, bias), None)
+            part = LinearFunction().apply(taken)[0]
+            total = part if total is None else total + part
+        if total is None and bias is not None:
+            shape = (self.input_shape(0)[0], bias.shape[0])
+            total = broadcast_to(bias, shape)
+        return (total,)
+
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays
         (gy,) = grad_outputs
@@ -81,11 +92,18 @@ class LinearFunction(FunctionNode):
         return tuple(gradients)
 
 
-class LinearGradData(ExpressionFunction):
+# A linear function and its two gradients are the gradients of each other, so that gradients of any
+# order are computed by the same kernel, and by one node for each.
+
+
+class LinearGradData(FunctionNode):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
 
+    is_multilinear = True
+
     accepts_opaque_arrays = True
-    retained_inputs = (0, 1)
+    type_check_key = ()
+    _retained_inputs = (0, 1)
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -94,19 +112,39 @@ class LinearGradData(ExpressionFunction):
         W, gy = inputs
         return (self._kernel.backward_data(gy, W),)
 
-    def gradients(self, ops: Ops, targets: Indexes, W: Value, gy: Value, ggx: Value) -> Values:
-        rules = {
-            0: lambda: ops.cast(ops.matmul(gy, ggx, transa=True), W.dtype),
-            1: lambda: ops.linear(ggx, W),
-        }
-        return tuple([rules[i]() for i in targets])
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        W, gy = self.get_retained_inputs()
+        (ggx,) = grad_outputs
+        assert ggx is not None
+        return tuple(
+            [
+                LinearFunction().apply((ggx, W))[0]
+                if i
+                else LinearGradWeight(self._kernel, W.dtype).apply((ggx, gy))[0]
+                for i in target_input_indexes
+            ]
+        )
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        W, gy = self.retained_input_arrays
+        (ggx,) = grad_outputs
+        kernel = self._kernel
+        return tuple(
+            [
+                kernel.forward(ggx, W, None) if i else kernel.backward_weight(ggx, gy, W.dtype)
+                for i in target_input_indexes
+            ]
+        )
 
 
-class LinearGradWeight(ExpressionFunction):
+class LinearGradWeight(FunctionNode):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
 
+    is_multilinear = True
+
     accepts_opaque_arrays = True
-    retained_inputs = (0, 1)
+    type_check_key = ()
+    _retained_inputs = (0, 1)
 
     def __init__(self, kernel: Any, w_dtype: DType) -> None:
         self._kernel = kernel
@@ -116,12 +154,29 @@ class LinearGradWeight(ExpressionFunction):
         x, gy = inputs
         return (self._kernel.backward_weight(x, gy, self._w_dtype),)
 
-    def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value, ggW: Value) -> Values:
-        rules = {
-            0: lambda: ops.cast(ops.matmul(gy, ggW), x.dtype),
-            1: lambda: ops.linear(x, ggW),
-        }
-        return tuple([rules[i]() for i in targets])
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        x, gy = self.get_retained_inputs()
+        (ggW,) = grad_outputs
+        assert ggW is not None
+        return tuple(
+            [
+                LinearFunction().apply((x, ggW))[0]
+                if i
+                else LinearGradData(self._kernel).apply((ggW, gy))[0]
+                for i in target_input_indexes
+            ]
+        )
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        x, gy = self.retained_input_arrays
+        (ggW,) = grad_outputs
+        kernel = self._kernel
+        return tuple(
+            [
+                kernel.forward(x, ggW, None) if i else kernel.backward_data(gy, ggW)
+                for i in target_input_indexes
+            ]
+        )
 
 
 def linear(

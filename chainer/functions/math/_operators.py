@@ -6,7 +6,10 @@ from typing import ClassVar
 
 import numpy
 
-from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Indexes
+from chainer import functions
+from chainer.core.autograd.forward_mode import sum_of
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Grads, Indexes, Variables
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
@@ -34,6 +37,19 @@ class BroadcastingFunction(ExpressionFunction):
         return tuple(
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
         )
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        # Each partial derivative is diagonal in the shape of the output, to which tangents are
+        # broadcast as the operands were.
+        values = self.retained_variables()
+        (reference,) = self.outputs or (None,)
+        node = None if reference is None else reference()
+        total: Variable | None = None
+        for i, tangent in zip(moving, tangents, strict=True):
+            if node is not None and tangent.shape != node.shape:
+                tangent = functions.broadcast_to(tangent, node.shape)
+            total = sum_of(total, self.partials(functions, (i,), *values, tangent)[0])
+        return (total,)
 
     # The base class does the same by way of gradients(). Here is a shortcut: nothing is summed
     # where no shape was broadcast, and operators of small arrays take as long as the calls around

@@ -16,6 +16,8 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value, array_o
 class Clip(OneFloat, UnaryFunction):
     """Limits elements to a range."""
 
+    is_pointwise = True
+
     retained_inputs = (0,)
 
     def __init__(self, x_min: float | Array | None, x_max: float | Array | None) -> None:

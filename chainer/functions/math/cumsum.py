@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Cumsum(UnaryFunction):
     """Cumulative sum along an axis."""
 
+    is_linear = True
+
     type_check_key = ("axis",)
 
     def __init__(self, axis: int | None = None) -> None:

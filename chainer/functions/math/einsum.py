@@ -40,6 +40,8 @@ class DiagEinSum(ExpressionFunction):
         out_shape (tuple of int): Shape of the output.
     """
 
+    is_multilinear = True
+
     type_check_key = ("in_subs", "out_sub")
 
     def __init__(self, in_subs: str, out_sub: str, out_shape: Shape | None) -> None:

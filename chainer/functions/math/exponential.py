@@ -14,6 +14,8 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Exp(OneFloat, UnaryFunction):
     """Exponential function."""
 
+    is_pointwise = True
+
     label = "exp"
     # The derivative is the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
@@ -27,6 +29,8 @@ class Exp(OneFloat, UnaryFunction):
 
 class Log(OneFloat, UnaryFunction):
     """Natural logarithm; base class of the logarithms to other bases."""
+
+    is_pointwise = True
 
     label = "log"
     retained_inputs = (0,)

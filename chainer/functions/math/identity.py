@@ -10,6 +10,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class Identity(ExpressionFunction):
     """Returns its inputs."""
 
+    is_linear = True
+
     type_check_key = ()
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -52,6 +52,7 @@ class MatMul(ExpressionFunction):
 
     argument_names = ("a", "b")
 
+    is_multilinear = True
     label = "MatMul"
     type_check_key = ("transa", "transb")
     retained_inputs = (0, 1)

@@ -11,6 +11,8 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Sqrt(OneFloat, UnaryFunction):
     """Elementwise square root."""
 
+    is_pointwise = True
+
     label = "sqrt"
     # The derivative is computed from the output, so that no root is computed twice.
     retained_outputs = (0,)

@@ -11,6 +11,8 @@ from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 class Square(OneFloat, UnaryFunction):
     """Elementwise square."""
 
+    is_pointwise = True
+
     label = "square"
     retained_inputs = (0,)
 

@@ -20,6 +20,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class Sum(ReducesAxes, UnaryFunction):
     """Sum of array elements over given axes."""
 
+    is_linear = True
+
     keepdims = False
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -36,6 +38,8 @@ class Sum(ReducesAxes, UnaryFunction):
 
 class SumTo(UnaryFunction):
     """Sum over the axes along which a shape would be repeated: the opposite of broadcasting."""
+
+    is_linear = True
 
     type_check_key = ("_shape",)
 

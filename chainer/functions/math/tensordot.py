@@ -32,6 +32,8 @@ class TensorDot(ExpressionFunction):
         dtype: Dtype of the output; by default the dtype of the inputs.
     """
 
+    is_multilinear = True
+
     argument_names = ("a", "b")
 
     type_check_key = ()

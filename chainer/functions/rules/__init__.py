@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Composition,
         DifferentiableComposition,
         gradients_of_composition,
+        tangents_of_composition,
     )
     from chainer.functions.rules.expressions import (
         ElementwiseFunction,
@@ -79,6 +80,7 @@ __all__ = [
     "expect_weighted",
     "gradients_of_composition",
     "once_differentiable",
+    "tangents_of_composition",
 ]
 
 # Imported at first use. A package that imports its modules can be stopped by a thread that imports
@@ -92,6 +94,7 @@ _NAMES: dict[str, str] = {
     "Composition": ".compositions",
     "DifferentiableComposition": ".compositions",
     "gradients_of_composition": ".compositions",
+    "tangents_of_composition": ".compositions",
     "ElementwiseFunction": ".expressions",
     "ExpressionFunction": ".expressions",
     "UnaryFunction": ".expressions",

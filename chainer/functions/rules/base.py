@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
+from chainer.functions.rules.formulas.tracing import Programs
 
 Ops: TypeAlias = Any
 """The functions of ``chainer.functions`` by their names, for arrays or for Variables."""
@@ -33,6 +34,9 @@ class RuleFunction(FunctionNode):
 
     retained_inputs: ClassVar[Indexes] = ()
     retained_outputs: ClassVar[Indexes] = ()
+    _formulas: ClassVar[Programs] = Programs()
+    #: Whether gradients of gradients are zeros, and not None, where they depend on nothing.
+    _gradients_have_zeros: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -42,6 +46,8 @@ class RuleFunction(FunctionNode):
                     f"{attribute} of {cls.__name__} must be a tuple of indexes, such as (0,), "
                     f"got {getattr(cls, attribute)!r}"
                 )
+        #: Programs of the rule. Each class has its own, and they are gone with the class.
+        cls._formulas = Programs(cls._gradients_have_zeros)
         # Set once per class. This saves two method calls per application of the function.
         cls._retained_inputs = cls.retained_inputs
         cls._retained_outputs = cls.retained_outputs

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, Variables
+from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
 from chainer.functions.rules.base import Ops, Value, Values, as_constants, as_outputs
-from chainer.functions.rules.compositions import evaluate, gradients_of_composition
+from chainer.functions.rules.compositions import (
+    evaluate,
+    gradients_of_composition,
+    tangents_of_composition,
+)
 from chainer.functions.rules.kernels import KernelFunction
 
 
@@ -55,6 +59,13 @@ class ComposedFunction(KernelFunction):
     def retained_variables(self) -> Variables:
         # The composition computes everything from the inputs.
         return self.get_retained_inputs()
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        inputs = self.get_retained_inputs()
+        # The rules of a function that keeps other arrays say how it is differentiated.
+        if len(inputs) != len(self.input_nodes):
+            return super().tangents(moving, tangents)
+        return tangents_of_composition(self.compose, inputs, moving, tangents)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         count = len(self._retained_inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
@@ -32,6 +33,8 @@ class DifferentiableComposition(FunctionNode):
         variable([0.        , 2.71828183])
     """
 
+    type_check_key = ()
+
     def __init__(self, composition: Composition) -> None:
         self._composition = composition
 
@@ -43,6 +46,65 @@ class DifferentiableComposition(FunctionNode):
         return gradients_of_composition(
             self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        return tangents_of_composition(
+            self._composition, self.get_retained_inputs(), moving, tangents
+        )
+
+
+def tangents_of_composition(
+    composition: Composition,
+    inputs: Sequence[Variable],
+    moving: Sequence[int],
+    tangents: Sequence[Variable],
+) -> Grads:
+    """Returns the tangents of a composition, which can be differentiated in turn.
+
+    Args:
+        composition: Function of Variables that returns a tuple of Variables.
+        inputs: Its inputs.
+        moving: Indexes of the inputs that have tangents.
+        tangents: These tangents.
+
+    Returns:
+        tuple: One tangent for each output; None where it does not move.
+
+    Example:
+        >>> from chainer.functions.rules import tangents_of_composition
+        >>> x, t = chainer.Variable(np.array([3.])), chainer.Variable(np.array([1.]))
+        >>> tangents_of_composition(lambda x: (x ** 2,), [x], [0], [t])
+        (variable([6.]),)
+    """
+    with using_config("enable_backprop", True):
+        # Other nodes than those of the inputs: an input may depend on another one, but the results
+        # must be partial derivatives.
+        taken = [_moving_input(x) if i in moving else x for i, x in enumerate(inputs)]
+        outputs = composition(*taken)
+    return tuple(
+        push_forward(outputs, {taken[i].node: t for i, t in zip(moving, tangents, strict=True)})
+    )
+
+
+class _MovingInput(FunctionNode):
+    """The input of a composition, as another node of the graph."""
+
+    is_elementwise = True
+    is_linear = True
+    accepts_opaque_arrays = True
+    type_check_key = ()
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return inputs
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        return grad_outputs
+
+
+def _moving_input(x: Variable) -> Variable:
+    # A Variable that requires no gradient would cut the graph of the composition.
+    source = x if x.requires_grad else Variable(x.array)
+    return _MovingInput().apply((source,))[0]
 
 
 def gradients_of_composition(

@@ -17,6 +17,7 @@ from chainer.functions.rules.base import (
     Values,
     explain_arguments,
 )
+from chainer.functions.rules.formulas.nodes import gradients_by_formula
 from chainer.functions.rules.type_checks import OneFloat
 
 
@@ -61,6 +62,9 @@ class ExpressionFunction(RuleFunction):
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         values = self.retained_variables()
+        gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
+        if gradients is not None:
+            return gradients
         try:
             return self.gradients(functions, target_input_indexes, *values, *grad_outputs)
         except TypeError as error:
@@ -158,6 +162,8 @@ class ElementwiseFunction(OneFloat, UnaryFunction):
         >>> x.grad
         array([1.])
     """
+
+    is_pointwise = True
 
     retained_inputs = (0,)
 

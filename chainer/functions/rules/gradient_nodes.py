@@ -9,7 +9,7 @@ from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Grads, Indexes, Variables
-from chainer.functions.rules.compositions import gradients_of_composition
+from chainer.functions.rules.compositions import gradients_of_composition, tangents_of_composition
 
 if TYPE_CHECKING:
     from chainer.functions.rules.kernels import KernelFunction
@@ -27,6 +27,7 @@ class GradientNode(FunctionNode):
 
     # Whether arrays have to be converted depends on the function, not on this class.
     accepts_opaque_arrays = True
+    type_check_key = ()
 
     def __init__(self, function: Any, targets: Indexes, grad_outputs: Grads) -> None:
         self._function = function
@@ -79,6 +80,9 @@ class FormulaGradient(GradientNode):
             self._formula, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
 
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        return tangents_of_composition(self._formula, self.get_retained_inputs(), moving, tangents)
+
     def _formula(self, *inputs: Variable) -> Variables:
         values, gys = inputs[: len(inputs) - len(self._given)], self._grad_outputs(inputs)
         return self._function.gradients(functions, self._found, *values, *gys)
@@ -87,6 +91,7 @@ class FormulaGradient(GradientNode):
 class LinearGradient(GradientNode):
     """Gradient that is a linear function of the gradients of the outputs, and of nothing else."""
 
+    is_linear = True
     _function: PiecewiseLinearFunction
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
@@ -109,6 +114,7 @@ class Tangent(FunctionNode):
     """
 
     accepts_opaque_arrays = True
+    type_check_key = ()
 
     def __init__(
         self, function: PiecewiseLinearFunction, directions: Indexes, wanted: Indexes
@@ -126,6 +132,10 @@ class Tangent(FunctionNode):
             inputs = tuple([backend_of(x).to_xp(x) for x in inputs])
         derivatives = self._function.jvp(self._directions, inputs)
         return tuple([derivatives[i] for i in self._wanted])
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        directions = tuple([self._directions[i] for i in moving])
+        return Tangent(self._function, directions, self._wanted).apply(tangents)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         gys: list[Variable | None] = [None] * len(self._function.outputs or ())

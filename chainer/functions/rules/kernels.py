@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
+from chainer.functions.rules.formulas.nodes import gradients_by_formula
 from chainer.functions.rules.gradient_nodes import FormulaGradient
 
 
@@ -39,6 +40,8 @@ class KernelFunction(RuleFunction):
     argument_names = ("x",)
 
     operation: ClassVar[Operation]
+    # As in gradients_of_composition().
+    _gradients_have_zeros = True
     _kernel: Any = None
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
@@ -75,4 +78,7 @@ class KernelFunction(RuleFunction):
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         values = self.retained_variables()
+        gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
+        if gradients is not None:
+            return gradients
         return FormulaGradient.gradients_of(self, values, target_input_indexes, grad_outputs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chainer.core.typing import Arrays, Grads, Indexes
-from chainer.functions.rules.gradient_nodes import LinearGradient
+from chainer.core.typing import Arrays, Grads, Indexes, Variables
+from chainer.functions.rules.gradient_nodes import LinearGradient, Tangent
 from chainer.functions.rules.kernels import KernelFunction
 
 
@@ -48,6 +48,9 @@ class PiecewiseLinearFunction(KernelFunction):
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         return LinearGradient.gradients_of(self, (), target_input_indexes, grad_outputs)
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        return Tangent(self, moving, tuple(range(len(self.outputs or ())))).apply(tangents)
 
 
 class LinearMap(PiecewiseLinearFunction):

@@ -12,6 +12,7 @@ import numpy as np
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
+from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
@@ -288,6 +289,28 @@ class Case:
         return (
             8 * (weighted(_STEP) - weighted(-_STEP)) - (weighted(2 * _STEP) - weighted(-2 * _STEP))
         ) / (12 * _STEP)
+
+    def tangents(self, directions: Sequence[np.ndarray]) -> tuple[Any, Any, Any]:
+        """Applies the function, and forward mode to its graph.
+
+        Args:
+            directions: Tangents of the inputs that get gradients.
+
+        Returns:
+            tuple: The inputs that get gradients, the outputs, and the tangents of the outputs (None
+            for zero).
+        """
+        xs, ys = self.call(self.arrays(), self.moving)
+        moving = [xs[i] for i in self.moving]
+        pairs = zip(moving, directions, strict=True)
+        given = {x.node: Variable(self.send(d, x.dtype), requires_grad=False) for x, d in pairs}
+        found = push_forward(ys, given) if given else [None] * len(ys)
+        for y, tangent in zip(ys, found, strict=True):
+            if tangent is not None:
+                self.check_place(tangent.array, "tangent")
+                assert tangent.dtype == y.dtype, f"tangent of {y.dtype} output is {tangent.dtype}"
+                assert tangent.shape == y.shape
+        return moving, ys, found
 
     def _moved(self, directions: Sequence[np.ndarray], step: float) -> list[np.ndarray]:
         hosts = [host.copy() for host in self.host]

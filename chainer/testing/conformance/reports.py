@@ -26,6 +26,7 @@ _CHECKS = {
     "test_forward": "forward",
     "test_backward": "backward",
     "test_double_backward": "double backward",
+    "test_forward_mode": "forward mode",
     "test_refuses": "refusals of bad inputs",
 }
 _LAYOUTS = ("contiguous", "strided", "empty", "zero-dim")

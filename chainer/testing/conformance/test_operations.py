@@ -12,6 +12,8 @@ import pytest
 
 from chainer.core import misuse
 from chainer.core.arrays.device import Device
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.conformance.harness import (
@@ -160,6 +162,47 @@ def test_double_backward(case: Case) -> None:
     expected = case.mixed_derivative(gys, ggxs, directions, moves)
     atol, rtol = case.tolerance.double
     assert_allclose(actual, expected, atol=atol, rtol=rtol)
+
+
+@each_case
+@misuse.ignored()
+def test_forward_mode(case: Case) -> None:
+    """Tangents agree with gradients and with finite differences, also when differentiated."""
+    spec = case.spec
+    gys = case.output_gradients(case.reference(case.host))
+    directions = case.unit_direction()
+    try:
+        xs, _ys, tangents = case.tangents(directions)
+    except RuntimeError:
+        # The default differentiates the gradient, which some functions refuse.
+        assert spec.gradient_order == 1, "forward mode is refused, but gradients have gradients"
+        return
+    hosts = [None if t is None else np.array(to_host(t)) for t in tangents]
+    if spec.gradient_order == 0:
+        assert all([t is None or not t.any() for t in hosts]), "tangents where gradients are zero"
+        return
+    actual = along(hosts, gys)
+    atol, rtol = case.tolerance.backward
+    assert_allclose(actual, case.slope(gys, directions), atol=atol, rtol=rtol)
+    gxs = case.gradients(gys, case.moving, recorded=False)
+    assert_allclose(actual, along(gxs, directions), atol=atol, rtol=rtol)
+    if spec.gradient_order > 1:
+        _check_gradients_of_tangents(case, gys, directions, xs, tangents)
+
+
+def _check_gradients_of_tangents(case: Case, gys, directions, xs, tangents) -> None:
+    pairs = [(t, gy) for t, gy in zip(tangents, gys, strict=True) if t is not None]
+    live = [(t, gy) for t, gy in pairs if gy is not None and t.requires_grad]
+    second = [None] * len(xs)
+    if live:
+        seeds = [Variable(case.send(gy, t.dtype), requires_grad=False) for t, gy in live]
+        second = grad([t for t, _ in live], xs, seeds, second)
+    hosts = [None if g is None else np.array(to_host(g)) for g in second]
+    others = case.unit_direction()
+    still = [None if gy is None else np.zeros_like(gy) for gy in gys]
+    expected = case.mixed_derivative(gys, directions, others, still)
+    atol, rtol = case.tolerance.double
+    assert_allclose(along(hosts, others), expected, atol=atol, rtol=rtol)
 
 
 def test_refuses(spec: OpSpec, device: Device) -> None:

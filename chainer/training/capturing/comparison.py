@@ -132,6 +132,22 @@ def difference(
         str: The name of a value that differs; None if there is none.
     """
     try:
+        names = _different(before, repeat, write, is_exact)
+    except Exception:
+        raise  # of the code of the program: the state is as the code has left it
+    except BaseException:  # such as Ctrl-C
+        before.restore()
+        raise
+    if isinstance(names, str):
+        return names
+    return f"{names[0]} differs from that of the {what}" if names else None
+
+
+def _different(
+    before: Snapshot, repeat: Callable[[], Found], write: Callable[[], Found], is_exact: bool
+) -> list[str] | str:
+    """Returns the names of values that differ, or why the record cannot run."""
+    try:
         recorded = repeat()
         recorded |= state_values(before, is_exact)
     except Exception as error:
@@ -144,8 +160,8 @@ def difference(
         name for name, value in written.items() if not are_same(recorded.get(name), value, is_exact)
     ]
     if names and not is_exact:
-        names = _not_rounded(before, names, recorded, written, write)
-    return f"{names[0]} differs from that of the {what}" if names else None
+        return _not_rounded(before, names, recorded, written, write)
+    return names
 
 
 def are_same(first: object, second: object, is_exact: bool) -> bool:

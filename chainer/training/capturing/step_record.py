@@ -26,6 +26,8 @@ from chainer.training.capturing.state import (
 )
 from chainer.training.capturing.structure import Structure, flatten, leaves_of, unflatten
 from chainer.training.capturing.substitution import Substitution
+from chainer.training.optimizers.interruptions import HeldSignals, remember, tell
+from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.optimizers.recorded_scalars import RecordedScalars
 
 
@@ -63,6 +65,7 @@ class StepRecord(Record):
         gradients: Parameters that get an output as gradient.
         cleared: Parameters whose gradients are None afterwards.
         counters: Slots of numbers that grow, and by how much.
+        optimizers: Optimizers whose updates the step makes.
     """
 
     program: Program
@@ -79,6 +82,7 @@ class StepRecord(Record):
         self.gradients: list[Parameter] = []
         self.cleared: list[Parameter] = []
         self.counters: list[tuple[dict[str, Any], str, int]] = []
+        self.optimizers: list[Optimizer] = []
 
     def __call__(self, found: Sequence[VariableLike], reporter: Reporter | None) -> Any:
         """Does what the step would do.
@@ -91,10 +95,27 @@ class StepRecord(Record):
         for slot in self.carried:
             value = cast(Any, slot.get())
             arguments.append(value.array if isinstance(value, Variable) else value)
-        for members, name, step in self.counters:
-            members[name] += step
-        if self.counters:
+        if not self.counters:  # without an update
+            return self._run(arguments, reporter)
+        for optimizer in self.optimizers:
+            tell(optimizer, stacklevel=6)
+        # As in an update that is written: it is completed, or the optimizers know.
+        held = HeldSignals()
+        previous = held.hold()
+        try:
+            for members, name, step in self.counters:
+                members[name] += step
             self.guards.expect_counts()
+            return self._run(arguments, reporter)
+        except BaseException as error:
+            for optimizer in self.optimizers:
+                remember(optimizer, optimizer.target.params() if optimizer.target else (), error)
+            raise
+        finally:
+            held.release(previous)
+
+    def _run(self, arguments: list[Array], reporter: Reporter | None) -> Any:
+        """Runs the program and puts its outputs in their places."""
         outputs = iter(self.program(arguments))
         if self._is_single and not self.constants:  # the usual case: a loss
             y = next(outputs)
@@ -214,6 +235,7 @@ class StepRecording:
                 slot.value = moved[id(slot.value)]
                 slot.set(slot.value)
         groups = self._numbers.groups()
+        record.optimizers = self._tree.optimizers
         record.guards = Guards(self._tree, self._changed, record.carried, groups)
         return record
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import _signal
 import warnings
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -27,6 +26,7 @@ from chainer.training.optimizers.hook_registry import HookRegistry
 from chainer.training.optimizers.hook_registry import _Hookable as _Hookable
 from chainer.training.optimizers.hooks.grouping import call_hook_for_params
 from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizers.interruptions import HeldSignals, forget, remember, tell
 from chainer.training.optimizers.loaded_state import check_optimizer
 from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
@@ -36,7 +36,7 @@ from chainer.training.optimizers.loss_scaling import (
 )
 from chainer.training.optimizers.misuse_checks import UpdateChecks
 from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
-from chainer.training.optimizers.updates import update_parameters
+from chainer.training.optimizers.updates import Updates
 
 if TYPE_CHECKING:
     from chainer.core.typing import DTypeLike
@@ -110,6 +110,7 @@ class Optimizer(Watched, CheckedKeywords):
                 else type(link).__name__
             )
             raise TypeError(f"optimization target must be a link, got {got}")
+        forget(self)
         self.target = link
         self.t = 0
         self.epoch = 0
@@ -264,6 +265,10 @@ class Optimizer(Watched, CheckedKeywords):
             RuntimeError: If :meth:`setup` was not called yet.
         """
         target = self._target()
+        if isinstance(serializer, Serializer):
+            tell(self, stacklevel=2)
+        else:
+            forget(self)
         self.t = serializer("t", self.t)
         self.epoch = serializer("epoch", self.epoch)
         if not isinstance(serializer, Serializer):
@@ -529,6 +534,8 @@ class GradientMethod(Optimizer):
         target = self.target
         if target is None:
             target = self._target()
+        if "_half_update" in self.__dict__:
+            tell(self, stacklevel=3)
         differentiated = False
         if lossfun is not None:
             with paced_collector():
@@ -582,23 +589,27 @@ class GradientMethod(Optimizer):
                 remove_loss_scale(param)
         self.call_hooks("pre")
         # From here on the update is completed, whatever the user types.
-        held = _HeldInterrupt()
+        held, updates = HeldSignals(), Updates()
         previous = held.hold()
         try:
             # As ``self.t += 1`` and all other changes of the update.
             self.__dict__["t"] = self.t + 1
             optimizer_changes.renew()
             if self.is_safe_to_update():
-                update_parameters(params)
+                try:
+                    updates.make(params)
+                except BaseException as error:
+                    if updates.is_undone:
+                        self.__dict__["t"] = self.t - 1
+                    else:
+                        remember(self, updates.unfinished(params), error)
+                    raise
                 checks.done(params)
             self._give_missing_gradients(params)
             self.call_hooks("post")
             self.update_loss_scale()
         finally:
-            if previous is not None:
-                _signal.signal(_signal.SIGINT, previous)
-        if held.received is not None and previous is not None:
-            previous(*held.received)
+            held.release(previous)
 
     def _give_missing_gradients(self, params: list[Parameter]) -> None:
         """Calls :meth:`reallocate_cleared_grads`, unless it has nothing to do."""
@@ -639,38 +650,6 @@ class GradientMethod(Optimizer):
             for param in self.target.params():
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
-
-
-class _HeldInterrupt:
-    """Holds Ctrl-C back while parameters are updated, so that no update is half done.
-
-    Only the handler that Python calls is replaced, not the signal mask: other threads could get the
-    signal. A second Ctrl-C is not held back: a hook may take long.
-
-    Attributes:
-        received: Arguments of the handler, if the signal has come.
-    """
-
-    received: tuple[int, Any] | None = None
-    _previous: Any = None
-
-    def hold(self) -> Callable[[int, Any], Any] | None:
-        """Replaces the handler and returns it; None where there is nothing to hold back."""
-        # The C functions: those of the module signal take as long as a small update.
-        previous: Any = _signal.getsignal(_signal.SIGINT)
-        if not callable(previous):
-            return None  # ignored, or left to the system
-        self._previous = previous
-        try:
-            _signal.signal(_signal.SIGINT, self)
-        except ValueError:  # handlers run in the main thread only, so this one is not interrupted
-            return None
-        return previous
-
-    def __call__(self, number: int, frame: Any) -> None:
-        if self.received is not None:
-            self._previous(number, frame)
-        self.received = number, frame
 
 
 add_foreign_attributes(Optimizer, ATTRIBUTES["Optimizer"])

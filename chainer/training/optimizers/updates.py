@@ -130,11 +130,33 @@ class Group:
 
 
 class Updates:
-    """One update of many parameters."""
+    """One update of many parameters.
 
-    __slots__ = ("_groups", "_known", "_plans")
+    Attributes:
+        is_undone: Whether an exception has come before any parameter was changed, so that all
+            counts are as before the update.
+    """
+
+    __slots__ = (
+        "_alone",
+        "_begun",
+        "_done",
+        "_groups",
+        "_is_running",
+        "_known",
+        "_plans",
+        "is_undone",
+    )
 
     def __init__(self) -> None:
+        self.is_undone = False
+        #: Whether a parameter may have been changed.
+        self._is_running = False
+        #: Rules that have begun, and their counts before.
+        self._begun: list[tuple[DeclaredRule, int]] = []
+        #: Groups and parameters whose updates are complete.
+        self._done: list[Group] = []
+        self._alone: list[Parameter] = []
         self._groups: list[Group] = []
         self._known: dict[Hashable, Plan] = {}
         self._plans: dict[Hashable, Plan] = {}
@@ -148,6 +170,7 @@ class Updates:
             grad: Its gradient.
             device: Its device, which is current; None if it need not be entered.
         """
+        self._begun.append((rule, rule.t))
         updated = param
         may_change = param.loss_scale is not None or rule._hooks.pre
         is_copied = False
@@ -184,11 +207,11 @@ class Updates:
         if group is None:
             group = plan.groups[how] = Group(kernel, plan, rule, scale)
             self._groups.append(group)
-        group.rows.append(row)
         if is_copied:
             group.copies.append(param.array)
         elif updated is not param:
             group.unfinished.append((rule, updated, param))
+        group.rows.append(row)  # last: a row counts as updated when its group has run
 
     def _plan(self, rule: DeclaredRule, array: Array, device: Device | None) -> Plan:
         """Returns the plan for a rule; the same one for rules with the same numbers."""
@@ -208,6 +231,8 @@ class Updates:
     def run(self) -> None:
         """Makes the updates that were added. An error in one group does not drop the others."""
         groups, self._groups = self._groups, []
+        if groups:
+            self._is_running = True
         for group in groups:
             # A plan and its groups refer to each other, which would keep the arrays alive.
             group.plan.groups.clear()
@@ -221,56 +246,90 @@ class Updates:
                 else:
                     with group.plan.device:
                         group.run()
+                self._done.append(group)
         finally:
             if groups:
                 self._groups = groups
                 self.run()
 
+    def make(self, params: Iterable[Parameter]) -> None:
+        """Updates parameters by their update rules.
 
-def update_parameters(params: Iterable[Parameter]) -> None:
-    """Updates parameters by their update rules.
+        The caller renews :data:`~chainer.training.optimizers.changes.optimizer_changes`.
 
-    The caller renews :data:`~chainer.training.optimizers.changes.optimizer_changes`.
+        Args:
+            params: Parameters.
+        """
+        layouts = LAYOUTS.are_in_use
+        try:
+            for param in params:
+                rule: Any = param.update_rule
+                array = param._array
+                if (
+                    # Asked of the class: an attribute of a mock is made up.
+                    getattr(type(rule), "is_grouped", False)
+                    and array is not None
+                    and type(param).update is Parameter.update
+                    and not (rule._hooks.pre and _looks_around(rule._hooks.pre.values()))
+                    and not rule._hooks.post
+                    and rule.__dict__.keys().isdisjoint(STEPS)
+                    # The array of a parameter with a memory layout is for its rule only.
+                    and not (layouts and param.layout is not None)
+                ):
+                    if not rule.enabled:
+                        continue
+                    grad = param._gradient
+                    # As param.grad, but faster for NumPy arrays.
+                    if grad.__class__ is not _ndarray or param._grad_var is not None:
+                        grad = param.grad
+                    if grad is not None:
+                        device = None if array.__class__ is _ndarray else _device_of(array)
+                        if device is None:
+                            self.add(rule, param, grad, None)
+                        else:
+                            with device:
+                                self.add(rule, param, grad, device)
+                        continue
+                # Code of a program may look at other parameters, so their updates are made before.
+                self.run()
+                self._is_running = True
+                param.update()
+                self._alone.append(param)
+        except BaseException:
+            if not self._is_running:
+                self._undo()
+            raise
+        finally:  # The rules have counted the updates, so an error in another must not drop them.
+            self.run()
 
-    Args:
-        params: Parameters.
-    """
-    updates = Updates()
-    layouts = LAYOUTS.are_in_use
-    try:
+    def _undo(self) -> None:
+        """Takes the counts of the rules back, whose parameters have not changed yet."""
+        for group in self._groups:
+            group.plan.groups.clear()  # as in run()
+        self._groups.clear()
+        for rule, count in reversed(self._begun):
+            rule.__dict__["t"] = count
+        self.is_undone = True
+
+    def unfinished(self, params: Iterable[Parameter]) -> list[Parameter]:
+        """Returns the parameters whose update may not be complete, after an exception.
+
+        Args:
+            params: Parameters that :meth:`make` was called with.
+        """
+        arrays = {id(row[0]) for group in self._done for row in group.rows}
+        alone = {id(param) for param in self._alone}
+        left: list[Parameter] = []
         for param in params:
-            rule: Any = param.update_rule
+            rule = param.update_rule
             array = param._array
-            if (
-                # Asked of the class: an attribute of a mock is made up.
-                getattr(type(rule), "is_grouped", False)
-                and array is not None
-                and type(param).update is Parameter.update
-                and not (rule._hooks.pre and _looks_around(rule._hooks.pre.values()))
-                and not rule._hooks.post
-                and rule.__dict__.keys().isdisjoint(STEPS)
-                # The array of a parameter with a memory layout is for its rule only.
-                and not (layouts and param.layout is not None)
-            ):
-                if not rule.enabled:
-                    continue
-                grad = param._gradient
-                # As param.grad, but faster for NumPy arrays.
-                if grad.__class__ is not _ndarray or param._grad_var is not None:
-                    grad = param.grad
-                if grad is not None:
-                    device = None if array.__class__ is _ndarray else _device_of(array)
-                    if device is None:
-                        updates.add(rule, param, grad, None)
-                    else:
-                        with device:
-                            updates.add(rule, param, grad, device)
-                    continue
-            # Code of a program may look at other parameters, so their updates are made before.
-            updates.run()
-            param.update()
-    finally:  # The rules have counted the updates, so an error in another must not drop them.
-        updates.run()
+            if rule is None or not rule.enabled or array is None or param._gradient is None:
+                continue  # there is nothing to be done
+            copy = getattr(rule, "_fp32_param", None)
+            updated = array if copy is None else copy._array
+            if not (id(updated) in arrays or id(param) in alone):
+                left.append(param)
+        return left
 
 
 def update_alone(rule: DeclaredRule, param: Parameter) -> None:

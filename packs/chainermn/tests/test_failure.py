@@ -1,5 +1,6 @@
 """A process fails, with ``chainer launch`` and with plain mpiexec."""
 
+import mmap
 import os
 import random
 import re
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from chainermn.launching import LaunchError, launch
 from chainermn.launching.finding import family_of, find_launcher
+from chainermn.launching.shared_memory import SharedMemory
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: A program that hangs is ended, and its test fails.
@@ -120,6 +122,31 @@ def test_no_shared_memory_is_left(way):
     segments = {name for line in lines for name in line.split()}
     assert segments, error
     assert not segments & set(os.listdir("/dev/shm"))
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs /dev/shm")
+def test_shared_memory_of_a_start_that_was_killed():
+    """A process that is killed before it has told its segments leaves none; others' files stay."""
+    own = os.getpid()
+    before = [Path("/dev/shm", f"{name}_{own}") for name in ("mpich_shm_before", "not_of_mpi")]
+    for path in before:
+        path.write_bytes(b"")
+    time.sleep(0.05)
+    memory = SharedMemory()
+    left = [Path("/dev/shm", f"mpich_shm_left{i}_{own}") for i in range(3)]
+    try:
+        for path in left:
+            path.write_bytes(b"0" * 4096)
+        memory.note([left[0].name, before[1].name, "../etc/passwd"])
+        memory.remove()
+        assert [path.exists() for path in left] == [False, True, True]
+        with left[1].open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ):
+            memory.remove(failed=True)
+            assert [path.exists() for path in left] == [False, True, False]
+        assert all(path.exists() for path in before)
+    finally:
+        for path in [*left, *before]:
+            path.unlink(missing_ok=True)
 
 
 def test_caught_exit_is_not_a_failure():

@@ -15,6 +15,7 @@ from chainer.training.optimizers import (
     hook_registry as hook_registry,
     hooks as hooks,
     hyperparameter as hyperparameter,
+    interruptions as interruptions,
     lamb as lamb,
     lion as lion,
     loaded_state as loaded_state,

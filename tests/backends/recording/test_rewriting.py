@@ -7,9 +7,10 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer.backends.numpy.recording import sums
+from chainer.backends.numpy.recording import alternatives
 from chainer.backends.numpy.recording.assignment import with_single_assignment
 from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.simplify import simplified
 from chainer.backends.numpy.recording.tape import Call, Kind
 
 FLOAT = np.dtype("f")
@@ -77,44 +78,123 @@ def test_a_product_is_computed_once():
         np.testing.assert_array_equal(captured(x).array, step(x).array)
 
 
+@pytest.fixture
+def worth(monkeypatch):
+    """Sets which share of the time another way may take; large numbers take any."""
+
+    def set_worth(share):
+        monkeypatch.setattr(alternatives, "_WORTH", share)
+        alternatives._fastest.cache_clear()
+
+    yield set_worth
+    alternatives._fastest.cache_clear()
+
+
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("dtype", ["e", "f", "d"])
 @pytest.mark.parametrize(
     ("shape", "axis"),
     [((24, 24, 3), 2), ((24, 24, 16), 1), ((300, 2), 1), ((300, 2), -1), ((40, 7, 9), (1,))],
 )
-def test_sums_have_the_bits_of_numpy(monkeypatch, shape, axis, dtype, keepdims):
-    monkeypatch.setattr(sums, "_WORTH", 1000.0)  # also where it takes longer
-    sums._fastest.cache_clear()
+def test_sums_have_the_bits_of_numpy(worth, shape, axis, dtype, keepdims):
+    worth(1000.0)
     rng = np.random.RandomState(0)
     captured = chainer.capture(
-        lambda x: F.sum(x * x, axis=axis, keepdims=keepdims), on_failure="error"
+        lambda x: F.sum(-x, axis=axis, keepdims=keepdims), on_failure="error"
     )
     for i in range(6):
         x = (rng.randn(*shape) * 10.0 ** rng.randint(-2, 2, shape)).astype(dtype)
         x.flat[::3] = 0
+        x[-2:] = [0, 1e-30][i % 2]
         if i > 3:
             x.flat[1] = [np.nan, np.inf][i - 4]
-        expected = F.sum(x * x, axis=axis, keepdims=keepdims).array
+        expected = F.sum(-x, axis=axis, keepdims=keepdims).array
         assert captured(x).array.tobytes() == expected.tobytes()
-    sums._fastest.cache_clear()
 
 
-def test_both_ways_are_used(monkeypatch):
-    monkeypatch.setattr(sums, "_WORTH", 1000.0)
-    sums._fastest.cache_clear()
-    for shape, axis, way in (((24, 24, 3), 2, sums._slices), ((24, 24, 16), 1, sums._axis_first)):
-        array = np.empty(shape, "f")
-        assert sums._fastest(array.shape, array.strides, array.dtype, axis) is way
-    sums._fastest.cache_clear()
+def rewritten(function, out_shape, *shapes, **kwargs):
+    """Returns the functions of the calls that take the place of one call."""
+    refs = [refer(np.zeros(shape, "f")) for shape in shapes]
+    out = refer(np.zeros(out_shape, "f"))
+    out.buffer.memory = None
+    calls = [Call(Kind.UFUNC, function, tuple(refs), kwargs, (out,))]
+    return [call.function for call in simplified(calls, [out], set())]
 
 
-def test_slow_ways_are_dropped(monkeypatch):
-    monkeypatch.setattr(sums, "_WORTH", 0.0)
-    sums._fastest.cache_clear()
-    array = np.empty((24, 24, 3), "f")
-    assert sums._fastest(array.shape, array.strides, array.dtype, 2) is None
-    sums._fastest.cache_clear()
+def refer(array):
+    return Ref(Buffer(array.nbytes, array), 0, array.shape, array.strides, array.dtype, array)
+
+
+def test_sums_become_additions_or_copies(worth):
+    worth(1000.0)
+    reduce = np.add.reduce
+    assert rewritten(reduce, (24, 24), (24, 24, 3), axis=2) == [np.add] * 3
+    assert rewritten(reduce, (24, 16), (24, 24, 16), axis=1) == [np.positive, reduce]
+    worth(0.0)
+    assert rewritten(reduce, (24, 24), (24, 24, 3), axis=2) == [reduce]
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_products_of_columns_and_rows_have_the_bits_of_matmul(worth, dtype):
+    worth(1000.0)
+    assert np.multiply in rewritten(np.matmul, (24, 32), (24, 1), (1, 32))
+    assert rewritten(np.matmul, (24, 32), (24, 2), (2, 32)) == [np.matmul]
+    captured = chainer.capture(lambda x, y: F.matmul(x, y, transb=True), on_failure="error")
+    rng = np.random.RandomState(0)
+    for _ in range(5):
+        x, y = rng.randn(24, 1).astype(dtype), rng.randn(32, 1).astype(dtype)
+        x[:6, 0] = y[:6, 0] = 0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30
+        with np.errstate(all="ignore"):
+            found, expected = captured(x, y).array, F.matmul(x, y, transb=True).array
+        assert alternatives.have_same_bits(found, expected)
+
+
+def test_signs_of_zeros_are_compared():
+    a = np.array([0.0, np.nan], "f")
+    assert alternatives.have_same_bits(a, np.array([0.0, -np.nan], "f"))
+    assert not alternatives.have_same_bits(a, np.array([-0.0, np.nan], "f"))
+    assert not alternatives.have_same_bits(a, np.array([0.0, 1.0], "f"))
+
+
+def test_products_with_the_gradient_of_a_sum_are_recorded():
+    """The gradient is an array that is filled with a number; a view would take another order."""
+    link = chainer.links.Linear(32, 1)
+
+    def step(x):
+        link.cleargrads()
+        F.sum(F.tanh(link(x)) * 0.7).backward()
+        return link.W.grad + F.sum(link(x)).array
+
+    captured = chainer.capture(step, link, on_failure="error")
+    for i in range(5):
+        x = np.random.RandomState(i).randn(24, 32).astype("f")
+        assert captured(x).tobytes() == step(x).tobytes()
+
+
+def test_elementwise_calls_read_the_number_that_fills_an_array():
+    x, s, y, z = Buffer(16, np.zeros(4, "f")), Buffer(4), Buffer(16), Buffer(16)
+    number = Ref(s, 0, (), (), FLOAT)
+    fill = Call(Kind.WRITE, np.ndarray.__setitem__, (ref(y), Ellipsis, number), {}, None)
+    first = Call(Kind.UFUNC, np.add.reduce, (ref(x),), {"axis": None}, (number,))
+    multiply = ufunc(np.multiply, ref(z), ref(x), ref(y))
+    calls = simplified([first, fill, multiply], [ref(z)], set())
+    assert [call.function for call in calls] == [np.add.reduce, np.multiply]
+    assert calls[1].args[1].place() == number.place()
+
+
+def test_a_filled_array_that_others_read_is_kept():
+    x, s, y, z = Buffer(16, np.zeros(4, "f")), Buffer(4), Buffer(16), Buffer(16)
+    number, w = Ref(s, 0, (), (), FLOAT), Ref(Buffer(4), 0, (), (), FLOAT)
+    fill = Call(Kind.WRITE, np.ndarray.__setitem__, (ref(y), Ellipsis, number), {}, None)
+    first = Call(Kind.UFUNC, np.add.reduce, (ref(x),), {"axis": None}, (number,))
+    calls = [first, fill, ufunc(np.multiply, ref(z), ref(x), ref(y))]
+    product = Call(Kind.UFUNC, np.matmul, (ref(y), ref(z)), {}, (w,))
+    assert fill in simplified([*calls, product], [w], set())
+    # The number changes before the array is read.
+    change = Call(Kind.UFUNC, np.add.reduce, (ref(z),), {"axis": None}, (number,))
+    late = ufunc(np.multiply, ref(Buffer(16)), ref(z), ref(y))
+    found = simplified([first, fill, change, late], [*late.out], set())
+    assert fill in found
 
 
 @pytest.mark.parametrize("treatment", ["raise", "ignore"])

@@ -85,3 +85,18 @@ class TestEmbedID:
     def test_label_must_be_an_integer(self):
         with pytest.raises(TypeError, match="ignore_label must be an int or None, got 'a'"):
             F.embed_id(np.array([0], "i"), self.W, ignore_label="a")
+
+
+def test_gradients_of_gradients_are_linear_functions():
+    x, W = (chainer.Variable(np.random.rand(3, n).astype(np.float32)) for n in (4, 4))
+    y = F.linear(x, W)
+    seed = chainer.Variable(np.random.rand(3, 3).astype(np.float32))
+    gx, gW = chainer.grad([y], [x, W], [seed], enable_double_backprop=True)
+    by_W, by_seed = chainer.grad([gx], [W, seed], [x], enable_double_backprop=True)
+    assert by_W.creator.label == "LinearGradWeight"
+    assert by_seed.creator.label == "LinearFunction"
+    by_x, by_seed = chainer.grad([gW], [x, seed], [W], enable_double_backprop=True)
+    assert by_x.creator.label == "LinearGradData"
+    assert by_seed.creator.label == "LinearFunction"
+    np.testing.assert_allclose(by_x.array, seed.array @ W.array, rtol=1e-5)
+    np.testing.assert_allclose(by_seed.array, x.array @ W.array.T, rtol=1e-5)

@@ -17,7 +17,7 @@ from chainer.backends.numpy.recording.memory import (
     references,
     replaced,
 )
-from chainer.backends.numpy.recording.sums import with_faster_sums
+from chainer.backends.numpy.recording.sums import with_faster_calls
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.core.arrays.recorder import VaryingNumber
 
@@ -58,7 +58,9 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
       half the time.
     - A call without array arguments, such as ``arange``, is made once.
     - Each value gets memory of its own. One that was computed already is not computed again.
-    - A value that is not used is not computed.
+    - A value that is not used is not computed, and an array is not filled with one number for
+      elementwise calls.
+    - Sums and products that NumPy computes slowly become other calls.
 
     Args:
         calls: Recorded calls.
@@ -69,7 +71,9 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
     calls = _without_constants(calls, kept)
     with_single_assignment(calls, kept)
     calls, outputs[:] = _without_repetitions(calls, outputs, kept)
-    return with_faster_sums(_without_unused(calls, {ref.buffer for ref in outputs} | kept))
+    used = {ref.buffer for ref in outputs} | kept
+    calls = _without_unused(_without_fills(calls, used), used)
+    return with_faster_calls(calls)
 
 
 def written(call: Call) -> Iterable[Ref]:
@@ -236,6 +240,61 @@ def _key(call: Call, versions: Counter[Buffer]) -> Any:
     owner = getattr(function, "__self__", None)
     name = (id(owner), function.__name__) if owner is not None else function
     return name, arguments, target.shape, target.strides, target.dtype, call.errors
+
+
+def is_elementwise(call: Call) -> bool:
+    """Returns whether a call computes each element of one array from elements of others."""
+    function = call.function
+    return (
+        call.kind is Kind.UFUNC
+        and isinstance(function, numpy.ufunc)
+        and function.signature is None
+        and len(call.out) == 1
+        and not call.kwargs
+    )
+
+
+def _without_fills(calls: list[Call], used: set[Buffer]) -> list[Call]:
+    """Lets elementwise calls read a number in place of an array that is filled with it.
+
+    Functions fill small arrays where a view of the number would do, since that is faster when they
+    run singly.
+    """
+    writes = _count_writes(calls)
+    last_write = {ref.buffer: i for i, call in enumerate(calls) for ref in written(call)}
+    fills: dict[Buffer, Call] = {}
+
+    def number(ref: Ref) -> Ref:
+        fill = fills.get(ref.buffer)
+        return ref if fill is None or fill.args[0].place() != ref.place() else fill.args[2]
+
+    for i, call in enumerate(calls):
+        if _is_fill(call):
+            target, _, source = call.args
+            is_lasting = writes[target.buffer] == 1 and last_write.get(source.buffer, -1) < i
+            if is_lasting and target.buffer not in used:
+                fills[target.buffer] = call
+        elif fills and is_elementwise(call):
+            call.args = replaced(call.args, number)
+    filling = {id(call) for call in fills.values()}
+    read = {r.buffer for call in calls if id(call) not in filling for r in call.references()}
+    return [c for c in calls if id(c) not in filling or c.args[0].buffer in read]
+
+
+def _is_fill(call: Call) -> bool:
+    """Returns whether a call fills an intermediate result with a number of its dtype."""
+    if call.kind is not Kind.WRITE or call.function is not _ndarray.__setitem__:
+        return False
+    target, index, source = call.args
+    return (
+        index is Ellipsis
+        and isinstance(target, Ref)
+        and isinstance(source, Ref)
+        and source.shape == ()
+        and source.dtype == target.dtype
+        and target.is_whole()
+        and target.buffer.memory is None
+    )
 
 
 def _without_unused(calls: list[Call], used: set[Buffer]) -> list[Call]:

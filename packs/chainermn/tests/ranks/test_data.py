@@ -134,3 +134,33 @@ def test_synchronized_iterator(comm):
         assert comm.allgather_obj(batch) == [batch] * comm.size
     with pytest.raises(ValueError, match="order_sampler"):
         create_synchronized_iterator(iter([1]), comm)
+
+
+def test_any_file_of_a_multi_node_iterator_resumes(comm, tmp_path):
+    """All processes save the order of the examples, whichever of them reads."""
+    master = comm.size - 1
+    iterator = create_multi_node_iterator(SerialIterator(np.arange(10), 4), comm, master)
+    for _ in range(4):  # into the second epoch
+        next(iterator)
+    chainer.serializers.save_npz(tmp_path / "iterator", iterator)
+    data = comm.bcast_obj((tmp_path / "iterator").read_bytes())
+    following = [[int(x) for x in next(iterator)] for _ in range(4)]
+    (tmp_path / "first").write_bytes(data)
+    other = create_multi_node_iterator(SerialIterator(np.arange(10), 4), comm, master)
+    chainer.serializers.load_npz(tmp_path / "first", other)
+    assert (other.epoch, other.current_position) == (1, 6)
+    assert [int(x) for x in next(other)] == following[0]
+    assert f"rank {master} reads" in repr(other) or comm.rank == master
+
+
+def test_multi_node_iterator_over_a_stream(comm):
+    class Stream(chainer.dataset.Iterator):
+        epoch, is_new_epoch = 3, False
+
+        def __next__(self):
+            return [np.float32(1)]
+
+    iterator = create_multi_node_iterator(Stream(), comm)
+    assert next(iterator) == [1]
+    assert (iterator.epoch, iterator.is_new_epoch, iterator.dataset_size) == (3, False, None)
+    assert not hasattr(iterator, "current_position")

@@ -8,7 +8,7 @@ import chainermn
 import numpy as np
 import pytest
 from chainermn.datasets.scatter import part_of
-from chainermn.extensions.snapshot import sets_of
+from chainermn.extensions._multi_node_snapshot import sets_of
 
 import chainer
 import chainer.functions as F

@@ -8,13 +8,19 @@ import numpy
 
 from chainer.backend import find_backend
 from chainer.dataset import Iterator
+from chainer.serializer import Serializer
+from chainer.serializers import DictionarySerializer
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
     from chainer.typing import ArrayLike
 
-_STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position")
+#: Attributes of iterators that all processes have, as far as the iterator has them.
+_STATE = (
+    *("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position"),
+    *("batch_size", "repeat"),
+)
 
 
 class _Stop:
@@ -30,15 +36,34 @@ class _MultiNodeIterator(Iterator):
         self.is_master = communicator.rank == rank_master
         self.actual_iterator: Any = actual_iterator if self.is_master else None
         self._state: dict[str, Any] = {}
-        size = len(actual_iterator.dataset) if self.is_master else None
+        # Entries of a file at the start of the epoch. The order of the examples is among them, and
+        # only a new epoch changes it; the others are in the state, too.
+        self._entries: dict[str, Any] = {}
+        # An iterator over a stream has no dataset, or one without length.
+        dataset = getattr(actual_iterator, "dataset", None) if self.is_master else None
+        size = len(dataset) if hasattr(dataset, "__len__") else None
         self.dataset_size = communicator.bcast_obj(size, root=rank_master)
         self._share_state()
 
     def _share_state(self) -> None:
-        state = None
-        if self.is_master:
-            state = {name: getattr(self.actual_iterator, name, None) for name in _STATE}
-        self._state = self.communicator.bcast_obj(state, root=self.rank_master)
+        state = (self._own_state(), self._own_entries()) if self.is_master else None
+        self._state, self._entries = self.communicator.bcast_obj(state, root=self.rank_master)
+
+    def _own_state(self) -> dict[str, Any]:
+        actual = self.actual_iterator
+        return {name: getattr(actual, name) for name in _STATE if hasattr(actual, name)}
+
+    def _own_entries(self) -> dict[str, Any]:
+        """Returns the entries of a file of the iterator; none if it cannot be saved."""
+        if getattr(type(self.actual_iterator), "serialize", None) is None:
+            return {}
+        serializer = DictionarySerializer()
+        self.actual_iterator.serialize(serializer)
+        return serializer.target
+
+    def __repr__(self) -> str:
+        reader = repr(self.actual_iterator) if self.is_master else f"rank {self.rank_master} reads"
+        return f"<{type(self).__name__} ({reader})>"
 
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__.get("_state", {})
@@ -51,7 +76,7 @@ class _MultiNodeIterator(Iterator):
 
     def __setattr__(self, name: str, value: ArrayLike) -> None:
         actual = self.__dict__.get("actual_iterator")
-        if actual is not None and name != "_state" and hasattr(actual, name):
+        if actual is not None and name not in ("_state", "_entries") and hasattr(actual, name):
             setattr(actual, name, value)
         elif actual is None and name in self.__dict__.get("_state", {}):
             self._state[name] = value
@@ -69,11 +94,15 @@ class _MultiNodeIterator(Iterator):
                 message = ("stop", None)
             except TypeError as error:
                 message = ("error", str(error))
-            state = {name: getattr(self.actual_iterator, name, None) for name in _STATE}
-            message = (*message, state)
+            state = self._own_state()
+            entries = self._own_entries() if state.get("is_new_epoch") else None
+            message = (*message, state, entries)
         # With their own dtypes, and any number of elements in each example.
-        kind, data, state = self.communicator.bcast_obj(message, root=self.rank_master)
-        self._state = state
+        kind, data, self._state, entries = self.communicator.bcast_obj(
+            message, root=self.rank_master
+        )
+        if entries is not None:
+            self._entries = entries
         if kind == "stop":
             raise StopIteration
         if kind == "error":
@@ -94,18 +123,26 @@ class _MultiNodeIterator(Iterator):
             self.actual_iterator.finalize()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Serializes the iterator of the process that reads. Collective.
+        """Serializes the iterator of the process that reads. Loading is collective.
 
-        Other processes save and load the position only; what the reading process has counts.
+        All processes save the entries of that iterator, so any of their files can be resumed from.
+        When entries are loaded, the file of the process that reads counts.
 
         Args:
             serializer: Serializer or deserializer.
         """
+        if not isinstance(serializer, Serializer):
+            # Only the process that reads has an iterator that continues.
+            if self.is_master:
+                self.actual_iterator.serialize(serializer)
+            self._share_state()
+            return
         if self.is_master:
             self.actual_iterator.serialize(serializer)
-        else:
-            serializer("current_position", int(self._state.get("current_position") or 0))
-        self._share_state()
+            return
+        for name, value in {**self._entries, **self._state}.items():
+            if name in self._entries:
+                serializer(name, value)
 
 
 def _to_host(batch: Any) -> Any:

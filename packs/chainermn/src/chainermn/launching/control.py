@@ -8,6 +8,7 @@ import socket
 import threading
 from typing import Any, NamedTuple
 
+from chainermn.launching.shared_memory import segments_of
 from chainermn.launching.waiting import find_place
 
 #: Environment variable by which processes find the launcher: host, port and a secret.
@@ -58,6 +59,8 @@ class ControlServer:
         self.ended: set[int] = set()
         #: Rank -> where the process was when it was asked last; see :meth:`ask`.
         self.places: dict[int, dict[str, Any]] = {}
+        #: Host -> names of the segments of shared memory that its processes have told.
+        self.segments: dict[str, set[str]] = {}
         self._connections: dict[int, socket.socket] = {}
         self.changed = threading.Event()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -81,8 +84,11 @@ class ControlServer:
                 self._connections[rank] = connection
             end: dict[str, Any] = {}
             try:
-                while (end := _message(lines.readline())).get("kind") == "place":
-                    self.places[rank] = end
+                while (end := _message(lines.readline())).get("kind") in ("place", "segments"):
+                    if end["kind"] == "place":
+                        self.places[rank] = end
+                    else:
+                        self.segments.setdefault(host, set()).update(end["names"])
             except OSError:
                 end = {}  # reset by a process that was killed
             kind = end.get("kind", "lost")
@@ -163,6 +169,14 @@ class ControlClient:
     def tell(self, kind: str, text: str = "", status: int = 0) -> None:
         """Tells how this process ends; see :class:`End`."""
         self._send({"kind": kind, "text": text, "status": status})
+
+    def tell_segments(self) -> None:
+        """Tells which shared memory of MPI this process maps.
+
+        The launcher also looks for itself, now and then. A process that is killed right after the
+        start of MPI is gone before that.
+        """
+        self._send({"kind": "segments", "names": sorted(segments_of())})
 
     def wait(self, seconds: float) -> None:
         """Waits until the launcher ends this process, or has ended itself."""

@@ -123,6 +123,7 @@ class Job:
         # A session of its own: Ctrl-C in the terminal reaches this process, which passes it on.
         child = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
         before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        status = 1
         try:
             first = self._watch(child)
             status = self._finish(child, first)
@@ -132,7 +133,8 @@ class Job:
             self._server.close()
             _kill_group(child.pid, signal.SIGKILL)
             child.wait()
-            self._memory.remove()
+            self._memory.note(self._server.segments.get(socket.gethostname(), ()))
+            self._memory.remove(failed=status != 0)
         return status
 
     def _watch(self, child: subprocess.Popen[bytes]) -> End | None:

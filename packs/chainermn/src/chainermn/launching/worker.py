@@ -12,6 +12,7 @@ import traceback
 from typing import Any
 
 from chainermn.launching.control import VARIABLE, ControlClient
+from chainermn.mpi import call_when_loaded
 
 #: Seconds that a process which has failed waits for the launcher to end all.
 MAX_SECONDS_TO_WAIT = 60.0
@@ -27,6 +28,7 @@ def main() -> int:
     os.register_at_fork(after_in_child=client.close)
     # Registered first, so it runs last: other threads and functions of atexit may still need MPI.
     atexit.register(_tell_done, client, os.getpid())
+    call_when_loaded(client.tell_segments)
     script, *arguments = sys.argv[1:]
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(script))

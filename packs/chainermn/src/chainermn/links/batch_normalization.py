@@ -7,69 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainer
-from chainer import FunctionNode, Parameter, initializers
+from chainer import Parameter, initializers
 from chainer import functions as F
 from chainermn.communicators.communicator_base import CommunicatorBase, require_communicator
+from chainermn.functions.batch_normalization import MultiNodeBatchNormalizationFunction
 
 if TYPE_CHECKING:
-    from chainer.typing import Array, DTypeLike, Indexes, InitializerLike, Variables
-
-
-class MultiNodeBatchNormalizationFunction(FunctionNode):
-    """Normalizes by the mean and variance over all processes, in training.
-
-    Args:
-        comm: Communicator.
-        eps: Added to the variance.
-    """
-
-    def __init__(self, comm: CommunicatorBase, eps: float) -> None:
-        self._comm, self._eps = comm, eps
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gamma, beta = inputs
-        xp = self.xp
-        self._axes = (0, *range(1 + gamma.ndim, x.ndim))
-        expand = self._expand = (None, *(slice(None),) * gamma.ndim) + (None,) * (
-            x.ndim - 1 - gamma.ndim
-        )
-        # float16 would lose the difference of the two moments.
-        wide = numpy.float32 if gamma.dtype == numpy.float16 else gamma.dtype
-        values = x.astype(wide, copy=False)
-        moments = xp.stack([values.mean(axis=self._axes), (values * values).mean(axis=self._axes)])
-        moments = xp.ascontiguousarray(moments.astype(wide, copy=False))
-        self._comm.mean_array(moments)
-        self.mean = moments[0]
-        # Rounding can make the difference negative.
-        self.var = xp.maximum(moments[1] - self.mean**2, 0)
-        self._inv_std = 1 / xp.sqrt(self.var + wide_type(self._eps, wide))
-        self._x_hat = (values - self.mean[expand]) * self._inv_std[expand]
-        y = gamma[expand].astype(wide) * self._x_hat + beta[expand].astype(wide)
-        self.retain_inputs((1,))
-        return (y.astype(x.dtype, copy=False),)
-
-    def backward(self, target_input_indexes: Indexes, grad_outputs: Variables) -> tuple[Any, ...]:
-        (gamma,) = self.get_retained_inputs()
-        xp, expand = self.xp, self._expand
-        x_node, gamma_node, beta_node = self.input_nodes
-        gy = grad_outputs[0].array.astype(self._x_hat.dtype, copy=False)
-        sums = xp.stack([gy.sum(axis=self._axes), (gy * self._x_hat).sum(axis=self._axes)])
-        sums = xp.ascontiguousarray(sums)
-        self._comm.mean_array(sums)
-        gbeta, ggamma = sums
-        count = gy.size // max(gamma.size, 1)
-        scale = (gamma.array.astype(gy.dtype) * self._inv_std)[expand]
-        gx = scale * (gy - (self._x_hat * ggamma[expand] + gbeta[expand]) / count)
-        return (
-            chainer.Variable(gx.astype(x_node.dtype, copy=False)),
-            chainer.Variable(ggamma.astype(gamma_node.dtype, copy=False)),
-            chainer.Variable(gbeta.astype(beta_node.dtype, copy=False)),
-        )
-
-
-def wide_type(value: float, dtype: DTypeLike) -> Any:
-    """Returns a number of a dtype, which does not change the dtype of arrays."""
-    return numpy.dtype(dtype).type(value)
+    from chainer.typing import Array, DTypeLike, InitializerLike
 
 
 class MultiNodeBatchNormalization(chainer.Link):

@@ -1,4 +1,4 @@
-"""Helpers for tests of programs that use chainermn."""
+"""Devices for tests."""
 
 from __future__ import annotations
 

