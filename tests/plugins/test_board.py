@@ -536,8 +536,8 @@ def test_statistics_and_pictures_by_step(tmp_path, page):
 
 
 @pytest.mark.slow
-def test_many_runs(tmp_path, page, record_property):
-    """1,000 runs with 1,000,000 entries of two values: each answer of the page takes a moment."""
+def test_many_runs(tmp_path, page):
+    """1,000 runs with 1,000,000 entries are read, sent and drawn. Prints how long it takes."""
     random = np.random.RandomState(0)
     for run in range(1000):
         losses, folder = random.rand(1000).cumsum(), tmp_path / f"run{run:03d}"
@@ -570,7 +570,6 @@ def test_many_runs(tmp_path, page, record_property):
                 "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
             )
             took[name] = time.monotonic() - start
-        record_property("seconds", took)
-        print(took)
-        assert max(took.values()) < 5, took  # 0.1 to 1 s on a free machine
-        assert page.errors == []
+        print(f"seconds until it is drawn: {took}")
+        spoken = page.locator("figure[data-key='main/loss'] .plot").get_attribute("aria-label")
+        assert "1000 runs" in spoken and page.errors == []
