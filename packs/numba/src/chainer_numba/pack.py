@@ -107,5 +107,6 @@ def chainer_kernels(registry: Any) -> None:
             load=f"chainer_numba.{place}",
             supports=f"chainer_numba.supports:{check}",
             unavailable="chainer_numba.pack:missing",
+            speedup=f"chainer_numba.speedups:{operation}",
         )
         register_kernel(kernel, registry)
