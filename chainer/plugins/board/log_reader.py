@@ -10,7 +10,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from chainer.plugins.board.files import open_inside, presentable
 
@@ -257,7 +257,7 @@ def _entry(value: object, limit: int) -> dict[str, Any]:
     """Returns an entry as the page gets it; empty if it is not an object."""
     if not isinstance(value, dict):
         return {}
-    found: dict[str, Any] = value
+    found = cast("dict[str, Any]", value)
     if len(found) <= _FEW and all(type(v) in _NUMBERS and len(k) <= _FEW for k, v in found.items()):
         return found  # the ordinary entry, of which a log may have a million
     entry: dict[str, Any] = presentable(found)
