@@ -151,6 +151,8 @@ def test_the_provider_is_chosen_by_the_setting():
     assert not isinstance(native_loops.select(array), NativeLoopsKernel)
     with chainer.using_config("kernels", ("numba",)):
         assert isinstance(native_loops.select(array), NativeLoopsKernel)
+    with chainer.using_config("accelerate", "auto"):
+        assert isinstance(native_loops.select(array), NativeLoopsKernel)
 
 
 def views(x):

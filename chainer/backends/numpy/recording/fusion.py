@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
-from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.simplify import written
@@ -97,8 +97,7 @@ class _Uses:
         last = None
         for i, call in enumerate(calls):
             targets = list(written(call))
-            places = {id(ref) for ref in targets}
-            self._note_reads(i, [r for r in call.references() if id(r) not in places])
+            self._note_reads(i, references((call.args, call.kwargs)))
             if call.kind not in (Kind.UFUNC, Kind.OUT):
                 # Such as draws of random numbers, and calls whose targets are read, too.
                 self._note_reads(i, targets)
