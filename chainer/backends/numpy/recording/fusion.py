@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy
 
+from chainer.backends.numpy.kernels.loops import NoNativeLoops
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
 from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
@@ -20,7 +21,6 @@ from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
-from chainer.core.arrays.kernel import ReferenceKernel
 
 #: Calls that are looked at beyond the first one that is not placed: results that wait longer would
 #: need more memory.
@@ -61,7 +61,8 @@ def with_native_loops(
         nbytes: Memory of the intermediate results of the calls.
     """
     compiler = native_loops.select(numpy.empty(0, numpy.float32))
-    if isinstance(compiler, ReferenceKernel) or len(calls) > _LONGEST_PROGRAM:
+    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
+    if isinstance(reference, NoNativeLoops) or len(calls) > _LONGEST_PROGRAM:
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}

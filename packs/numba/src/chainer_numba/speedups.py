@@ -79,6 +79,3 @@ rmsprop_update = 2.5
 rmsprop_graves_update = 2.5
 smorms3_update = 2.5
 msvag_update = 2.5
-
-# Captured steps: the geometric mean of the table; a function that does not pay is not used.
-native_loops = 1.7
