@@ -134,13 +134,13 @@ class RecordingOpaqueBackend(OpaqueLayoutBackend):
 
     def __init__(self, original: OpaqueLayoutBackend, array_type: type, plain: Backend) -> None:
         # Settings such as `use_ideep` concern these arrays as well.
-        self.name = original.name
+        vars(self)["name"] = original.name
         self.original = original
         self.stands_for = array_type
         self._plain = plain
         members = {"backend": self}
         self.cls = type(f"Recorded_{array_type.__name__}", (OpaqueTapeArray,), members)
-        self.array_types = (self.cls,)
+        vars(self)["array_types"] = (self.cls,)
 
     @property
     def xp(self) -> Any:
@@ -199,4 +199,3 @@ def held_array(array: Any, original: Backend, plain: Backend) -> OpaqueHeld | No
         backend = _backends.setdefault(cls, RecordingOpaqueBackend(original, cls, plain))
         lookup.add_private_backend(backend.cls, backend)
     return OpaqueHeld(array)
-

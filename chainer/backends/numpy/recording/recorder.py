@@ -11,9 +11,19 @@ from typing import Any
 import numpy
 
 from chainer.backends._cpu import CpuDevice
+from chainer.backends.numpy.recording import opaque
+from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
-from chainer.backends.numpy.recording.memory import Buffer, Held, Opaque, Ref, leaves, references, root
+from chainer.backends.numpy.recording.memory import (
+    Buffer,
+    Held,
+    Opaque,
+    Ref,
+    leaves,
+    references,
+    root,
+)
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
@@ -23,7 +33,6 @@ from chainer.backends.numpy.recording.straight_line import (
     direct_arguments,
     fresh_outputs,
 )
-from chainer.backends.numpy.recording import opaque, tape as recording_tape
 from chainer.backends.numpy.recording.tape import (
     Kind,
     Tape,
