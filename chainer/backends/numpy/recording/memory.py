@@ -110,7 +110,7 @@ class Held:
         self.value = value
 
     def on_tape(self) -> Any:
-        """Returns what the recorded step gets: this object, or an array that stands for it."""
+        """Returns what the recorded step gets: this object, or an array that represents it."""
         return self
 
     def __getattr__(self, name: str) -> Any:

@@ -28,7 +28,7 @@ class OpaqueHeld(Held):
     """An array in a layout of its own, which each repetition computes anew."""
 
     def on_tape(self) -> OpaqueTapeArray:
-        """Returns the array of the recording that stands for it."""
+        """Returns the array of the recording that represents it."""
         return _backends[type(self.value)].cls(self)
 
 
@@ -121,10 +121,10 @@ for _name in ("add", "sub", "mul", "truediv"):
 
 
 class RecordingOpaqueBackend(OpaqueLayoutBackend):
-    """The backend of arrays of a recording that stand for arrays of another backend.
+    """The backend of arrays of a recording that represent arrays of another backend.
 
     Args:
-        original: The backend of the arrays that they stand for.
+        original: The backend of the arrays that they represent.
         array_type: Class of those arrays.
         plain: The backend of the NumPy arrays of recordings.
     """
@@ -136,7 +136,7 @@ class RecordingOpaqueBackend(OpaqueLayoutBackend):
         # Settings such as `use_ideep` concern these arrays as well.
         vars(self)["name"] = original.name
         self.original = original
-        self.stands_for = array_type
+        self.represents = array_type
         self._plain = plain
         members = {"backend": self}
         self.cls = type(f"Recorded_{array_type.__name__}", (OpaqueTapeArray,), members)
@@ -180,7 +180,7 @@ def _value(array: Any) -> Any:
     return array.held.value if isinstance(array, OpaqueTapeArray) else tape.bare(array)
 
 
-#: The backends for recordings, by the class of the arrays that they stand for.
+#: The backends for recordings, by the class of the arrays that they represent.
 _backends: dict[type, RecordingOpaqueBackend] = {}
 
 
