@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
-from chainer.core.typing import Arrays, Axis, Shape, VariableLike
+from chainer.core.typing import Arrays, Axis, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import (
@@ -15,9 +15,10 @@ from chainer.functions._axes import (
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Sum(ReducesAxes, UnaryFunction):
+class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
     """Sum of array elements over given axes."""
 
     is_linear = True
@@ -45,6 +46,14 @@ class SumTo(UnaryFunction):
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        (x,) = inputs
+        lead = x.ndim - 1 - len(self._shape)
+        y = SumTo((size, *[1] * lead, *self._shape)).apply((x,))[0]
+        return (y.reshape((size, *self._shape)),)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
