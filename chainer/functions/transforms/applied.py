@@ -92,9 +92,7 @@ class Applied:
         if LEVELS.active:
             pairs = [(lowered(x), lowered(t)) for x, t in pairs]
         with using_config("enable_backprop", is_differentiable):
-            found = push_forward(
-                [lowered(y) for y in outputs], {x.node: t for x, t in pairs}
-            )
+            found = push_forward([lowered(y) for y in outputs], {x.node: t for x, t in pairs})
         found = [None if t is None else raised(t) for t in found]
         return [zeros_like(y.array) if t is None else t for y, t in zip(outputs, found)]
 

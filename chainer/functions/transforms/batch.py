@@ -114,7 +114,9 @@ class _Batch:
         each = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
         axes = [_flat_axes(arg, axis, "in_axes") for arg, axis in zip(args, each)]
         # An argument that no sample has a part of may be anything.
-        fixed = [all([a is None for a in found]) and axis is None for found, axis in zip(axes, each)]
+        fixed = [
+            all([a is None for a in found]) and axis is None for found, axis in zip(axes, each)
+        ]
         self._fixed = {i: arg for i, (arg, f) in enumerate(zip(args, fixed)) if f}
         self._trees = [None if f else arg for arg, f in zip(args, fixed)]
         self._kwargs = dict(kwargs)
@@ -313,9 +315,7 @@ def per_sample_grad(
     """
 
     def of_sample(*sample: Any) -> Any:
-        applied = Applied(
-            "per_sample_grad", lambda p: func(p, *sample), [params], has_aux=has_aux
-        )
+        applied = Applied("per_sample_grad", lambda p: func(p, *sample), [params], has_aux=has_aux)
         found = applied.of_inputs(applied.gradient())[0]
         return (found, applied.aux) if has_aux else found
 

@@ -173,7 +173,7 @@ def test_gradients_go_through():
     np.testing.assert_allclose(x.grad, np.broadcast_to(2 * X.sum((1, 2))[:, None, None], X.shape))
 
 
-def test_convolutions_and_pooling():
+def test_convolutions_and_pooling(no_loops):
     images, w = rng.uniform(-1, 1, (4, 2, 3, 6, 6)), rng.uniform(-1, 1, (4, 3, 3, 3))
     check(lambda x: F.max_pooling_2d(F.convolution_2d(x, w), 2), images)
     check(
@@ -183,7 +183,7 @@ def test_convolutions_and_pooling():
     )
 
 
-def test_losses():
+def test_losses(no_loops):
     t = np.array([[0, 2], [1, -1], [2, 2], [0, 0]], "i")
     check(lambda x, t: F.softmax_cross_entropy(x, t), X, t)
     check(F.mean_squared_error, X, Y)
@@ -252,7 +252,7 @@ def cnn():
 
 
 @pytest.mark.parametrize(("make", "shape"), [(mlp, (3,)), (cnn, (2, 6, 6))])
-def test_per_sample_grad(make, shape):
+def test_per_sample_grad(make, shape, no_loops):
     model = make()
     for p in model.params():
         p.array = p.array.astype("d")
@@ -314,7 +314,11 @@ def test_on_the_strict_backend():
     pytest.importorskip("chainer_strict_backend")
     device = chainer.get_device("@strict")
     x = device.send(X)
-    for function in (lambda x: F.softmax(x) * x[0], F.cumsum, lambda x: chainer.hessian(F.sum)(x[0])):
+    for function in (
+        lambda x: F.softmax(x) * x[0],
+        F.cumsum,
+        lambda x: chainer.hessian(F.sum)(x[0]),
+    ):
         found = chainer.vmap(function)(x)
         assert chainer.backend.get_device_from_array(found.array) == device
 
