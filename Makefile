@@ -17,7 +17,7 @@ CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn test-models lint types layers check stubs bench gpu gpu-emulated clients clean help
+.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn test-models test-torch lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -27,6 +27,7 @@ help:
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make test-chainermn        run the tests of packs/chainermn in 1, 2 and 4 processes"
 	@echo "make test-models           compare packs/models with transformers on PyTorch (.peers/models)"
+	@echo "make test-torch            run the tests of packs/torch with PyTorch (.venv-torch)"
 	@echo "make test-install          run commands of pages and messages in fresh environments (ARGS=--all)"
 	@echo "make coverage              the share of lines that a sample of the tests runs"
 	@echo "make check                 lint, types and import layers"
@@ -88,6 +89,19 @@ test-chainermn: $(VENV)/.test
 test-models: $(VENV)/.test
 	$(BIN)/python scripts/setup_peers.py --only models
 	cd packs/models && OMP_NUM_THREADS=1 ../../$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+# In an environment of its own: PyTorch is gigabytes.
+TORCH := .venv-torch
+
+$(TORCH)/.done: $(PROJECTS)
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python scripts/install.py --quiet --extras torch
+	$(TORCH)/bin/python -m pip install --quiet "pytest>=8"
+	@touch $@
+
+test-torch: $(TORCH)/.done
+	cd packs/torch && OMP_NUM_THREADS=1 ../../$(TORCH)/bin/python -m pytest -q $(ARGS)
 
 lint: $(VENV)/.lint
 	@# No cache: how an import is sorted depends on files that the cache does not watch.
@@ -167,4 +181,4 @@ gpu-emulated: $(EMULATION)/.done
 		pytest -m gpu -n $(WORKERS) --dist worksteal -q $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(EMULATION) $(DOCS) $(WHEELS) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(EMULATION) $(DOCS) $(WHEELS) $(TORCH) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache

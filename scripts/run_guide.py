@@ -5,7 +5,8 @@
     python scripts/run_guide.py --pictures            keep the pictures for the site
 
 Pictures are kept in the folder pictures beside the page. A page with a line ``needs: package`` at
-its top is left out where the package is not installed.
+its top is left out where the package is not installed. With the line ``warnings: of others`` the
+warnings of the packages that it needs are not errors.
 
 The ``python`` blocks of a page are one program. A ``text`` block right after a ``python`` block is
 what that block prints; ``...`` matches anything. Programs run in a temporary folder, with warnings
@@ -35,6 +36,7 @@ RECIPES = ROOT / "docs" / "recipes"
 
 _BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NEEDS = re.compile(r"^needs: (\w+)$", re.MULTILINE)
+_WARNINGS_OF_OTHERS = re.compile(r"^warnings: of others$", re.MULTILINE)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(pictures/([^)]+)\)")
 
 
@@ -147,9 +149,11 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
     """
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("CHAINER_", "PYTEST"))}
     environment = clean | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    text = page.read_text(encoding="utf-8")
+    warnings = "ignore" if _WARNINGS_OF_OTHERS.search(text) else "error"
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, "-W", "error", __file__, "--here", str(page.resolve())],
+            [sys.executable, "-W", warnings, __file__, "--here", str(page.resolve())],
             cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
@@ -162,7 +166,7 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
         if pictures is not None:
             pictures.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(Path(folder) / _OUTPUTS, pictures / f"{page.stem}.json")
-        for name in pictures_of(page.read_text(encoding="utf-8")):
+        for name in pictures_of(text):
             drawn = Path(folder) / name
             if not drawn.is_file():
                 raise PageError(f"{page.name}: the program does not save the picture {name}")

@@ -129,11 +129,23 @@ def install_command(*requirements: str) -> str:
     Returns:
         str: A command line, quoted for a shell.
 
+    Raises:
+        TypeError: If a requirement is not a string, or there is none.
+        ValueError: If a requirement does not start with the name of a distribution.
+
     .. admonition:: Example
 
         >>> chainer.utils.install_command("scipy>=1.11").endswith('install "scipy>=1.11"')
         True
     """
+    if not requirements:
+        raise TypeError("install_command needs at least one requirement, such as 'chainer[plot]'")
+    for number, requirement in enumerate(requirements, 1):
+        if not isinstance(requirement, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kind = type(requirement).__name__
+            raise TypeError(
+                f"requirement {number} must be a string such as 'chainer[plot]', got {kind}"
+            )
     return installation().command(*requirements)
 
 

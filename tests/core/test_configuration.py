@@ -13,6 +13,7 @@ from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_c
 
 DEFAULTS = {
     "_will_recompute": False,
+    "accelerate": "never",
     "autotune": False,
     "blas_threads": None,
     "cast_inputs": False,

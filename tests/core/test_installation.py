@@ -80,6 +80,22 @@ def test_index(activated):
     assert installed.command("scipy>=1", "--upgrade") == 'pip install "scipy>=1" --upgrade'
 
 
+@pytest.mark.parametrize(
+    ("requirements", "error", "text"),
+    [
+        ((), TypeError, "needs at least one requirement"),
+        (("scipy", 1), TypeError, "requirement 2 must be a string .* got int"),
+        ((["scipy"],), TypeError, "requirement 1 must be a string .* got list"),
+        ((None,), TypeError, "got NoneType"),
+        ((b"scipy",), TypeError, "got bytes"),
+        (("",), ValueError, "must start with a name, got ''"),
+    ],
+)
+def test_what_is_no_requirement(requirements, error, text):
+    with pytest.raises(error, match=text):
+        install_command(*requirements)
+
+
 def test_another_pip_on_the_path(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/pip")
     command = Installation("index").command("scipy", python="/some where/bin/python")

@@ -44,6 +44,7 @@ COVERED = (
     "packs/jax",
     "packs/numba",
     "packs/onnx",
+    "packs/torch",
     "tests/backends",
     "tests/behavior",
     "tests/core",
@@ -135,6 +136,7 @@ COUNTED = (
     "packs/jax",
     "packs/numba",
     "packs/onnx",
+    "packs/torch",
 )
 
 #: How often each turn may occur in 1,000 words. Well-written libraries have 0 to 0.2.

@@ -161,6 +161,45 @@ def test_a_kernel_pack_changes_nothing_until_it_is_named(site: Any) -> None:
     assert result == [result[0], "turbo_kernels", result[0]]
 
 
+def test_a_kernel_pack_takes_part_in_accelerate_by_the_speedup_that_it_declares(site: Any) -> None:
+    pack = KERNEL_PACK.replace('"turbo_kernels:SGD")', '"turbo_kernels:SGD", speedup=50.0)')
+    site.add(
+        "chainer-turbo",
+        entry_points={"turbo-pack": "turbo_pack"},
+        modules={"turbo_pack": pack, "turbo_kernels": KERNELS},
+    )
+    program = """
+        import json
+        import numpy as np
+        import chainer
+        import chainer.links as L
+        operation = chainer.kernel.get_operation("sgd_update")
+        array = np.zeros(2, "f")
+        explanation = chainer.explain("sgd_update", array, array)
+        link = L.Linear(2, 2)
+        optimizer = chainer.optimizers.SGD(0.5).setup(link)
+        link.cleargrads()
+        for param in link.params():
+            param.grad = np.ones_like(param.array)
+        before = link.b.array.copy()
+        optimizer.update()
+        moved = float((before - link.b.array)[0])
+        print(json.dumps([explanation.chosen.provider, str(explanation), moved]))
+    """
+    provider, text, moved = site.value(program)
+    assert (provider, moved) == ("reference", 0.5)
+    assert "accelerate = 'auto' would use 'turbo': 50 times as fast" in text
+    provider, text, moved = site.value(program, CHAINER_ACCELERATE="auto")
+    assert (provider, moved) == ("turbo", 0.5)
+    assert "kernel of 'turbo': 50 times as fast" in text
+    for command in ("info", "doctor"):
+        output = site.run("-m", "chainer.plugins.cli", command).stdout
+        assert "chainer.config.accelerate = 'auto' or CHAINER_ACCELERATE=auto would use" in output
+        assert "turbo (1 operation)" in output
+    wrong = site.run("-c", "import chainer", CHAINER_ACCELERATE="fast")
+    assert "CHAINER_ACCELERATE must be 'auto' or 'never', got 'fast'" in wrong.stderr
+
+
 def test_a_broken_pack_breaks_nothing_but_what_it_would_supply(site: Any) -> None:
     site.add(
         "chainer-broken",

@@ -4,6 +4,7 @@ Every trial runs in a process of its own, in which Chainer was imported and noth
 
     python tests/robustness/first_use.py --pairs --repeat 20    # all pairs of 30 names
     python tests/robustness/first_use.py --threads 32 --repeat 500
+    python tests/robustness/first_use.py --pairs --repeat 20 --skip 2000 --minutes 5    # a part
 
 The processes are forks of this one, which has one thread. So a trial takes 0.1 seconds.
 """
@@ -154,6 +155,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=0, help="threads with random names")
     parser.add_argument("--repeat", type=int, default=1, help="how often; default: 1")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random names")
+    parser.add_argument("--skip", type=int, default=0, help="trials that were made before")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="ends after this time")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     cases: list[tuple[str, ...]] = []
@@ -163,14 +166,17 @@ def main() -> int:
         cases += [tuple(rng.choices(NAMES, k=arguments.threads)) for _ in range(arguments.repeat)]
     rng.shuffle(cases)
     bad, start = 0, time.monotonic()
-    for number, names in enumerate(cases, 1):
+    for number, names in enumerate(cases[arguments.skip :], arguments.skip + 1):
         problems = trial(names)
         bad += bool(problems)
         for problem in problems:
             print(f"{'+'.join(names[:4])}: {problem}", flush=True)
-        if number % 500 == 0 or number == len(cases):
-            seconds = time.monotonic() - start
+        seconds = time.monotonic() - start
+        is_over = number == len(cases) or seconds > 60 * arguments.minutes
+        if number % 500 == 0 or is_over:
             print(f"{number} of {len(cases)} trials, {bad} wrong, {seconds:.0f} s", flush=True)
+        if is_over:
+            break
     return bad > 0
 
 

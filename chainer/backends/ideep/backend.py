@@ -76,6 +76,10 @@ class IdeepBackend(OpaqueLayoutBackend):
             array = library.require().ops.dense(array)
         return array.__array__()
 
+    def xp_if_plain(self, array: Array) -> Array:
+        """Returns a NumPy array that shares the memory, if the array is dense."""
+        return array.__array__() if _is_mdarray(array) and array.layout.dense else array
+
     def xp_view(self, array: Array) -> Array:
         """Returns a NumPy array that shares the memory; a blocked array is made dense first."""
         # Not numpy.asarray, which looks for several other protocols first.

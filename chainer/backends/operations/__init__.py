@@ -39,6 +39,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "linear_algebra": ("cholesky", "inverse"),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell", "s_lstm_cell", "tree_lstm_cell"),
+    "loops": ("native_loops",),
     "normalizations": (
         "batch_normalization",
         "batch_renormalization",

@@ -25,10 +25,11 @@ class GradientHooks(Operation):
         ``clip(grads, low, high)``: limits every element to an interval.
 
         ``scale(grads, factor)``: multiplies by ``factor``, an array without dimensions, of the
-        dtype of ``sum_of_squares``.
+        dtype of the gradients, or float32 where these have 16 bits.
 
         ``sum_of_squares(grads) -> total``: an array without dimensions; of float32 where gradients
-        have 16 bits, else of their dtype. ``grads`` has at least one element.
+        have 16 bits, else of their dtype, or of a wider dtype, in which squares do not overflow.
+        ``grads`` has at least one element.
     """
 
     name = "gradient_hooks"

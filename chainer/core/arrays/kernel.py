@@ -16,6 +16,12 @@ from typing import Any, ClassVar, Protocol, overload
 import numpy
 
 from chainer.core.arguments import require_attribute
+from chainer.core.arrays.acceleration import (
+    SpeedupBySize,
+    backend_for_plain,
+    makes_opaque_arrays,
+    with_plain_results,
+)
 from chainer.core.arrays.capabilities import describe
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
@@ -29,8 +35,10 @@ from chainer.core.arrays.kernel_selection import (
     Explanation,
     KernelSelector,
     by_preference,
+    candidates_by_preference,
     disabled_reason,
-    rejection_reason,
+    is_asked_for,
+    speedup_notes,
 )
 from chainer.core.arrays.lookup import (
     HOST_FAMILY,
@@ -58,6 +66,7 @@ __all__ = [
     "Operation",
     "Recording",
     "ReferenceKernel",
+    "SpeedupBySize",
     "explain",
     "get_operation",
     "register_kernel",
@@ -111,10 +120,11 @@ class Operation:
         # policy -> array class -> implementation, or KernelSelector if the choice depends on the
         # call. Dropped when kernels are registered or removed.
         self._tables: dict[KernelPolicy, dict[type, Any]] = {}
-        # Implementations of (declaration or None, backend). Kept for good, because nodes of live
+        # Implementations of (declaration or None, backend, whether plain results are of the type of
+        # xp). Kept for good, because nodes of live
         # graphs refer to them.
-        self._loaded: dict[tuple[KernelDeclaration | None, Backend], Any] = {}
-        self._on_xp_arrays: dict[Backend, ReferenceOnXpArrays] = {}
+        self._loaded: dict[tuple[KernelDeclaration | None, Backend, bool], Any] = {}
+        self._on_xp_arrays: dict[Any, ReferenceOnXpArrays] = {}
         registries.kernels.add_listener(self._forget)
 
     def _forget(self, *_: object) -> None:
@@ -169,16 +179,8 @@ class Operation:
         cls: type[Any] = arrays[0].__class__
         backend = backend_of(arrays[0])
         spec = CallSpec(tuple(map(ArraySpec.of, arrays)), dict(attributes), policy.deterministic)
-        candidates: list[Candidate] = []
-        chosen = False
-        for kernel in by_preference(self.kernels_for(cls), policy):
-            reason = disabled_reason(kernel, backend, policy) or rejection_reason(kernel, spec)
-            if reason is None and chosen:
-                reason = "a kernel of higher priority serves the call"
-            chosen = chosen or reason is None
-            candidates.append(Candidate(kernel.provider, kernel.priority, reason, kernel))
-        reason = "an accelerated kernel serves the call" if chosen else None
-        candidates.append(Candidate("reference", -1, reason, None))
+        kernels = self._with_backends(cls, backend, policy)
+        candidates = candidates_by_preference(kernels, spec, policy)
         notes = _replacements(self.name, [kernel.key for kernel in self.kernels_for(cls)])
         serving = next((c.kernel for c in candidates if c.chosen), None)
         notes += tuple(
@@ -187,7 +189,33 @@ class Operation:
         if serving is not None:
             lines = describe(serving.limitations)
             notes += tuple(f"kernel of {serving.provider!r}: {line}" for line in lines)
+        notes += tuple(speedup_notes(candidates, kernels, spec, policy))
         return Explanation(self.name, cls, tuple(candidates), notes)
+
+    def _with_backends(
+        self, cls: type, backend: Backend, policy: KernelPolicy
+    ) -> list[tuple[KernelDeclaration, Backend]]:
+        """Returns the kernels for an array class in the order in which they are asked.
+
+        With ``chainer.config.accelerate``, kernels for the arrays that ``xp`` makes follow where
+        arrays of the class are of another type.
+
+        Returns:
+            list of tuple: Each kernel, and the backend of the arrays that it takes.
+        """
+        found = [(kernel, backend) for kernel in by_preference(self.kernels_for(cls), policy)]
+        plain = backend_for_plain(backend) if policy.accelerates else None
+        if plain is not None:
+            known = {kernel.key for kernel, _ in found}
+            (of_plain,) = map(resolve, plain.array_types)
+            kernels = by_preference(self.kernels_for(of_plain), policy)
+            # The provider of the class has a kernel for the class itself, or needs none.
+            found += [
+                (kernel, plain)
+                for kernel in kernels
+                if kernel.key not in known and kernel.provider != backend.name
+            ]
+        return found
 
     def kernels_for(self, cls: type) -> list[KernelDeclaration]:
         """Returns the kernels declared for an array class, highest priority first.
@@ -212,12 +240,16 @@ class Operation:
         """
         return self._load(None, backend)
 
-    def _load(self, kernel: KernelDeclaration | None, backend: Backend) -> Any:
-        key = (kernel, backend)
+    def _load(
+        self, kernel: KernelDeclaration | None, backend: Backend, plain_results: bool = False
+    ) -> Any:
+        key = (kernel, backend, plain_results)
         implementation = self._loaded.get(key)
         if implementation is None:
             try:
                 factory = resolve(self.reference if kernel is None else kernel.load)
+                if plain_results and kernel is not None:
+                    factory = with_plain_results(factory, kernel, self.methods)
                 implementation = backend.make_kernel(factory, self, kernel is None)
             except Exception as error:
                 if kernel is not None:
@@ -242,19 +274,36 @@ class Operation:
 
     def _reference_on_xp_arrays(self, backend: Backend) -> Any:
         """Returns the reference kernel for calls with arrays that ``xp`` does not make."""
-        implementation = self._on_xp_arrays.get(backend)
+        return self._converting(self._load(None, backend))
+
+    def _converting(self, kernel: Any) -> Any:
+        """Returns an implementation that converts its arguments to arrays that ``xp`` makes."""
+        implementation = self._on_xp_arrays.get(id(kernel))
         if implementation is None:
-            reference = self._load(None, backend)
             implementation = self._on_xp_arrays.setdefault(
-                backend, ReferenceOnXpArrays(reference, self.methods, self.in_place)
+                id(kernel), ReferenceOnXpArrays(kernel, self.methods, self.in_place)
             )
         return implementation
 
-    def _load_for_selector(self, backend: Backend, kernel: KernelDeclaration | None) -> Any:
+    def _load_for_selector(
+        self,
+        backend: Backend,
+        foreign: dict[KernelDeclaration, Backend],
+        plain_results: bool,
+        kernel: KernelDeclaration | None,
+    ) -> Any:
         # The selector of a backend in host memory may get arrays of several backends in one call.
         if kernel is None and backend.family == HOST_FAMILY:
             return self._reference_on_xp_arrays(backend)
-        return self._load(kernel, backend)
+        if kernel in foreign:
+            return self._converting(self._load(kernel, foreign[kernel]))
+        # An array of a backend whose kernels keep their layouts: results stay what they are.
+        plain_results = plain_results and backend_for_plain(backend) is None
+        implementation = self._load(kernel, backend, plain_results)
+        # With several providers at work, an argument may be an array in another provider's layout.
+        if plain_results and kernel is not None and not makes_opaque_arrays(kernel):
+            return self._converting(implementation)
+        return implementation
 
     def _find(self, policy: KernelPolicy, array: Array) -> Any:
         """Returns the implementation or the selector for arrays of a class, and remembers it."""
@@ -262,20 +311,25 @@ class Operation:
         backend = find_backend(cls)
         if backend is None:
             raise TypeError(f"{self.name}: {not_an_array_message(array)}")
-        if policy.kernels:  # a plugin that is not loaded yet may supply a provider named there
+        if (
+            policy.kernels or policy.accelerates
+        ):  # a plugin that is not loaded yet may supply a provider named there
             registries.kernels.load_all()
             _warn_of_unknown_providers(policy)
         # If another thread registers a kernel now, the result goes to tables that are dropped.
         tables = self._tables
         enabled = [
-            kernel
-            for kernel in by_preference(self.kernels_for(cls), policy)
-            if disabled_reason(kernel, backend, policy) is None
+            (kernel, of)
+            for kernel, of in self._with_backends(cls, backend, policy)
+            if disabled_reason(kernel, of, policy) is None
         ]
         entry: Any
         if enabled:
-            load = functools.partial(self._load_for_selector, backend)
-            entry = KernelSelector(enabled, load, policy.deterministic)
+            foreign = {kernel: of for kernel, of in enabled if of is not backend}
+            load = functools.partial(self._load_for_selector, backend, foreign, policy.accelerates)
+            asked = [k for k, of in enabled if is_asked_for(k, of, policy)]
+            by_speedup = [k for k, of in enabled if not is_asked_for(k, of, policy)]
+            entry = KernelSelector(asked, by_speedup, load, policy.deterministic)
         elif backend.makes_xp_arrays:
             entry = self._load(None, backend)
         else:

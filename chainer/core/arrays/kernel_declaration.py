@@ -98,6 +98,12 @@ class KernelDeclaration:
         limitations: What its results lack: name of a capability, such as ``'deterministic'`` or
             ``'precise_float64'`` (:data:`chainer.backend.CAPABILITIES`) -> the reason. ``supports``
             refuses calls that the kernel cannot serve at all.
+        speedup: How many times as fast as the reference the kernel serves a call that it supports,
+            forward and backward together: a number, or a function that takes a :class:`CallSpec`
+            (:class:`~chainer.kernel.SpeedupBySize` for one that looks at the size), or a lazy
+            reference to either. Measure it. With ``chainer.config.accelerate = 'auto'`` the fastest
+            kernel serves the call, and the reference where no kernel is above 1. A kernel without a
+            speedup (None) does not take part.
     """
 
     operation: str
@@ -110,6 +116,7 @@ class KernelDeclaration:
     unconditional: bool = False
     # A mapping has no hash; declarations with equal other fields may share one.
     limitations: Limitations = field(default_factory=dict[str, str], hash=False)
+    speedup: Callable[[CallSpec], float] | float | str | None = None
 
     def __post_init__(self) -> None:
         # A misspelled type would match no array, and the kernel would be left out in silence.

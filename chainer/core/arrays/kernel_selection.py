@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chainer.core.arrays.acceleration import SETTING, fastest, speedup_of, takes_part
 from chainer.core.arrays.kernel_declaration import ArraySpec, CallSpec, KernelDeclaration
 from chainer.core.arrays.protocol import Backend
 from chainer.core.config.kernel_policy import KernelPolicy
@@ -108,6 +109,8 @@ def disabled_reason(
         switch is None and setting == "never" and kernel.provider == backend.name
     ):
         setting = "auto"
+    if setting == "never" and takes_part(kernel, backend, policy):
+        setting = "auto"
     if setting == "never":
         if switch is None:
             return f"not enabled; name {kernel.provider!r} in chainer.config.kernels to enable it"
@@ -119,6 +122,22 @@ def disabled_reason(
             f"{reason}"
         )
     return reason
+
+
+def is_asked_for(kernel: KernelDeclaration, backend: Backend, policy: KernelPolicy) -> bool:
+    """Returns whether an enabled kernel comes before the reference whatever its speedup.
+
+    Args:
+        kernel: A kernel that is enabled.
+        backend: Backend of the arrays.
+        policy: The configuration. Providers that it names, and the provider of the backend itself,
+            are asked for; others take part by ``chainer.config.accelerate``.
+    """
+    return (
+        kernel.unconditional
+        or kernel.provider == backend.name
+        or policy.setting(kernel.provider) != "never"
+    )
 
 
 def rejection_reason(kernel: KernelDeclaration, spec: CallSpec) -> str | None:
@@ -146,24 +165,111 @@ def rejection_reason(kernel: KernelDeclaration, spec: CallSpec) -> str | None:
     return None if answer else "does not support this call"
 
 
+def supported(kernels: Sequence[KernelDeclaration], spec: CallSpec) -> list[KernelDeclaration]:
+    """Returns the kernels that support a call.
+
+    Args:
+        kernels: The kernels.
+        spec: The call.
+    """
+    return [kernel for kernel in kernels if rejection_reason(kernel, spec) is None]
+
+
+def candidates_by_preference(
+    kernels: Sequence[tuple[KernelDeclaration, Backend]], spec: CallSpec, policy: KernelPolicy
+) -> list[Candidate]:
+    """Returns the kernels and the reference, with the reasons why they do not serve a call.
+
+    Args:
+        kernels: Pairs of a kernel and the backend of the arrays that it takes, in the order in
+            which they are asked.
+        spec: The call.
+        policy: The configuration.
+    """
+    reasons: dict[str, str | None] = {}
+    by_speedup: list[KernelDeclaration] = []
+    chosen: KernelDeclaration | None = None
+    for kernel, backend in kernels:
+        reason = disabled_reason(kernel, backend, policy) or rejection_reason(kernel, spec)
+        if reason is None and not is_asked_for(kernel, backend, policy):
+            by_speedup.append(kernel)
+        elif reason is None and chosen is not None:
+            reason = "a kernel of higher priority serves the call"
+        elif reason is None:
+            chosen = kernel
+        reasons[kernel.key] = reason
+    best, most = fastest(by_speedup, spec) if chosen is None else (None, 1.0)
+    for kernel in by_speedup:
+        if chosen is not None:
+            reasons[kernel.key] = f"{chosen.provider!r} comes first, and serves the call"
+        elif speedup_of(kernel, spec) <= 1:
+            reasons[kernel.key] = "the reference is as fast here, as its provider measured"
+        elif kernel is not best:
+            reasons[kernel.key] = (
+                f"{speedup_of(kernel, spec):.3g} times as fast as the reference, a faster kernel "
+                f"{most:.3g} times"
+            )
+    found = [Candidate(k.provider, k.priority, reasons[k.key], k) for k, _ in kernels]
+    served = any([candidate.chosen for candidate in found])
+    reason = "an accelerated kernel serves the call" if served else None
+    return [*found, Candidate("reference", -1, reason, None)]
+
+
+def speedup_notes(
+    candidates: Sequence[Candidate],
+    backends: Sequence[tuple[KernelDeclaration, Backend]],
+    spec: CallSpec,
+    policy: KernelPolicy,
+) -> list[str]:
+    """Returns a line on what ``chainer.config.accelerate`` gains for a call, or would gain.
+
+    Args:
+        candidates: The kernels considered.
+        backends: The kernels with the backend of the arrays that they take.
+        spec: The call.
+        policy: The configuration.
+    """
+    serving = next(candidate.kernel for candidate in candidates if candidate.chosen)
+    if serving is not None:
+        ratio = speedup_of(serving, spec) if policy.accelerates else 1.0
+        text = f"kernel of {serving.provider!r}: {ratio:.3g} times as fast as the reference"
+        return [f"{text}, as its provider measured"] if ratio > 1 else []
+    if policy.accelerates:
+        return []
+    declared = [k for k, _ in backends if k.speedup is not None and not resolve(k.unavailable)()]
+    try:
+        best, most = fastest(supported(declared, spec), spec)
+    except Exception:
+        # A provider that is off may refuse an incomplete call, which the reference takes.
+        return []
+    if best is None:
+        return []
+    text = f"{SETTING} would use {best.provider!r}: {most:.3g} times as fast as the reference"
+    return [f"{text}, as its provider measured"]
+
+
 class KernelSelector:
     """Chooses among several kernels by the signature of the call, and remembers the choice.
 
     Args:
         kernels: The kernels that are enabled, in the order in which they are asked.
+        by_speedup: Further kernels. If none of ``kernels`` supports a call, the fastest of these
+            serves it, unless the reference is as fast.
         load: Function that makes the implementation of a kernel, or of the reference (None).
         deterministic: Whether the user demands deterministic kernels.
     """
 
-    __slots__ = ("_deterministic", "_kernels", "_load", "_remembered")
+    __slots__ = ("_by_speedup", "_deterministic", "_kernels", "_load", "_remembered")
 
     def __init__(
         self,
         kernels: Sequence[KernelDeclaration],
+        by_speedup: Sequence[KernelDeclaration],
         load: Callable[[KernelDeclaration | None], Any],
         deterministic: bool,
     ) -> None:
         self._kernels = kernels
+        self._by_speedup = by_speedup
         self._load = load
         self._deterministic = deterministic
         self._remembered: dict[Any, Any] = {}
@@ -183,7 +289,10 @@ class KernelSelector:
         if implementation is None:
             spec = CallSpec(tuple(map(ArraySpec.of, arrays)), dict(attributes), self._deterministic)
             supporting = (k for k in self._kernels if rejection_reason(k, spec) is None)
-            implementation = self._load(next(supporting, None))
+            kernel = next(supporting, None)
+            if kernel is None:
+                kernel = fastest(supported(self._by_speedup, spec), spec)[0]
+            implementation = self._load(kernel)
             if len(self._remembered) >= _MAX_REMEMBERED:
                 self._remembered.clear()
             self._remembered[signature] = implementation

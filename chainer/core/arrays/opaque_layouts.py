@@ -55,6 +55,13 @@ class OpaqueLayoutBackend(Backend):
         """
         return array
 
+    def xp_if_plain(self, array: Array) -> Array:
+        """Returns an array as one that ``xp`` makes if their memory is alike, else as it is.
+
+        Nothing is copied. Asked by :mod:`chainer.core.arrays.acceleration` for results of kernels.
+        """
+        return array
+
     def xp_view(self, array: Array) -> Array:
         """Returns an array in the type that ``xp`` makes; writing to it changes the array."""
         return self.to_xp(array)

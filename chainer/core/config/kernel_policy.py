@@ -18,13 +18,15 @@ class KernelPolicy:
         values: The values by the name of the entry.
         kernels: Names of the kernel providers that the user prefers, most preferred first.
         deterministic: Whether kernels must be deterministic.
+        accelerates: Whether kernels take part by the speedups that they declare.
     """
 
-    __slots__ = ("_switches", "deterministic", "kernels", "values")
+    __slots__ = ("_switches", "accelerates", "deterministic", "kernels", "values")
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
         self.kernels: tuple[str, ...] = values["kernels"]
+        self.accelerates = values["accelerate"] == "auto"
         self._switches: dict[str, str] = {}
         self.deterministic = False
         for name, value in values.items():
@@ -58,11 +60,13 @@ class KernelPolicy:
     def forbids(self, backend: str) -> bool:
         """Returns whether the kernel provider of the same name as a backend is switched off.
 
+        ``chainer.config.accelerate`` enables the providers of all backends.
+
         Args:
             backend: Name of the backend.
         """
         switch = self._switches.get(backend)
-        return switch is not None and self.values[switch] == "never"
+        return switch is not None and not self.accelerates and self.values[switch] == "never"
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self.values.items())

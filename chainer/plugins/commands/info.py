@@ -1,7 +1,8 @@
 """``chainer info``: versions, backends and plugins, as a bug report needs them.
 
-With ``--json`` prints an object with the keys ``runtime`` (name -> version) and ``plugins`` (as
-``chainer plugins --json``). Plugins are loaded: only that shows whether they work.
+With ``--json`` prints an object with the keys ``runtime`` (name -> version), ``accelerate``
+(whether ``chainer.config.accelerate`` is on, and which providers it uses or would use) and
+``plugins`` (as ``chainer plugins --json``). Plugins are loaded: only that shows whether they work.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import argparse
 
 from chainer import plugins
+from chainer.core.arrays.acceleration import advice
+from chainer.core.config.configuration import threads
 from chainer.core.registry import registries
 from chainer.core.runtime_info import runtime_info
 from chainer.plugins.commands._output import print_json
@@ -28,11 +31,14 @@ def run(options: argparse.Namespace) -> int:
         registry.load_all()
     info = runtime_info()
     records = plugins.records()
+    accelerate = advice(threads.state.policy)
     if options.json:
-        print_json({"runtime": info, "plugins": [as_dict(record) for record in records]})
+        rows = [as_dict(record) for record in records]
+        print_json({"runtime": info, "accelerate": accelerate, "plugins": rows})
         return 0
     for name, value in info.items():
         print(f"{name}: {value}")
+    print(f"Accelerate: {accelerate}")
     print()
     print_plugins(records)
     return 0

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pluggy
 
 import chainer
+from chainer.core.arrays import acceleration
 from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.capabilities import Limitations, describe
@@ -140,6 +141,8 @@ def examine_environment(records: list[PluginRecord]) -> Report:
     _examine_chainer(report)
     _examine_groups(report)
     _examine_backends(report)
+    policy = threads.state.policy
+    report.add(Finding("note", "accelerate", f"accelerate: {acceleration.advice(policy)}"))
     advice = slow_threads_advice()
     if advice is not None:
         report.add(Finding("note", "blas_threads", advice))

@@ -41,7 +41,7 @@ def kernels() -> list[KernelDeclaration]:
     found: list[KernelDeclaration] = []
     for name in registries.operations.names():
         loaded = get_operation(name)._loaded  # pyright: ignore[reportPrivateUsage]
-        for (declaration, _), implementation in loaded.items():
+        for (declaration, *_), implementation in loaded.items():
             if declaration is not None and id(implementation) in _served:
                 found.append(declaration)
     return found

@@ -205,6 +205,18 @@ def test_variables_are_pickled_and_copied(backend, device, array):
         assert backend_of(clone.array) is backend
         assert clone.device == device
         assert_equal(clone, values())
+        with device:
+            clone.array[...] = clone.array * 0 + 9
+        assert_equal(x, values())
+
+
+def test_copied_arrays_have_memory_of_their_own(device, array):
+    # Links have arrays beside parameters, and programs keep arrays in lists.
+    (clone,) = copy.deepcopy([array])
+    assert_on_device(clone, device)
+    with device:
+        clone[...] = clone * 0 + 9
+    assert_equal(array, values())
 
 
 def test_variables_are_printed(array):

@@ -10,6 +10,7 @@ import chainer
 import numpy as np
 import pytest
 
+from chainer_numba import speedups
 from chainer_numba.pack import KERNELS
 
 LARGE = np.zeros((512, 512), np.float32)
@@ -68,6 +69,15 @@ def test_every_kernel_has_the_methods_of_its_operation(operation):
     [kernel] = [k for k in declared.kernels_for(np.ndarray) if k.provider == "numba"]
     implementation = declared._load(kernel, chainer.get_device("@numpy").backend)
     assert type(implementation).__module__.startswith("chainer_numba.")
+
+
+@pytest.mark.parametrize("operation", sorted(KERNELS))
+def test_every_kernel_declares_a_speedup(operation):
+    speedup = getattr(speedups, operation)
+    steps = ((0, speedup),) if isinstance(speedup, float) else speedup.steps
+    sizes, ratios = zip(*steps, strict=True)
+    assert list(sizes) == sorted(sizes)
+    assert min(ratios) > 1
 
 
 def test_code_is_kept_on_disk(tmp_path):

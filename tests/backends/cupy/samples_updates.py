@@ -104,11 +104,11 @@ def changes(k, a, dtype, shape, scale):
     clipped = [grad + 0 for grad in grads]
     wide = "d" if dtype == "d" else "f"
     k.scale(grads, a(np.array(0.75), wide))
-    return (*results, *clipped, k.sum_of_squares(grads))
+    return (*results, *clipped, k.sum_of_squares(grads).astype("d"))
 
 
 @sample("gradient_hooks", dtypes="f")
 def half_gradients(k, a, dtype):
     params, grads = [a(rand(6)), a(rand(2000))], [a(rand(6), "e"), a(rand(2000), "e")]
     k.weight_decay([(p, g, 8.0) for p, g in zip(params, grads, strict=True)], 0.5)
-    return (*[g.astype("f") / 100 for g in grads], k.sum_of_squares(grads))
+    return (*[g.astype("f") / 100 for g in grads], k.sum_of_squares(grads).astype("d"))

@@ -171,6 +171,17 @@ def test_clipping_in_two_launches(fake_cupy, launches):
     assert launches == ["sum_squares", "scale_gradients"]
 
 
+def test_clipping_of_gradients_whose_squares_overflow(fake_cupy):
+    model = chainer.Link(a=(3,), b=(2,))
+    model.to_device("@cupy:0")
+    for param in model.params():
+        param.grad = param.xp.full(param.shape, 2e30, "f")
+    H.GradientClipping(1.0)(O.SGD().setup(model))
+    model.to_device("@numpy")
+    for param in model.params():
+        np.testing.assert_allclose(param.grad, 5**-0.5, 1e-5)
+
+
 class Doubled(H.WeightDecay):
     def __call__(self, rule, param):
         super().__call__(rule, param)

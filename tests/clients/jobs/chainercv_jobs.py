@@ -4,7 +4,7 @@ import os
 import tempfile
 
 import numpy as np
-from jobs.training import as_array, check_gradients, check_npz, step, train
+from jobs.training import as_array, check_gradients, check_npz, run_recipe, step, train
 
 import chainer
 import chainer.functions as F
@@ -442,3 +442,8 @@ def visualizations():
     visualizations.vis_semantic_segmentation(
         image, np.zeros((SIZE, SIZE), np.int32), label_names=["a", "b"]
     )
+
+
+def recipe():
+    """The program of `docs/recipes/detection.md`, and what the page says that it prints."""
+    run_recipe("detection")

@@ -4,6 +4,7 @@ import os
 import tempfile
 
 import numpy as np
+from jobs.training import run_recipe
 
 import chainer
 import chainer.functions as F
@@ -513,3 +514,8 @@ def functions():
     total = sum(F.sum(result) for result in results)
     total.backward()
     assert np.isfinite(x.grad).all() and np.isfinite(y.grad).all()
+
+
+def recipe():
+    """The program of `docs/recipes/chainerrl.md`, and what the page says that it prints."""
+    run_recipe("chainerrl")

@@ -63,3 +63,10 @@ def check_npz(model):
     for name, parameter in model.namedparams():
         if name in before:
             np.testing.assert_array_equal(parameter.array, before[name])
+
+
+def run_recipe(name):
+    """Runs the program of a recipe; it must print what its page says."""
+    from scripts.run_guide import RECIPES, run_page
+
+    run_page(RECIPES / f"{name}.md")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainer.backends.compute_dtypes import compute_dtype
+import numpy
+
 from chainer.backends.cupy.kernels._multi_tensor import THREADS, TensorsKernel, blocks_of
 from chainer.core.typing import Array
 
@@ -42,7 +43,7 @@ class GradientHooksKernel(TensorsKernel):
     def sum_of_squares(self, grads: Sequence[Array]) -> Array:
         prepared = [self.contiguous(grad) for grad in grads]
         # Each block writes one sum; CuPy adds these up.
-        sums = self.new(sum(map(blocks_of, prepared)), compute_dtype(grads[0].dtype))
+        sums = self.new(sum(map(blocks_of, prepared)), numpy.dtype(numpy.float64))
         start = 0
         for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
             self.function("sum_squares", types)((blocks,), (THREADS,), (table, sums, start))

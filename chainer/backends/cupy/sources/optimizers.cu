@@ -280,12 +280,13 @@ extern "C" __global__ void scale_gradients(Tensors tensors, const A* factor) {
 }
 
 // sums: one for each block, of the squares of the gradients in its chunk; first: number of the first.
-extern "C" __global__ void sum_squares(Tensors tensors, A* sums, long long first) {
+// In double, where squares of float do not overflow: the time is that of reading the gradients.
+extern "C" __global__ void sum_squares(Tensors tensors, double* sums, long long first) {
   const Chunk chunk(tensors);
   const G* gradients = (const G*)tensors.arrays[1][chunk.tensor];
-  A sum = 0;
+  double sum = 0;
   CHAINER_CHUNK_EACH(i, chunk) {
-    const A gradient = gradients[i];
+    const double gradient = (A)gradients[i];
     sum += gradient * gradient;
   }
   sum = reduce_row<Sum>(sum);

@@ -73,6 +73,11 @@ class Ref:
             size *= length
         return size
 
+    def extent(self) -> int:
+        """Returns the number of bytes from the first element to the end of the last one."""
+        steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides)]
+        return sum(steps) + self.dtype.itemsize
+
     def is_contiguous(self) -> bool:
         """Returns whether the elements lie one after the other, in C order."""
         step = self.dtype.itemsize

@@ -12,6 +12,7 @@ import numpy
 
 from chainer.backends._cpu import CpuDevice
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
+from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, root
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
@@ -150,13 +151,18 @@ class NumpyProgram(Program):
         updates = FlatUpdates(tape, tape.calls, recorder.owned)
         calls = simplified(updates.expanded(), outputs, set(updates.parents))
         self.moved = updates.moved
-        arguments = recorder.arguments
-        others = {ref.buffer for ref in outputs} | tape.buffers.in_objects
-        direct = direct_arguments(calls, arguments, others)
-        fresh = fresh_outputs(calls, outputs, updates.parents)
-        plan = Plan(calls, outputs, updates.parents, {outputs[i].buffer for i in fresh})
+        arguments, parents = recorder.arguments, updates.parents
+        plain = Plan(calls, outputs, parents, set())
+        made = with_native_loops(calls, arguments, outputs, parents, plain.nbytes)
+        native = buffers_of_native(made)
+        others = {ref.buffer for ref in outputs} | tape.buffers.in_objects | native
+        direct = direct_arguments(made, arguments, others)
+        fresh = [
+            i for i in fresh_outputs(made, outputs, parents) if outputs[i].buffer not in native
+        ]
+        plan = Plan(made, outputs, parents, {outputs[i].buffer for i in fresh})
         given = [*[arguments[i] for i in direct], *[outputs[i] for i in fresh]]
-        lines = StraightLine(calls, plan, given, recorder.is_continued)
+        lines = StraightLine(made, plan, given, recorder.is_continued)
         self._run = lines.run
         self._direct = [(i, arguments[i].strides) for i in direct]
         self._copied = [(i, ref.array) for i, ref in enumerate(arguments) if i not in direct]
@@ -166,12 +172,16 @@ class NumpyProgram(Program):
         self._recorded: RecordedCalls | None = None
         if not recorder.is_continued:
             numbers = list(tape.numbers.values())
-            self._recorded = RecordedCalls(calls, plan, arguments, outputs, numbers)
+            # A file of the step has the calls of NumPy.
+            self._recorded = RecordedCalls(calls, plain, arguments, outputs, numbers)
             self._recorded.release(direct)
         #: Bytes of the memory of intermediate results.
         self.nbytes = plan.nbytes
+        count = sum([call.kind is Kind.NATIVE for call in made])
+        functions = f" and {count} native functions" if count else ""
         self.description = (
-            f"{len(calls)} calls of NumPy, {plan.nbytes} bytes of intermediate results"
+            f"{len(made) - count} calls of NumPy{functions}, {plan.nbytes} bytes of intermediate "
+            "results"
         )
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -174,7 +175,32 @@ class StraightLine:
 
     # -- lines ------------------------------------------------------------------------------------
 
+    def _native(self, call: Call) -> list[str]:
+        """Returns the line that calls a native function, and NumPy if there are errors."""
+        native: Any = call.function
+        table = native.table(self.array)
+        self._names.setdefault("_alive", []).append(table)
+        pointer = self._name(ctypes.c_void_p(table.ctypes.data), "t")
+
+        def repair(errors: int) -> None:
+            new: dict[Buffer, HostArray] = {}
+
+            def array_of(ref: Ref) -> HostArray:
+                buffer = ref.buffer
+                if buffer.memory is not None or buffer in self._plan.offsets:
+                    return self.array(ref)
+                if buffer not in new:
+                    new[buffer] = numpy.empty(buffer.nbytes, numpy.uint8)
+                return numpy.ndarray(ref.shape, ref.dtype, new[buffer], ref.offset, ref.strides)
+
+            native.repair(errors, array_of)
+
+        function, repairing = self._name(native.function, "f"), self._name(repair, "f")
+        return [f"r = {function}({pointer})", f"if r: {repairing}(r)"]
+
     def _lines(self, call: Call) -> list[str]:
+        if call.kind is Kind.NATIVE:
+            return self._native(call)
         function = self._function(call.function)
         args = [self._expression(a) for a in call.args]
         kwargs = [f"{name}={self._expression(value)}" for name, value in call.kwargs.items()]

@@ -56,6 +56,8 @@ class Kind(enum.Enum):
     WHOLE = enum.auto()
     #: An update of a parameter by a kernel; see :mod:`~.recording.flat_updates`.
     UPDATE = enum.auto()
+    #: A native function in place of several calls; see :mod:`~.recording.fusion`.
+    NATIVE = enum.auto()
 
 
 Errors = tuple[tuple[str, str], ...]

@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.config.configuration import threads
 from chainer.core.misuse import warn_once
 from chainer.core.typing import Array
-from chainer.training.optimizers.hooks._norms import sum_of_squares
+from chainer.training.optimizers.hooks._norms import finite_norm, sum_of_squares
 from chainer.training.optimizers.hooks.grouping import dense_gradients
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ def _sum_of_squares(param: Parameter) -> Array:
         return total
 
 
-def _finite_norm(norm: float, params: list[Parameter]) -> float:
-    """Returns the norm of all gradients; computed anew if only their squares are too large."""
-    if math.isfinite(norm):
-        return norm
-    largest = 0.0
-    arrays: list[Array] = []
-    for param in params:
-        scale = 1.0 if param.loss_scale is None else float(param.loss_scale)
-        array = numpy.abs(backend_of(param.grad).to_xp(param.grad)).astype(numpy.float64) / scale
-        arrays.append(array)
-        largest = max(largest, float(array.max(initial=0)))
-    if not math.isfinite(largest) or largest == 0:
-        return norm  # a gradient itself is not finite
-    return largest * math.sqrt(sum([float(((a / largest) ** 2).sum()) for a in arrays]))
+def _finite_norm(params: list[Parameter]) -> Array:
+    """Returns the norm of all gradients in host memory, if only their squares are too large."""
+    grads = [backend_of(param.grad).to_xp(param.grad) for param in params]
+    xp = backend_of(grads[0]).xp
+    norms: list[Array] = []
+    for param, grad in zip(params, grads, strict=True):
+        norm = finite_norm([grad], sum_of_squares(grad)).astype(numpy.float64)
+        norms.append(norm if param.loss_scale is None else norm / param.loss_scale)
+    # It does not overflow where the sum of two squares does.
+    return xp.asarray(functools.reduce(xp.hypot, norms))
+
+
+def _norm_on_host(squares: float, params: list[Parameter]) -> float:
+    return math.sqrt(squares) if math.isfinite(squares) else float(_finite_norm(params))
 
 
 class GradientClipping:
@@ -92,41 +92,41 @@ class GradientClipping:
         if not params:
             return
         on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]
-        if not on_device and threads.state.recorder is not None:
-            self._clip_in_recording(params)
-        elif on_device:
-            self._clip_on_devices(params, on_device)
-        else:
-            self._clip_on_host(params)
+        # Squares may overflow, and an infinite gradient, which dynamic loss scaling finds, becomes
+        # NaN: both without a warning.
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            if not on_device and threads.state.recorder is not None:
+                self._clip_in_recording(params)
+            elif on_device:
+                self._clip_on_devices(params, on_device)
+            else:
+                self._clip_on_host(params)
 
     def _clip_on_host(self, params: list[Parameter]) -> None:
         grads = dense_gradients(params)
         if grads is not None:
             kernel = gradient_hooks.select(grads[0])
-            norm = _finite_norm(math.sqrt(float(kernel.sum_of_squares(grads))), params)
+            norm = _norm_on_host(float(kernel.sum_of_squares(grads)), params)
             if norm > self.threshold:
-                with numpy.errstate(invalid="ignore"):  # as below
-                    kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
+                kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
             return
         # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
-        with numpy.errstate(over="ignore"):  # _finite_norm() computes it anew
-            squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
-        norm = _finite_norm(math.sqrt(squares), params)
+        squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
+        norm = _norm_on_host(squares, params)
         if norm == 0:
             return
         rate = self.threshold / norm
         if rate < 1:
-            # An infinite gradient, which dynamic loss scaling finds, becomes NaN without a warning.
-            with numpy.errstate(invalid="ignore"):
-                for param in params:
-                    grad = param.grad
-                    grad *= rate
+            for param in params:
+                grad = param.grad
+                grad *= rate
 
     def _clip_in_recording(self, params: list[Parameter]) -> None:
         """Does what :meth:`_clip_on_host` does, in every bit, without looking at the norm."""
         xp = backend_of(params[0].grad).xp
         totals = [_sum_of_squares(param).astype(numpy.float64) for param in params]
-        norm = xp.sqrt(functools.reduce(operator.add, totals))
+        squares = functools.reduce(operator.add, totals)
+        norm = xp.where(xp.isfinite(squares), xp.sqrt(squares), _finite_norm(params))
         rate = self.threshold / xp.where(norm == 0, 1.0, norm)
         rate = xp.where(rate < 1, rate, 1.0)
         for param in params:
@@ -141,17 +141,18 @@ class GradientClipping:
             key = (param.device, param.grad.dtype, param.loss_scale)
             groups.setdefault(key, []).append(param.grad)
         on_host = [param for param in params if backend_of(param.grad).family == HOST_FAMILY]
-        totals = [_sum_of_squares(param) for param in on_host]
+        norms = [_finite_norm(on_host)] if on_host else []
         for (device, _, scale), grads in groups.items():
             with device:
                 total = gradient_hooks.select(grads[0]).sum_of_squares(grads)
-                totals.append(total if scale is None else total / scale**2)
+                norm = finite_norm(grads, total)
+                norms.append(norm if scale is None else norm / scale)
         first = on_device[0].device
         with first:
             xp = first.xp
             # Added one by one: to join many arrays, CuPy copies a table from the host.
-            squares = functools.reduce(operator.add, first.send(totals))
-            rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
+            norm = functools.reduce(xp.hypot, first.send(norms))
+            rate = self.threshold / xp.maximum(norm, xp.finfo(norm.dtype).tiny)
             rate = xp.where(rate < 1, rate, 1)
         for (device, dtype, _), grads in groups.items():
             with device:

@@ -18,13 +18,19 @@ from chainer.training.optimizers.update_rule import UpdateRule
 Entry = tuple[Array, Array, float | None]
 
 
+def _prefers_kernels() -> bool:
+    """Returns whether the configuration asks for kernels of providers on the host."""
+    policy = threads.state.policy
+    return bool(policy.kernels) or policy.accelerates
+
+
 def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) -> None:
     """Calls a hook of an optimizer with the rule of each parameter and the parameter.
 
     A hook whose class sets ``can_group`` to True has a method ``call_for_params``. It is called
     instead for the parameters on accelerators, once for each device and dtype, with a list of
-    :data:`Entry`. Where ``chainer.config.kernels`` asks for kernels, and nothing is recorded, it is
-    called for contiguous NumPy arrays, too.
+    :data:`Entry`. Where ``chainer.config.kernels`` or ``accelerate`` asks for kernels, and nothing
+    is recorded, it is called for contiguous NumPy arrays, too.
 
     Args:
         hook: The hook.
@@ -32,7 +38,7 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
     """
     # The class is asked, because a mock has any attribute that it is asked for.
     can_group = getattr(type(hook), "can_group", False)
-    on_host = can_group and bool(threads.state.policy.kernels) and threads.state.recorder is None
+    on_host = can_group and _prefers_kernels() and threads.state.recorder is None
     groups: dict[Hashable, list[Entry]] = {}
     devices: dict[Hashable, Device] = {}
     for param in params:
@@ -92,7 +98,7 @@ def dense_gradients(params: Iterable[Parameter]) -> list[Array] | None:
         list of arrays: Contiguous NumPy arrays of one dtype without a loss scale. None if one is
         not of that kind, if a step is recorded, or if no kernels are asked for.
     """
-    if not threads.state.policy.kernels or threads.state.recorder is not None:
+    if not _prefers_kernels() or threads.state.recorder is not None:
         return None
     grads: list[Array] = []
     for param in params:

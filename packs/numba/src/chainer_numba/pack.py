@@ -74,6 +74,7 @@ KERNELS = {
     "roi_average_align_2d": ("roi_aligns:ROIAverageAlign2DKernel", "regions"),
     "roi_max_align_2d": ("roi_aligns:ROIMaxAlign2DKernel", "regions"),
     "gradient_hooks": ("gradient_hooks:GradientHooksKernel", "update"),
+    "native_loops": ("loops:NativeLoopsKernel", "any_array"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }
@@ -106,5 +107,6 @@ def chainer_kernels(registry: Any) -> None:
             load=f"chainer_numba.{place}",
             supports=f"chainer_numba.supports:{check}",
             unavailable="chainer_numba.pack:missing",
+            speedup=f"chainer_numba.speedups:{operation}",
         )
         register_kernel(kernel, registry)

@@ -14,6 +14,7 @@ from chainer.backends.operations import (
     joining as joining,
     linear_algebra as linear_algebra,
     linears as linears,
+    loops as loops,
     lstm_cells as lstm_cells,
     normalizations as normalizations,
     optimizer_updates as optimizer_updates,
@@ -69,6 +70,7 @@ from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linear_algebra import cholesky as cholesky, inverse as inverse
 from chainer.backends.operations.linears import linear as linear
+from chainer.backends.operations.loops import native_loops as native_loops
 from chainer.backends.operations.lstm_cells import (
     lstm_cell as lstm_cell,
     s_lstm_cell as s_lstm_cell,

@@ -1,0 +1,215 @@
+"""Fusion: runs of elementwise calls and sums become native functions.
+
+The calls are put in another order, in which those that can be fused stand together and no call
+reads or writes what another one has still to read or write. What only calls of one loop read needs
+no memory. A provider of :data:`~chainer.backends.operations.loops.native_loops` compiles each run;
+:mod:`.native` tries it against the calls of NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy
+
+from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
+from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.native import Compiler, NativeCalls
+from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.simplify import written
+from chainer.backends.numpy.recording.tape import Call, Kind
+from chainer.backends.operations.loops import native_loops
+from chainer.core.arrays.kernel import ReferenceKernel
+
+#: Calls that are looked at beyond the first one that is not placed: results that wait longer would
+#: need more memory.
+_WINDOW = 64
+
+#: Calls of one native function.
+_MOST_CALLS = 64
+
+#: Longer programs work on large arrays block by block, and take long to look at.
+_LONGEST_PROGRAM = 5000
+
+#: Arguments and results up to this size are copied for native functions.
+_MOST_BYTES_COPIED = 1 << 16
+
+#: Memory that native functions may need beyond the memory of the calls.
+_SPARE_BYTES = 1 << 18
+
+#: The reader of results after the last call.
+_END = -1
+
+Parents = dict[Buffer, tuple[Buffer, int]]
+
+
+def with_native_loops(
+    calls: list[Call],
+    arguments: Sequence[Ref],
+    outputs: Sequence[Ref],
+    parents: Parents,
+    nbytes: int,
+) -> list[Call]:
+    """Returns calls that compute the same, with native functions in place of some.
+
+    Args:
+        calls: The calls, which stay as they are.
+        arguments: References to the arguments.
+        outputs: References that are read after the last call.
+        parents: For buffers that lie within another one, that buffer and the offset in bytes.
+        nbytes: Memory of the intermediate results of the calls.
+    """
+    compiler = native_loops.select(numpy.empty(0, numpy.float32))
+    if isinstance(compiler, ReferenceKernel) or len(calls) > _LONGEST_PROGRAM:
+        return calls
+    # Native functions have fixed addresses, so that these would have to be copied at each call.
+    apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
+    uses = _Uses(calls, outputs, parents)
+    can_be_fused = [
+        is_fusible(call) and apart.isdisjoint([r.buffer for r in call.references()])
+        for call in calls
+    ]
+    result: list[Call] = []
+    for run in _ordered(calls, uses, can_be_fused):
+        native = None if len(run) < 2 else _native(calls, run, uses, compiler)
+        result += [calls[i] for i in run] if native is None else [native]
+    needed = Plan(result, list(outputs), parents, set()).nbytes
+    # In another order, more results may wait at the same time.
+    return result if needed <= max(nbytes * 1.1, nbytes + _SPARE_BYTES) else calls
+
+
+class _Uses:
+    """Which calls have to follow which, and which calls read the results of each.
+
+    Attributes:
+        before: For each call, the calls that have to be made earlier.
+        readers: For each call, the calls that read what it writes.
+    """
+
+    def __init__(self, calls: list[Call], outputs: Sequence[Ref], parents: Parents) -> None:
+        self._parents = parents
+        self.before: list[set[int]] = [set() for _ in calls]
+        self.readers: list[set[int]] = [set() for _ in calls]
+        #: Parts of each buffer with the number of the call that wrote or read them last.
+        self._written: dict[Buffer, list[tuple[int, int, int]]] = {}
+        self._read: dict[Buffer, list[tuple[int, int, int]]] = {}
+        last = None
+        for i, call in enumerate(calls):
+            targets = list(written(call))
+            places = {id(ref) for ref in targets}
+            self._note_reads(i, [r for r in call.references() if id(r) not in places])
+            if call.kind not in (Kind.UFUNC, Kind.OUT):
+                # Such as draws of random numbers, and calls whose targets are read, too.
+                self._note_reads(i, targets)
+                if last is not None:
+                    self.before[i].add(last)
+                last = i
+            for ref in targets:
+                self._note_write(i, ref)
+        for ref in outputs:
+            self._note_reads(_END, [ref])
+
+    def _interval(self, ref: Ref) -> tuple[Buffer, int, int]:
+        buffer, offset = self._parents.get(ref.buffer, (ref.buffer, 0))
+        steps = [(n - 1) * stride for n, stride in zip(ref.shape, ref.strides)]
+        low = offset + ref.offset + sum([step for step in steps if step < 0])
+        high = offset + ref.offset + sum([step for step in steps if step > 0])
+        return buffer, low, high + ref.dtype.itemsize
+
+    def _note_reads(self, i: int, refs: Iterable[Ref]) -> None:
+        for ref in refs:
+            buffer, low, high = self._interval(ref)
+            for start, stop, j in self._written.get(buffer, ()):
+                if start < high and low < stop and j != i:
+                    self.readers[j].add(i)
+                    if i != _END:
+                        self.before[i].add(j)
+            self._read.setdefault(buffer, []).append((low, high, i))
+
+    def _note_write(self, i: int, ref: Ref) -> None:
+        buffer, low, high = self._interval(ref)
+        for known in (self._written, self._read):
+            parts = known.setdefault(buffer, [])
+            self.before[i].update([j for a, b, j in parts if a < high and low < b and j != i])
+            if ref.size * ref.dtype.itemsize == high - low:
+                # Whatever comes later need not look at parts that are overwritten as a whole.
+                parts[:] = [(a, b, j) for a, b, j in parts if not (low <= a and b <= high)]
+        self._written[buffer].append((low, high, i))
+        if buffer.memory is not None:
+            self.readers[i].add(_END)
+
+
+def _ordered(calls: list[Call], uses: _Uses, can_be_fused: list[bool]) -> list[list[int]]:
+    """Returns the numbers of the calls in another order, as runs to fuse and single calls."""
+    waiting = [len(before) for before in uses.before]
+    followers: list[list[int]] = [[] for _ in calls]
+    for i, before in enumerate(uses.before):
+        for j in before:
+            followers[j].append(i)
+    ready = {i for i, count in enumerate(waiting) if not count}
+    placed = [False] * len(calls)
+    first = 0
+    runs: list[list[int]] = []
+
+    def place(i: int) -> None:
+        ready.remove(i)
+        placed[i] = True
+        for j in followers[i]:
+            waiting[j] -= 1
+            if not waiting[j]:
+                ready.add(j)
+
+    while first < len(calls):
+        near = sorted([i for i in ready if i < first + _WINDOW])
+        others = [i for i in near if not can_be_fused[i]]
+        if others:
+            place(others[0])
+            runs.append([others[0]])
+        else:
+            run: list[int] = []
+            while len(run) < _MOST_CALLS:
+                near = sorted([i for i in ready if i < first + _WINDOW and can_be_fused[i]])
+                if run:
+                    near = [i for i in near if calls[i].errors == calls[run[0]].errors]
+                if not near:
+                    break
+                # One of the same shape continues the loop.
+                shape = _shape(calls[run[-1]]) if run else None
+                chosen = next((i for i in near if _shape(calls[i]) == shape), near[0])
+                place(chosen)
+                run.append(chosen)
+            runs.append(run)
+        while first < len(calls) and placed[first]:
+            first += 1
+    return runs
+
+
+def _shape(call: Call) -> Any:
+    return isinstance(call.function, numpy.ufunc), call.out[0].shape
+
+
+def _native(calls: list[Call], run: list[int], uses: _Uses, compiler: Compiler) -> Call | None:
+    """Returns a native function in place of calls; None if it does not pay."""
+    entries: list[Entry] = []
+    for i in run:
+        if not entries or not entries[-1].add(i, calls[i]):
+            entry = LoopOfCalls.of(i, calls[i])
+            if entry is None:
+                return None
+            entries.append(entry)
+    for entry in entries:
+        numbers = set(entry.numbers)
+        entry.keep([i for i in entry.numbers if not uses.readers[i] <= numbers])
+    native = NativeCalls.of(entries, [calls[i] for i in run], compiler)
+    if native is None:
+        return None
+    errors = calls[run[0]].errors
+    return Call(
+        Kind.NATIVE, cast(Any, native), native.reads, {}, (*native.writes, *native.scratch), errors
+    )
+
+
+def buffers_of_native(calls: Iterable[Call]) -> set[Buffer]:
+    """Returns the buffers that native functions use: they need a fixed place."""
+    return {ref.buffer for c in calls if c.kind is Kind.NATIVE for ref in c.references()}

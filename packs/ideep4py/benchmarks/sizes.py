@@ -1,0 +1,95 @@
+"""From which sizes on oneDNN and Numba are faster than NumPy, for the rules of ``accelerate``.
+
+    python packs/ideep4py/benchmarks/sizes.py
+
+For each function and size: time of the reference / time of a provider, forward and backward, on
+NumPy arrays. The providers take turns, and the smallest of the samples counts. The result and the
+gradient are read as NumPy arrays, so that a conversion of layouts is part of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+
+import chainer
+import chainer.functions as F
+import numpy as np
+
+#: Configuration of each peer; the reference comes first.
+PEERS = {
+    "reference": {},
+    "ideep": {"use_ideep": "auto"},
+    "numba": {"kernels": ("numba",)},
+}
+
+
+def random(*shape: int) -> np.ndarray:
+    """Returns an array of normal random numbers in float32."""
+    return np.random.randn(*shape).astype(np.float32)
+
+
+def cases() -> Iterator[tuple[str, int, Callable[..., chainer.Variable], list[np.ndarray]]]:
+    """Yields the name, the number of elements or multiplications, the function, and its inputs."""
+    for rows in (1, 4, 16, 64, 256):
+        x = random(rows, 256)
+        for name in ("relu", "leaky_relu", "sigmoid", "elu", "softmax", "log_softmax"):
+            yield name, x.size, getattr(F, name), [x]
+        labels = np.zeros(rows, np.int32)
+        yield "cross entropy", x.size, lambda x, t=labels: F.softmax_cross_entropy(x, t), [x]
+        yield "lstm", rows * 256, F.lstm, [random(rows, 256), random(rows, 1024)]
+        yield "dropout", rows * 256, F.dropout, [x]
+    for rows, inner, columns in ((4, 50, 50), (32, 50, 50), (32, 100, 100), (32, 784, 50)):
+        arrays = [random(rows, inner), random(columns, inner), random(columns)]
+        yield "linear", rows * inner * columns, F.linear, arrays
+    for rows, inner, columns in ((100, 784, 1000), (20, 200, 800), (20, 200, 10000)):
+        arrays = [random(rows, inner), random(columns, inner), random(columns)]
+        yield "linear", rows * inner * columns, F.linear, arrays
+    for batch, channels, side in ((1, 1, 8), (1, 4, 8), (2, 8, 8), (8, 16, 14), (16, 32, 28)):
+        x, size = random(batch, channels, side, side), batch * channels * side * side
+        W = random(channels, channels, 3, 3)
+        yield "convolution", size * channels * 9, lambda x, W: F.convolution_2d(x, W, pad=1), [x, W]
+        yield "max pooling", size, lambda x: F.max_pooling_2d(x, 2), [x]
+        yield "average pooling", size, lambda x: F.average_pooling_2d(x, 2), [x]
+        scale = [random(channels), random(channels)]
+        yield "batch normalization", size, F.batch_normalization, [x, *scale]
+        yield "response normalization", size, F.local_response_normalization, [x]
+        yield "relu of images", size, F.relu, [x]
+
+
+def once(function: Callable[..., chainer.Variable], arrays: list[np.ndarray]) -> float:
+    """Returns the seconds of one forward and backward pass."""
+    inputs = [chainer.Variable(array) for array in arrays]
+    begin = time.perf_counter()
+    y = function(*inputs)
+    y = y[-1] if isinstance(y, tuple) else y
+    out = np.asarray(y.array)
+    y.grad = np.ones_like(out)
+    y.backward()
+    for x in inputs:
+        np.asarray(x.grad)
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=40)
+    samples = parser.parse_args().samples
+    for name, size, function, arrays in cases():
+        best = dict.fromkeys(PEERS, float("inf"))
+        for sample in range(samples + 2):
+            for peer, entries in PEERS.items():
+                with chainer.using_config("use_ideep", "never"):
+                    for key, value in entries.items():
+                        setattr(chainer.config, key, value)
+                    seconds = once(function, arrays)
+                    chainer.config.kernels = ()
+                if sample > 1:  # the first calls compile
+                    best[peer] = min(best[peer], seconds)
+        ratios = [f"{peer} {best['reference'] / best[peer]:5.2f}" for peer in PEERS]
+        print(f"{name:24} {size:10} {best['reference'] * 1e6:9.1f} us  {'  '.join(ratios[1:])}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""How many times as fast as the reference each kernel serves a call that it supports.
+
+``chainer.config.accelerate`` compares these numbers between providers. They are geometric means of
+forward and backward in the tables of the README, one thread. Kernels with a price for each call
+have a least size, measured by ``packs/ideep4py/benchmarks/sizes.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.kernel import SpeedupBySize
+
+
+def _multiplications(spec: Any) -> int:
+    x, W = spec.arrays[:2]
+    return math.prod(x.shape) * W.shape[0]
+
+
+# Activations.
+relu = SpeedupBySize(((1 << 16, 1.2), (1 << 18, 1.8)))
+leaky_relu = SpeedupBySize(((1 << 16, 1.4),))
+sigmoid = SpeedupBySize(((1 << 14, 1.1), (1 << 16, 1.4), (1 << 20, 2.0)))
+elu = SpeedupBySize(((1 << 12, 1.15), (1 << 14, 1.8), (1 << 16, 2.6)))
+softplus = SpeedupBySize(((1 << 14, 1.6), (1 << 20, 3.3)))
+hard_sigmoid = SpeedupBySize(((1 << 14, 1.4), (1 << 20, 2.1)))
+clipped_relu = SpeedupBySize(((1 << 14, 1.7), (1 << 20, 2.7)))
+rrelu = SpeedupBySize(((1 << 15, 1.5),))
+crelu = SpeedupBySize(((1 << 14, 2.3),))
+prelu = SpeedupBySize(((1 << 14, 2.7),))
+swish = SpeedupBySize(((1 << 14, 1.4),))
+
+# Rows, normalizations and losses.
+softmax = SpeedupBySize(((1 << 12, 1.2), (1 << 14, 1.6), (1 << 16, 2.2)))
+log_softmax = SpeedupBySize(((1 << 12, 1.25), (1 << 14, 1.7), (1 << 16, 2.2)))
+softmax_cross_entropy = SpeedupBySize(((1 << 16, 1.4), (1 << 20, 1.9)))
+connectionist_temporal_classification = 1.9
+dropout = SpeedupBySize(((1 << 20, 1.05),))
+batch_normalization = SpeedupBySize(((1 << 14, 1.6), (1 << 17, 1.8)))
+fixed_batch_normalization = SpeedupBySize(((1 << 14, 1.15),))
+batch_renormalization = SpeedupBySize(((1 << 14, 1.25), (1 << 20, 1.6)))
+layer_normalization = SpeedupBySize(((1 << 14, 2.5),))
+group_normalization = SpeedupBySize(((1 << 14, 2.7),))
+local_response_normalization = SpeedupBySize(((1 << 14, 1.5), (1 << 18, 1.7)))
+
+# Cells and networks. A product below 3 million multiplications costs more than it gains.
+lstm_cell = SpeedupBySize(((1 << 10, 1.4), (1 << 16, 1.7)))
+s_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
+tree_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
+linear = SpeedupBySize(((3_000_000, 1.15),), _multiplications)
+embedding = 1.15
+scatter_add = SpeedupBySize(((1 << 14, 2.0),))
+axes_sum = SpeedupBySize(((1 << 17, 1.3),))
+
+# Loops of captured steps. The recorder keeps those that are faster where it runs.
+native_loops = 1.5
+
+# Images and regions.
+max_pooling_nd = SpeedupBySize(((1 << 20, 1.7),))
+average_pooling_nd = SpeedupBySize(((1 << 20, 1.9),))
+unpooling_nd = SpeedupBySize(((1 << 18, 2.5),))
+roi_pooling_2d = SpeedupBySize(((1 << 14, 5.0),))
+roi_max_pooling_2d = SpeedupBySize(((1 << 14, 5.0),))
+roi_average_pooling_2d = SpeedupBySize(((1 << 14, 3.0),))
+roi_average_align_2d = SpeedupBySize(((1 << 14, 2.5),))
+roi_max_align_2d = SpeedupBySize(((1 << 14, 2.8),))
+
+# Updates and hooks of optimizers: one call serves all parameters.
+gradient_hooks = 1.5
+sgd_update = 1.8
+momentum_sgd_update = 1.7
+corrected_momentum_sgd_update = 1.7
+nesterov_ag_update = 1.7
+ada_grad_update = 2.5
+ada_delta_update = 2.5
+adam_update = 3.3
+rmsprop_update = 2.5
+rmsprop_graves_update = 2.5
+smorms3_update = 2.5
+msvag_update = 2.5

@@ -1,0 +1,261 @@
+"""Native loops by the provider of a third party, which is written in Python here."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer.backends.numpy.recording import native
+from chainer.backends.operations.loops import Loop
+from chainer.core.registry import registries
+from chainer.kernel import Kernel, register_kernel
+from tests.backends.recording.test_programs import random_function, record
+
+_KINDS = {"divide by zero": 1, "overflow": 2, "underflow": 4, "invalid value": 8}
+
+
+class Interpreter:
+    """Runs loops by NumPy, through a function of C."""
+
+    def __init__(self, backend):
+        self.kept = []
+        self.compiled = []
+
+    def compile(self, parts):
+        @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
+        def run(addresses):
+            errors, first = 0, 0
+            for part in parts:
+                with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+                    warnings.simplefilter("always")
+                    count = len(part.strides)
+                    interpreted(part, [addresses[first + i] for i in range(count)])
+                first += count
+                for warning in caught:
+                    errors |= sum(
+                        bit for kind, bit in _KINDS.items() if kind in str(warning.message)
+                    )
+            return errors
+
+        self.kept.append(run)
+        self.compiled.append(parts)
+        return ctypes.cast(run, ctypes.c_void_p).value
+
+
+def interpreted(part, addresses):
+    dtype = np.dtype(part.dtype)
+
+    def array(address, shape, strides):
+        extent = sum((n - 1) * s for n, s in zip(shape, strides)) + dtype.itemsize
+        memory = (ctypes.c_char * extent).from_address(address)
+        return np.ndarray(shape, dtype, memory, 0, strides)
+
+    if not isinstance(part, Loop):
+        outer, _, inner = part.shape
+        source = array(addresses[0], part.shape, part.strides[0])
+        array(addresses[1], (outer, inner), part.strides[1])[...] = source.sum(axis=1)
+        return
+    arrays = [array(a, part.shape, s) for a, s in zip(addresses, part.strides, strict=True)]
+    values = [arrays[i].copy() for i in part.loads]
+    for name, operands in part.steps:
+        values.append(getattr(np, name)(*[values[i] for i in operands]))
+    for value, i in part.stores:
+        arrays[i][...] = values[value]
+
+
+@pytest.fixture
+def foreign(monkeypatch):
+    """Installs the provider; yields its implementation."""
+    implementation = Interpreter(None)
+    kernel = Kernel("native_loops", "numpy:ndarray", "foreign", load=lambda backend: implementation)
+    monkeypatch.setattr(native, "_WORTH", 1e9)  # Python is slow, but its bits are those of NumPy
+    monkeypatch.setattr(native, "_paying", {})
+    register_kernel(kernel)
+    try:
+        with chainer.using_config("kernels", ("foreign",)):
+            yield implementation
+    finally:
+        registries.kernels.unregister(kernel.key)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs(foreign, seed):
+    function = random_function(seed)
+    draw = np.random.RandomState(seed + 100)
+    batches = [[draw.randn(4, 4).astype("f") for _ in range(2)] for _ in range(3)]
+    program, _ = record(function, *batches[0])
+    assert "native" in program.description
+    for batch in batches:
+        copies = [x.copy() for x in batch]
+        for array, expected in zip(program(batch), function(*batch), strict=True):
+            np.testing.assert_array_equal(array, expected)
+        for x, copy in zip(batch, copies, strict=True):
+            np.testing.assert_array_equal(x, copy)
+
+
+def training(optimizer, kernels):
+    np.random.seed(0)
+    model = chainer.Sequential(L.Linear(1, 8), F.tanh, L.Linear(8, 8), F.tanh, L.Linear(8, 1))
+    optimizer = optimizer.setup(model)
+
+    def step(x):
+        x = chainer.Variable(x)
+        (g,) = chainer.grad([model(x)], [x], enable_double_backprop=True)
+        (gg,) = chainer.grad([g], [x], enable_double_backprop=True)
+        loss = F.mean((gg + x) ** 2)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    with chainer.using_config("kernels", kernels):
+        captured = chainer.capture(step, model, optimizer, on_failure="error")
+        rng = np.random.RandomState(0)
+        losses = [captured(rng.rand(16, 1).astype("f")).array.tobytes() for _ in range(8)]
+    return losses, [p.array.tobytes() for p in model.params()], captured
+
+
+@pytest.mark.parametrize("name", ["Adam", "SGD", "MomentumSGD", "RMSprop", "AdaDelta"])
+def test_training_has_the_same_bits(foreign, name):
+    expected = training(getattr(chainer.optimizers, name)(), ())
+    found = training(getattr(chainer.optimizers, name)(), ("foreign",))
+    assert found[:2] == expected[:2]
+
+
+def test_number_of_calls(foreign):
+    *_, captured = training(chainer.optimizers.Adam(), ("foreign",))
+    (entry,) = captured._machine.entries.values()
+    calls, functions = [
+        int(w) for w in entry.records[0].program.description.split() if w.isdigit()
+    ][:2]
+    # Matrix products and two tanh; 135 calls without loops.
+    assert calls <= 30
+    assert functions <= 12
+
+
+def test_nothing_happens_without_a_provider():
+    *_, captured = training(chainer.optimizers.Adam(), ())
+    assert "native" not in captured.explain()
+
+
+def test_a_provider_that_computes_something_else_is_not_used(foreign, monkeypatch):
+    monkeypatch.setattr(np, "multiply", np.add)  # of the interpreter; calls have the ufunc itself
+    program, _ = record(lambda x: [x * x * x - x], np.ones((4, 4), "f"))
+    assert "native" not in program.description
+    assert foreign.compiled
+
+
+def test_results_that_others_do_not_read_have_no_memory(foreign):
+    program, _ = record(lambda x: [np.tanh(-(x * 2 + 1) * x - 3)], np.ones((4, 4), "f"))
+    (parts,) = foreign.compiled
+    (loop,) = parts
+    assert [name for name, _ in loop.steps] == [
+        "multiply",
+        "add",
+        "negative",
+        "multiply",
+        "subtract",
+    ]
+    assert len(loop.stores) == 1
+    assert program.nbytes <= 2 * 64
+
+
+@pytest.mark.parametrize("treatment", ["warn", "raise", "ignore", "call"])
+def test_floating_point_errors(foreign, treatment):
+    """They are reported with the name of NumPy's function, and by the state of the caller."""
+    told = []
+    program, _ = record(lambda x, y: [(x / y) * 2 + x], np.ones(4, "f"), np.ones(4, "f"))
+    assert "native" in program.description
+    one, zero = np.ones(4, "f"), np.zeros(4, "f")
+    with np.errstate(divide=treatment, call=lambda *a: told.append(a)):
+        if treatment == "warn":
+            with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+                program([one, zero])
+        elif treatment == "raise":
+            with pytest.raises(FloatingPointError, match="divide by zero encountered in divide"):
+                program([one, zero])
+        else:
+            assert np.isinf(program([one, zero])[0]).all()
+    assert len(told) == (treatment == "call")
+
+
+def test_errors_of_updates_in_place(foreign):
+    """The calls of NumPy begin with the values that the native function has overwritten."""
+    link = chainer.Link()
+    with link.init_scope():
+        link.w = chainer.Parameter(np.ones(4, "f"))
+
+    def step(x):
+        link.w.array *= 3
+        link.w.array -= 1 / x
+        link.w.array += 2
+        return link.w.array * 2
+
+    captured = chainer.capture(step, link, on_failure="error")
+    for _ in range(4):
+        captured(np.ones(4, "f"))
+    assert "native" in captured.explain()
+    before = link.w.array.copy()
+    x = np.array([1, 0, 2, -0.0], "f")
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        found = captured(x)
+    after = link.w.array.copy()
+    link.w.array[...] = before
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        expected = step(x)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(after, link.w.array)
+
+
+def test_treatments_of_the_step(foreign):
+    def step(x):
+        with np.errstate(divide="raise"):
+            y = 1 / x * 3
+        return y * 2 + x
+
+    captured = chainer.capture(step, on_failure="error")
+    for _ in range(4):
+        captured(np.ones(3, "f"))
+    assert "native" in captured.explain()
+    with np.errstate(divide="ignore"), pytest.raises(FloatingPointError):
+        captured(np.zeros(3, "f"))
+
+
+def test_files_have_the_calls_of_numpy(foreign, tmp_path):
+    np.random.seed(0)
+    model = L.Classifier(L.Linear(4, 3))
+    optimizer = chainer.optimizers.Adam().setup(model)
+
+    def step(x, t):
+        loss = model(x, t)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    captured = chainer.capture(step, model, optimizer, on_failure="error")
+    x, t = np.random.rand(5, 4).astype("f"), np.array([0, 1, 2, 0, 1], "i")
+    for _ in range(4):
+        captured(x, t)
+    assert "native" in captured.explain()
+    captured.save(tmp_path / "step.npz")
+    loaded = chainer.load_step(tmp_path / "step.npz")
+    for _ in range(5):
+        assert captured(x, t).array.tobytes() == loaded(x, t).array.tobytes()
+
+
+def test_large_arguments_are_not_copied(foreign):
+    def function(x):
+        return [(x * 2 + 1).sum()]
+
+    large = np.ones((200, 200), "f")
+    program, _ = record(function, large)
+    assert program.description.startswith("1 calls of NumPy and 1 native")
+    assert not program._copied
+    assert "native" in record(function, np.ones((20, 20), "f"))[0].description
