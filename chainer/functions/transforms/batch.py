@@ -14,7 +14,7 @@ from chainer.functions.array.concat import concat
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.stack import stack
 from chainer.functions.transforms.applied import Applied
-from chainer.functions.transforms.trees import Tree, filled, is_leaf, leaves_of, mapped
+from chainer.functions.transforms.trees import Tree, filled, leaves_of, mapped
 
 __all__ = ["per_sample_grad", "vmap"]
 
@@ -112,19 +112,15 @@ class _Batch:
                 f"{len(in_axes)}"
             )
         each = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
-        axes = [_flat_axes(arg, axis, "in_axes") for arg, axis in zip(args, each)]
         # An argument that no sample has a part of may be anything.
-        fixed = [
-            all([a is None for a in found]) and axis is None for found, axis in zip(axes, each)
-        ]
-        self._fixed = {i: arg for i, (arg, f) in enumerate(zip(args, fixed)) if f}
-        self._trees = [None if f else arg for arg, f in zip(args, fixed)]
+        self._fixed = {i: arg for i, (arg, axis) in enumerate(zip(args, each)) if axis is None}
+        self._trees = [None if axis is None else arg for arg, axis in zip(args, each)]
         self._kwargs = dict(kwargs)
         self.values: list[Variable] = []
         self.has_samples: list[bool] = []
-        for i, (arg, found) in enumerate(zip(args, axes)):
-            if i not in self._fixed:
-                self._add(arg, found)
+        for arg, axis in zip(args, each):
+            if axis is not None:
+                self._add(arg, _flat_axes(arg, axis, "in_axes"))
         self._add(self._kwargs, _flat_axes(self._kwargs, 0, "in_axes"))
         sizes = {v.shape[0] for v, has in zip(self.values, self.has_samples) if has}
         if not sizes:
@@ -167,8 +163,6 @@ class _Batch:
 def _flat_axes(tree: Tree, axes: Axes, name: str) -> list[int | None]:
     """Returns the axis of each leaf of a tree."""
     if axes is None or isinstance(axes, (int, numpy.integer)):
-        if axes is None and not is_leaf(tree) and not isinstance(tree, (tuple, list, dict)):
-            return []
         return [axes] * len(leaves_of(tree, "vmap: arguments with an axis"))
     if isinstance(tree, Mapping) and isinstance(axes, Mapping) and tree.keys() == axes.keys():
         return [a for key in tree for a in _flat_axes(tree[key], axes[key], name)]
@@ -214,7 +208,7 @@ def _called(
 
 def _drawn() -> RuntimeError:
     return RuntimeError(
-        "vmap: func draws random numbers; say randomness='different' if they shall differ from "
+        "vmap: func draws random numbers; say randomness='different' if they must differ from "
         "sample to sample, or randomness='same'"
     )
 
