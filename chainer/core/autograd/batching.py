@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from chainer.core.arrays.lookup import add_private_backend, backend_of
 from chainer.core.arrays.protocol import Backend
-from chainer.core.autograd.forward_mode import applied_again
+from chainer.core.autograd.applied_again import applied_again
 from chainer.core.autograd.input_types import check_types
 from chainer.core.autograd.variable import Variable
 from chainer.core.registry import registries

@@ -314,11 +314,8 @@ def test_on_the_strict_backend():
     pytest.importorskip("chainer_strict_backend")
     device = chainer.get_device("@strict")
     x = device.send(X)
-    for function in (
-        lambda x: F.softmax(x) * x[0],
-        F.cumsum,
-        lambda x: chainer.hessian(F.sum)(x[0]),
-    ):
+    hessian = lambda x: chainer.hessian(F.sum)(x[0])
+    for function in (lambda x: F.softmax(x) * x[0], F.cumsum, hessian):
         found = chainer.vmap(function)(x)
         assert chainer.backend.get_device_from_array(found.array) == device
 
