@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from itertools import product
 from typing import Any
 
@@ -35,13 +35,20 @@ def window_range(
     return slice(first, last + 1), slice(start, (last - first) * stride + start + 1, stride)
 
 
+#: Index of an element of a window, slices of the windows, slices of the input.
+Piece = tuple[Sizes, tuple[slice, ...], tuple[slice, ...]]
+
+
+# Remembered: on small images they took as long as copying the elements. A training has a few sizes.
+@functools.lru_cache(maxsize=512)
 def window_slices(
     ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
-) -> Iterator[tuple[Sizes, tuple[slice, ...], tuple[slice, ...]]]:
-    """Iterates over the elements of a window: index, slices of the windows, slices of the input.
+) -> tuple[Piece, ...]:
+    """Returns the elements of a window: index, slices of the windows, slices of the input.
 
     Elements that are in the padding in every window are left out.
     """
+    found: list[Piece] = []
     ranges = [
         [window_range(i * d, n, m, s, p) for i in range(k)]
         for k, n, m, s, p, d in zip(ksize, in_size, out_size, stride, pad, dilate, strict=True)
@@ -50,7 +57,8 @@ def window_slices(
         chosen = [r[i] for r, i in zip(ranges, index, strict=True)]
         windows = tuple([w for w, _ in chosen])
         if all([w.stop for w in windows]):
-            yield index, windows, tuple([x for _, x in chosen])
+            found.append((index, windows, tuple([x for _, x in chosen])))
+    return tuple(found)
 
 
 def copy_patches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand
@@ -25,12 +26,18 @@ class Mul(BroadcastingFunction):
         return (inputs[0] * inputs[1],)
 
     def partials(self, ops: Ops, targets: Indexes, x0: Value, x1: Value, gy: Value) -> list[Value]:
+        # A square: both gradients are the same. Function hooks expect two products.
+        if x0 is x1 and len(targets) == 2 and not threads.state.hooks:
+            return [gy * x0] * 2
         return [gy * (x0 if i else x1) for i in targets]
 
     # The same without the calls in between: products are as frequent as sums.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (gy,) = grad_outputs
         nodes = self.input_nodes
+        if nodes[0] is nodes[1] and len(target_input_indexes) == 2:
+            gx = gy * nodes[0].data
+            return (gx, gx)
         gxs: list[Array] = []
         for i in target_input_indexes:
             gx = gy * nodes[1 - i].data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Arrays, Axis, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
@@ -12,7 +13,7 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions._broadcasting import reduce_to_shape
+from chainer.functions._broadcasting import broadcast_array, reduce_to_shape
 from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
 from chainer.functions.rules.batching import ShiftsAxes
@@ -31,10 +32,40 @@ class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
         shape = self.input_shape(0)
+        # One node in place of two, unless function hooks expect the two.
+        if isinstance(gy, Variable) and not threads.state.hooks:
+            return SumGrad(self.axis, shape).apply((gy,))[0]
         # A scalar broadcasts to any shape as it is.
         if gy.ndim:
             gy = gy.reshape(kept_shape(shape, normalized_axes(self.axis, len(shape))))
         return ops.broadcast_to(gy, shape)
+
+
+class SumGrad(UnaryFunction):
+    """Gradient of a sum: the array is repeated along the axes that were summed.
+
+    Args:
+        axis: The axes; None for all.
+        shape: Shape of the summed array.
+    """
+
+    is_linear = True
+    type_check_key = ()
+
+    def __init__(self, axis: tuple[int, ...] | None, shape: Shape) -> None:
+        self._axis = axis
+        self._shape = shape
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        (gy,) = inputs
+        shape = self._shape
+        if gy.ndim:  # a scalar is repeated as it is
+            gy = gy.reshape(kept_shape(shape, normalized_axes(self._axis, len(shape))))
+        return (broadcast_array(self.xp, gy, shape),)
+
+    def gradient(self, ops: Ops, gy: Value) -> Value:
+        gx = ops.sum(gy, self._axis)
+        return gx if gx.shape == self.input_shape(0) else gx.reshape(self.input_shape(0))
 
 
 class SumTo(UnaryFunction):

@@ -54,7 +54,8 @@ class RuleFunction(FunctionNode):
 
     def retained_variables(self) -> Variables:
         """Returns the retained inputs and then the retained outputs, as Variables."""
-        return (*self.get_retained_inputs(), *self.get_retained_outputs())
+        inputs = self.get_retained_inputs() if self._retained_inputs else ()
+        return inputs + self.get_retained_outputs() if self._retained_outputs else inputs
 
     def rule_arguments(self, first: tuple[Any, ...], grad_outputs: ArrayGrads) -> tuple[Any, ...]:
         """Returns the arguments of a rule on arrays.

@@ -62,9 +62,10 @@ class ExpressionFunction(RuleFunction):
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         values = self.retained_variables()
-        gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
-        if gradients is not None:
-            return gradients
+        if not self._formulas.is_hopeless:
+            gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
+            if gradients is not None:
+                return gradients
         try:
             return self.gradients(functions, target_input_indexes, *values, *grad_outputs)
         except TypeError as error:

@@ -78,7 +78,8 @@ class KernelFunction(RuleFunction):
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         values = self.retained_variables()
-        gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
-        if gradients is not None:
-            return gradients
+        if not self._formulas.is_hopeless:
+            gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
+            if gradients is not None:
+                return gradients
         return FormulaGradient.gradients_of(self, values, target_input_indexes, grad_outputs)

@@ -69,6 +69,15 @@ xp.fft.fft(I, 6).real; xp.fft.fftn(X).real; xp.fft.rfft(X).real; xp.percentile(X
 xp.median(X, axis=1); xp.histogram(X, 4)[0]; xp.allclose(X, X); xp.array_equal(X, P)
 X.astype('f'); X.astype('i'); I.astype('?'); X.flatten(); X.copy()
 X.size + X.ndim + len(X) + X.nbytes
+xp.astype(X, xp.float32); xp.astype(F, xp.float32, copy=False); xp.unstack(X, axis=1)[2]
+xp.sort(xp.unique_values(I % 4)); xp.unique_all(I % 4).inverse_indices; xp.unique_all(I % 4)[3]
+xp.unique_counts(I % 4).counts; xp.unique_inverse(X).inverse_indices; xp.vecdot(X, P)
+xp.vecdot(X, P, axis=1); xp.vecdot(X + 2j, P * 1j).imag; xp.vecdot(I, I, axis=0)
+xp.var(X, axis=1, correction=1); xp.std(F, correction=1.5)
+xp.matrix_transpose(X); X.mT; xp.bitwise_left_shift(abs(I), 1); xp.bitwise_invert(I)
+xp.can_cast(I, 'f4'); xp.result_type(F, 1.0) == 'f4'; xp.result_type(F, I) == 'f8'
+xp.result_type(F, xp.float32) == 'f4'; xp.can_cast(X, xp.float32)
+xp.arange(0, step=5); xp.arange(5, step=2)
 """
 NAMES = {"X": X, "P": P, "SQUARE": SQUARE, "I": I, "B": B, "F": F}
 CALLS = [call.strip() for call in CALLS.replace("\n", ";").split(";") if call.strip()]
@@ -168,9 +177,41 @@ def test_nothing_is_computed_by_numpy_but_what_is_declared(device, xp):
     with count_fallbacks() as counts, np.errstate(all="ignore"):
         for call in CALLS:
             eval(call, {**{n: device.send(x) for n, x in NAMES.items()}, "xp": xp, "np": np})
-    assert set(counts) <= {"norm", "percentile", "median", "histogram", "pad", "unique"}
+    declared = {"norm", "percentile", "median", "histogram", "pad", "unique"}
+    assert set(counts) <= declared | {"unique_all", "unique_counts", "unique_inverse"}
 
 
 def test_dir_is_true(xp):
     missing = [name for name in dir(xp) if not hasattr(xp, name)]
     assert missing == []
+
+
+def test_the_standard_is_found_by_arrays(device, xp):
+    x = device.send(X)
+    assert x.__array_namespace__() is xp
+    assert x.__array_namespace__(api_version="2023.12") is xp
+    with pytest.raises(ValueError, match=r"api_version must be one of .* got '1999'"):
+        x.__array_namespace__(api_version="1999")
+    info = xp.__array_namespace_info__()
+    assert x.device in info.devices()
+    assert info.dtypes(kind="bool") == {"bool": np.dtype(bool)}
+    assert info.default_dtypes()["real floating"] == np.dtype(float)
+    assert info.capabilities()["boolean indexing"]
+    assert info.default_device() in info.devices()
+    assert x.to_device(x.device) is x
+    with pytest.raises(ValueError, match="device must be one of"):
+        x.to_device("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda xp, x: xp.vecdot(x, x[:, :2]), r"the same length of axis -1"),
+        (lambda xp, x: xp.unstack(xp.asarray(1.0)), "at least one axis"),
+        (lambda xp, x: xp.matrix_transpose(x[0]), "at least two axes"),
+        (lambda xp, x: xp.var(x, ddof=1, correction=1), "two names of one argument"),
+    ],
+)
+def test_what_the_functions_of_the_standard_refuse(device, xp, call, text):
+    with pytest.raises(ValueError, match=text):
+        call(xp, device.send(X[0]))

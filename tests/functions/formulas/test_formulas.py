@@ -462,3 +462,37 @@ def test_kernel_functions_of_users_are_formulas():
     found = derivatives(lambda x: Cosine().apply((x,))[0], 3)
     np.testing.assert_allclose(found[3].array, np.sin(POINTS), rtol=1e-12)
     assert isinstance(found[2].creator_node, FormulaNode)
+
+
+def test_inputs_that_are_not_retained_may_be_broadcast():
+    # A quotient retains its divisor and its output only: the shape of the dividend differs.
+    for shape in [(5,), (1,), (2, 1)]:
+        a, b = chainer.Variable(np.full(shape, 2.0)), chainer.Variable(np.full((2, 5), 3.0))
+        gb = derivative(F.sum(a / b), b)
+        ga = derivative(F.sum(gb * gb), a)
+        assert ga.shape == shape
+        count = 10 / a.size
+        np.testing.assert_allclose(ga.array, np.full(shape, 2 * 2.0 / 81 * count))
+        ga = derivative(F.sum(a / b), a)
+        np.testing.assert_allclose(derivative(F.sum(ga), b).array, np.full((2, 5), -1 / 9))
+
+
+def test_what_is_traced_first_does_not_decide_about_other_targets():
+    x, y = chainer.Variable(POINTS), chainer.Variable(POINTS[::-1].copy())
+    assert not isinstance(derivative(x / y, x).creator_node, FormulaNode)  # one operator
+    both = chainer.grad([x / y], [x, y], enable_double_backprop=True)
+    assert isinstance(both[1].creator_node, FormulaNode)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), -1])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("function", [F.sum, F.mean])
+def test_gradients_of_sums_are_one_node(function, axis, keepdims):
+    x = chainer.Variable(np.random.RandomState(0).rand(2, 3, 4))
+    y = function(x, axis=axis, keepdims=keepdims)
+    seed = chainer.Variable(np.asarray(np.random.RandomState(1).rand(*y.shape)))
+    (gx,) = chainer.grad([y], [x], [seed], enable_double_backprop=True)
+    assert gx.creator_node.label == "SumGrad"
+    direction = np.random.RandomState(2).rand(2, 3, 4)
+    (back,) = chainer.grad([gx], [seed], [chainer.Variable(direction)], enable_double_backprop=True)
+    np.testing.assert_allclose(back.array, function(direction, axis=axis, keepdims=keepdims).array)

@@ -81,13 +81,17 @@ def stop():
 def points(calls, number):
     Step(calls).captured(x, t)  # what is imported and remembered at the first time
     count = Step(calls).interrupted(None, ctrl_c)
-    return range(1, count + 1, max(1, count // number))
+    # The last line, too: only few lines follow the moment from which on the step counts as done.
+    return [*range(1, count, max(1, count // number)), count]
 
 
 @pytest.mark.parametrize(
     ("calls", "number"), [(1, 40), (2, 40), (3, 60)], ids=["recorded", "compared", "repeated"]
 )
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+# Python drops an exception in the callback of a weak reference. Where the recorder misses one, the
+# step runs as it is written.
+@pytest.mark.filterwarnings("ignore:.*cannot be captured, and runs as it is written:UserWarning")
 def test_ctrl_c(calls, number):
     before, after = Step(calls).state(), Step(calls + 1).state()
     seen = set()

@@ -127,9 +127,8 @@ def gradients_by_formula(
             if the arrays do not have one dtype and shape, or if the rule is not a formula.
     """
     state = threads.state
-    programs = type(function)._formulas
     # Function hooks see the operators that gradients consist of, as in earlier releases.
-    if programs.is_hopeless or not state.enable_backprop or state.hooks:
+    if not state.enable_backprop or state.hooks:
         return None
     arguments = (*values, *grad_outputs)
     present = [x for x in arguments if x is not None]
@@ -141,11 +140,15 @@ def gradients_by_formula(
         array = x._array
         if array is None or array.shape != shape or array.dtype != dtype:
             return None
+    # What is not retained may have been broadcast.
+    for node in function.input_nodes:
+        if node._type[1] != shape:
+            return None
     given = tuple([gy is not None for gy in grad_outputs])
     # bfloat16 and the like are not promoted as NumPy's own dtypes are. Their kind is another one.
     if dtype.kind != "f" or len(present) - sum(given) != len(values):
         return None
-    program = programs.find(function, targets, given, arguments, dtype)
+    program = type(function)._formulas.find(function, targets, given, arguments, dtype)
     if program is None:
         return None
     return FirstGradient(program, function, targets, given).apply(present)

@@ -39,7 +39,8 @@ class Programs:
         self._programs: dict[tuple[Any, ...], Program | None] = {}
         #: Names of the attributes that rules have read.
         self._guards: tuple[str, ...] = ()
-        #: Whether the rule cannot be traced whatever the attributes are.
+        #: Whether no node of the class has a program: the rule is not a formula, whatever the
+        #: attributes are, or the operators of Variables need no more nodes.
         self.is_hopeless = False
 
     def find(
@@ -79,7 +80,7 @@ class Programs:
         if not observed.keys() <= set(self._guards):
             self._guards = tuple(sorted({*self._guards, *observed}))
             self._programs.clear()
-        elif program is None and not self._guards:
+        elif program is None and not self._guards and len(targets) == len(node.input_nodes):
             self.is_hopeless = True
         key = (targets, given, dtype, *[_guard(node, name) for name in self._guards])
         try:

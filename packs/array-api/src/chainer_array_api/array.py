@@ -19,6 +19,8 @@ _METHODS = """
 all any argmax argmin argsort argpartition clip compress conj cumprod cumsum diagonal dot max mean
 min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take trace var
 """
+#: Versions of the array API standard.
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 _BINARY = {
     "add": "add",
     "sub": "subtract",
@@ -89,6 +91,34 @@ class Array:
     def __dlpack_device__(self) -> Any:
         return self.native.__dlpack_device__()
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Returns ``xp``, where the functions of the array API standard are.
+
+        Args:
+            api_version: Version of the standard, such as ``'2024.12'``; all are served alike.
+        """
+        if api_version is not None and api_version not in _VERSIONS:
+            raise ValueError(
+                f"api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
+            )
+        return self.backend.xp
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """Returns the array on another device of the library.
+
+        Args:
+            device: Device of the library, as :attr:`device` has it.
+            stream: Must be None.
+        """
+        if stream is not None:
+            raise ValueError(f"stream must be None, got {stream!r}")
+        if device == self.device:
+            return self
+        devices = list(self.backend.native_devices)
+        if device not in devices:
+            raise ValueError(f"device must be one of {devices}, got {device!r}")
+        return self.backend.copy(self, self.backend.device(devices.index(device)))
+
     # -- attributes -------------------------------------------------------------------------------
 
     @property
@@ -152,6 +182,11 @@ class Array:
     def T(self) -> Array:
         """The array with its axes reversed."""
         return self.transpose()
+
+    @property
+    def mT(self) -> Array:
+        """The array with its last two axes exchanged."""
+        return self.backend.xp.matrix_transpose(self)
 
     @property
     def real(self) -> Array:

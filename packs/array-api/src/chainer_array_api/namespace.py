@@ -19,12 +19,16 @@ from chainer_array_api.functions import (
     reductions,
     searching,
     shapes,
+    standard,
 )
 
 if TYPE_CHECKING:
     from chainer.typing import ArrayLike
 
-_ROOMS = (elementwise, creation, reductions, shapes, indexing, searching, linear_algebra)
+_MODULES = (
+    *(elementwise, creation, reductions, shapes, indexing, searching, linear_algebra),
+    standard,
+)
 # Helpers of these modules that are not functions of NumPy.
 _OURS = frozenset(
     """
@@ -103,6 +107,10 @@ class Namespace(types.ModuleType):
         """
         return fallback.function(self._backend, name, getattr(numpy, name))
 
+    def __array_namespace_info__(self) -> standard.Info:
+        """Returns what the namespace can do, as the array API standard asks for it."""
+        return standard.Info(self._backend)
+
     def __dir__(self) -> list[str]:
         names = {*functions(), *elementwise.NAMES, *SHARED, *fallback.FUNCTIONS}
         return sorted({*names, *self._backend.functions, "random", "linalg", "fft", "ndarray"})
@@ -112,8 +120,8 @@ class Namespace(types.ModuleType):
 def functions() -> dict[str, Callable[..., Any]]:
     """Returns the functions made of the standard's, by NumPy's name."""
     found: dict[str, Callable[..., Any]] = {}
-    for room in _ROOMS:
-        for name, value in vars(room).items():
+    for module in _MODULES:
+        for name, value in vars(module).items():
             function = callable(value) and not isinstance(value, type) and hasattr(numpy, name)
             if function and not name.startswith("_") and name not in _OURS:
                 found[name] = value

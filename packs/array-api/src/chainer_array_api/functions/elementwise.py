@@ -32,6 +32,7 @@ STANDARD = {
     **{"rint": "round", "fix": "trunc", "conjugate": "conj", "power": "pow", "mod": "remainder"},
     **{"true_divide": "divide", "invert": "bitwise_invert", "bitwise_not": "bitwise_invert"},
     **{"left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift"},
+    **{name: name for name in ("bitwise_left_shift", "bitwise_right_shift", "bitwise_invert")},
 }
 
 #: Of the standard's functions, those that take no booleans, and what serves these instead.

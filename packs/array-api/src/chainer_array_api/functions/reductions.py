@@ -83,8 +83,14 @@ def var(
     out: ArrayLike = None,
     ddof: float = 0,
     keepdims: bool = False,
+    *,
+    correction: float | None = None,
 ) -> Array:
-    """As :func:`numpy.var`."""
+    """As :func:`numpy.var`; ``correction`` is the standard's name of ``ddof``."""
+    if correction is not None:
+        if ddof:
+            raise ValueError("ddof and correction are two names of one argument: give one of them")
+        ddof = correction
     x = operands.array(b, a)
     x = operands.astype(b, x, dtypes.of_mean(x.dtype) if dtype is None else dtype, copy=False)
     count = math.prod(x.shape[i] for i in axes_of(axis, x.ndim))
