@@ -426,3 +426,47 @@ def test_names_cannot_change_the_page(results, page):
         page.wait_for_selector("figcaption")
         assert name in page.inner_text("#charts")
         assert page.locator("img[src=x]").count() == 0
+
+
+#: Runs that are broken, or that try to run code in the page: files by folder.
+BAD_RUNS = {
+    "number": {"log": "5"},
+    "null": {"log": "null"},
+    "brackets": {"log": "[" * 100_000},
+    "nan": {"log": '[{"epoch": 1, "main/loss": NaN, "x": {"a": [NaN]}}]', "args": '{"a": [NaN]}'},
+    "name<b>x": {
+        "log": json.dumps(
+            [
+                {
+                    "iteration": 1,
+                    "<img src=x onerror=\"document.title='seized'\">": 0.5,
+                    "main/loss": "</script><script>document.title='seized'</script>",
+                }
+            ]
+        )
+    },
+    "drawing": {
+        "log": '[{"iteration": 1}]',
+        "cg.svg": '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title="seized"</script></svg>',
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the browser chromium")
+def test_bad_runs_in_a_browser(results):
+    for name, files in BAD_RUNS.items():
+        (results / name).mkdir()
+        for file, text in files.items():
+            (results / name / file).write_text(text)
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]
+    with serving(results) as url:
+        done = subprocess.run(
+            ["chromium", *options, "--dump-dom", url], capture_output=True, text=True, timeout=60
+        )
+    assert "<title>Chainer board</title>" in done.stdout and "seized<" not in done.stdout
+    page = done.stdout.partition("<main")[2].rpartition("<script>")[0]
+    assert "first" in page and "<td>NaN</td>" not in page
+    for name in BAD_RUNS:
+        assert f"<td>{name.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
+    assert "log: nested too deeply" in done.stdout and "The board has been stopped" not in page
