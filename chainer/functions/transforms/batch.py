@@ -94,10 +94,8 @@ def vmap(
             columns = first
         else:
             columns = [concat(list(row), axis=0) for row in zip(*[p[1] for p in parts])]
-        axes = _axes_of(structure, out_axes, "out_axes")
-        if None in axes:
-            raise ValueError("vmap: out_axes must be numbers, got None")
-        return filled(structure, [_moved(y, 0, axis, "out_axes") for y, axis in zip(columns, axes)])
+        axes = _flat_axes(structure, out_axes, "out_axes")
+        return filled(structure, [_out(y, axis) for y, axis in zip(columns, axes)])
 
     return mapped_function
 
@@ -163,7 +161,8 @@ class _Batch:
 def _flat_axes(tree: Tree, axes: Axes, name: str) -> list[int | None]:
     """Returns the axis of each leaf of a tree."""
     if axes is None or isinstance(axes, (int, numpy.integer)):
-        return [axes] * len(leaves_of(tree, "vmap: arguments with an axis"))
+        axis = None if axes is None else int(axes)
+        return [axis] * len(leaves_of(tree, "vmap: arguments with an axis"))
     if isinstance(tree, Mapping) and isinstance(axes, Mapping) and tree.keys() == axes.keys():
         return [a for key in tree for a in _flat_axes(tree[key], axes[key], name)]
     is_sequence = isinstance(tree, (tuple, list)) and isinstance(axes, (tuple, list))
@@ -172,8 +171,10 @@ def _flat_axes(tree: Tree, axes: Axes, name: str) -> list[int | None]:
     raise ValueError(f"vmap: {name} must have the structure of the arrays, got {axes!r}")
 
 
-def _axes_of(structure: Tree, axes: Axes, name: str) -> list[int | None]:
-    return _flat_axes(structure, axes, name)
+def _out(value: Variable, axis: int | None) -> Variable:
+    if axis is None:
+        raise ValueError("vmap: out_axes must be numbers, got None")
+    return _moved(value, 0, axis, "out_axes")
 
 
 def _moved(value: Variable, source: int, destination: int, name: str) -> Variable:
