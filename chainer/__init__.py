@@ -75,6 +75,7 @@ _LAZY: dict[str, str] = {
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizers.optimizer",
+    "board": "chainer.plugins.board.inline",
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
     "fit": "chainer.training.fit",

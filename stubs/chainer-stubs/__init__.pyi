@@ -137,6 +137,7 @@ from chainer.links.serializer import (
     Serializer as Serializer,
 )
 from chainer.links.summary import summary as summary
+from chainer.plugins.board.inline import board as board
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
     dataset as dataset,

@@ -52,6 +52,9 @@ class BoardServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    #: Pages that may show the board in a frame, as ``frame-ancestors`` of a content security policy
+    #: has them. Notebooks set it.
+    frame_ancestors = "'none'"
     # Connections that wait to be accepted. With the default of 5 a browser may wait for seconds.
     request_queue_size = 128
 
@@ -173,6 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
+        ancestors = f"frame-ancestors {self.server.frame_ancestors}"
+        policy = policy.replace("frame-ancestors 'none'", ancestors)
         self.send_header("Content-Security-Policy", policy)
         self.end_headers()
         self.wfile.write(content)
