@@ -154,7 +154,7 @@ class ParallelEmbedID(chainer.Link):
             known |= ids == self.ignore_label
         if not bool(known.all()):
             raise ValueError(f"each x must be from 0 to {self._count - 1}, or ignore_label")
-        # -1 stands for the rows of other processes, and for the label that is ignored.
+        # -1 means the rows of other processes, and for the label that is ignored.
         is_own = (ids >= self._rows.start) & (ids < self._rows.stop)
         if self.ignore_label is not None:
             is_own &= ids != self.ignore_label
