@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal
 
 import numpy
@@ -14,7 +15,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.misuse import warn_once
-from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
@@ -26,6 +27,7 @@ from chainer.functions.rules import (
     Values,
     gradients_of_composition,
 )
+from chainer.functions.rules.batching import with_samples
 from chainer.functions.rules.once import stand_in
 
 #: Loss of soft targets.
@@ -150,6 +152,26 @@ class SoftmaxCrossEntropy(KernelFunction):
         count = None if self.normalize else len(t)
         loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
         return (loss,)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x, t = with_samples(inputs, are_batched, size)
+        if kind_of(t.dtype) == "f":
+            return None
+        node = copy.copy(self)
+        node.reduce = "no"
+        # One batch of all labels; then the mean over the labels of each sample.
+        (losses,) = node.apply((_joined(x), _joined(t)))
+        losses = losses.reshape(t.shape)
+        if self.reduce == "no":
+            return (losses,)
+        axes = tuple(range(1, t.ndim))
+        counts: Any = t.shape[1]
+        if self.normalize:
+            xp = backend_of(t.array).xp
+            counts = xp.maximum((t.array != self.ignore_label).sum(axis=axes), 1).astype(x.dtype)
+        return (functions.sum(losses, axis=axes) / counts,)
 
     def _forward_soft(self, x: Array, t: Array) -> Arrays:
         """Computes the loss of soft targets; it does not use weights or ``ignore_label``."""
@@ -308,6 +330,11 @@ class _CachedSoftmax(Softmax):
     def forward(self, inputs: Arrays) -> Arrays:
         self._kernel = self.operation.select(self.y, axis=self.axis)
         return (self.y,)
+
+
+def _joined(x: Variable) -> Variable:
+    """Returns an array whose first two axes are one."""
+    return x.reshape((x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
 @explained_keywords

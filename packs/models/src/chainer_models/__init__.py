@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chainer_models.model import Model
     from chainer_models.names import Row
     from chainer_models.options import Options
+    from chainer_models.packing import PackedLinear, pack_weights, unpack_weights
     from chainer_models.saving import save_pretrained
     from chainer_models.tokenizing import load_tokenizer
 
@@ -47,6 +48,7 @@ MODULES = {
     "model": ("Model",),
     "names": ("Row",),
     "options": ("Options",),
+    "packing": ("PackedLinear", "pack_weights", "unpack_weights"),
     "saving": ("save_pretrained",),
     "tokenizing": ("load_tokenizer",),
 }
@@ -61,6 +63,7 @@ __all__ = [
     "Model",
     "ModelFileError",
     "Options",
+    "PackedLinear",
     "RingStore",
     "Row",
     "add_lora",
@@ -74,12 +77,14 @@ __all__ = [
     "merge_lora",
     "min_p",
     "no_repeat_ngram",
+    "pack_weights",
     "repetition_penalty",
     "save_adapter",
     "save_pretrained",
     "temperature",
     "top_k",
     "top_p",
+    "unpack_weights",
 ]
 
 

@@ -18,6 +18,7 @@ from chainer_models.files import Tensors
 from chainer_models.model import Model
 from chainer_models.names import Named
 from chainer_models.options import Options, read_options
+from chainer_models.packing import pack_weights
 
 
 class Match(NamedTuple):
@@ -102,6 +103,7 @@ def load_pretrained(
     *,
     dtype: Any = "float32",
     config: Mapping[str, Any] | None = None,
+    weights: str | None = None,
 ) -> Any:
     """Loads a model from a folder in Hugging Face's layout.
 
@@ -114,6 +116,8 @@ def load_pretrained(
         dtype: Data type of the parameters. Tensors of other types are converted; bfloat16 and
             float8 need ``ml_dtypes``.
         config (dict): Options that replace those of ``config.json``.
+        weights (str): ``"bfloat16"``, ``"int8"`` or ``"int4"`` packs the weights of all linear
+            layers, as :func:`~chainer_models.pack_weights` does. None: they stay as they are.
 
     Returns:
         Model: The model. ``chainer.config.train`` decides about dropout, as in all links.
@@ -156,6 +160,8 @@ def load_pretrained(
     for named, name in fitting.found:
         _load(named, name, tensors, numpy.dtype(dtype))
     model.folder = folder
+    if weights is not None:
+        pack_weights(model, weights)
     return model
 
 

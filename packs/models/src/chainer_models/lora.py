@@ -22,6 +22,8 @@ from chainer_models.errors import ModelFileError
 from chainer_models.model import Wrapper
 from chainer_models.names import TRANSPOSED, Table
 from chainer_models.options import Options, read_json
+from chainer_models.packing import LINEAR, PackedLinear
+from chainer_models.places import link_at, replace_link
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 #: Prefix of all names in files of peft.
@@ -34,7 +36,7 @@ class LoRALinear(Wrapper):
     ``base(x) + alpha / rank * B A x``. ``B`` is zero at first, so that nothing changes.
 
     Args:
-        base (Linear): The layer.
+        base (Linear or PackedLinear): The layer.
         rank (int): Number of rows of ``A``.
         alpha (float): Factor of the product, before it is divided by ``rank``.
         dropout (float): Ratio of the inputs of ``A`` set to zero in training mode.
@@ -47,24 +49,22 @@ class LoRALinear(Wrapper):
     See: `LoRA <https://arxiv.org/abs/2106.09685>`_
     """
 
-    def __init__(self, base: L.Linear, rank: int, alpha: float, dropout: float = 0.0) -> None:
+    def __init__(
+        self, base: L.Linear | PackedLinear, rank: int, alpha: float, dropout: float = 0.0
+    ) -> None:
         super().__init__()
-        out_size, in_size = base.W.shape
+        is_packed = isinstance(base, PackedLinear)
+        out_size, in_size = base.shape if is_packed else base.W.shape
         self.rank = rank
         self.alpha = alpha
         self.dropout = dropout
         # As in peft: uniform as a linear layer of its kind, of variance 1 / (3 * in).
         bound = max(in_size, 1) ** -0.5
-        dtype = base.W.dtype if base.W.dtype.kind == "f" else numpy.dtype("f")
+        dtype = numpy.dtype("f") if is_packed else base.W.dtype
         with self.init_scope():
             self.base = base
             self.A = chainer.Parameter(chainer.initializers.Uniform(bound, dtype), (rank, in_size))
             self.B = chainer.Parameter(chainer.initializers.Zero(dtype), (out_size, rank))
-
-    @property
-    def W(self) -> Any:
-        """Weight of the base layer."""
-        return self.base.W
 
     def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
         """Computes the output.
@@ -80,11 +80,12 @@ class LoRALinear(Wrapper):
         return self.base(x, n_batch_axes=n_batch_axes) + change * (self.alpha / self.rank)
 
     def merged(self) -> L.Linear:
-        """Returns the base layer with the product added to its weight."""
+        """Returns the base layer with the product added to its weight; a packed one is widened."""
+        base = self.base.unpacked() if isinstance(self.base, PackedLinear) else self.base
         change = self.B.array @ self.A.array * (self.alpha / self.rank)
-        W = self.base.W
+        W = base.W
         W.array = W.array + change.astype(W.dtype)
-        return self.base
+        return base
 
 
 def add_lora(
@@ -127,10 +128,10 @@ def add_lora(
     found = [
         path
         for path, link in model.namedlinks()
-        if isinstance(link, L.Linear) and re.search(pattern, path)
+        if isinstance(link, LINEAR) and re.search(pattern, path)
     ]
     if not found:
-        paths = [path for path, link in model.namedlinks() if isinstance(link, L.Linear)]
+        paths = [path for path, link in model.namedlinks() if isinstance(link, LINEAR)]
         raise ValueError(
             f"pattern must match a linear layer, got {pattern!r}; layers are {', '.join(paths[:8])}"
         )
@@ -138,9 +139,9 @@ def add_lora(
         raise ValueError("model must have no LoRA already: merge it first")
     model.freeze()
     for path in found:
-        base = _link(model, path)
+        base = link_at(model, path)
         factor = 2 * rank if alpha is None else alpha
-        _replace(model, path, LoRALinear(base, rank, factor, dropout))
+        replace_link(model, path, LoRALinear(base, rank, factor, dropout))
     return found
 
 
@@ -152,7 +153,7 @@ def merge_lora(model: Any) -> None:
     """
     for path, link in list(model.namedlinks()):
         if isinstance(link, LoRALinear):
-            _replace(model, path, link.merged())
+            replace_link(model, path, link.merged())
     model.unfreeze()
 
 
@@ -234,7 +235,7 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
     dropout = options.number("lora_dropout", default=0.0)
     paths = add_lora(model, pattern, rank=rank, alpha=alpha, dropout=dropout)
     for path in paths:
-        link = _link(model, path)
+        link = link_at(model, path)
         for parameter, letter in ((link.A, "A"), (link.B, "B")):
             name = f"{_PREFIX}{found[path]}.lora_{letter}.weight"
             if name not in tensors or tensors.shape(name) != parameter.shape:
@@ -256,23 +257,10 @@ def _file_names(model: Any) -> dict[str, tuple[str, bool]]:
     table = Table(model.rows())
     for path, link in model.namedlinks():
         entry = table.find(path + "/W")
-        if isinstance(link, (L.Linear, LoRALinear)) and entry is not None:
+        if isinstance(link, (*LINEAR, LoRALinear)) and entry is not None:
             name, transform = entry
             names[path] = (
                 model.short_name(name).removesuffix(".weight"),
                 transform is TRANSPOSED,
             )
     return names
-
-
-def _link(model: Any, path: str) -> Any:
-    return next(link for name, link in model.namedlinks() if name == path)
-
-
-def _replace(model: Any, path: str, new: chainer.Link) -> None:
-    """Puts another link in the place of one."""
-    parent, _, name = path.rpartition("/")
-    owner = _link(model, parent or "/")
-    delattr(owner, name)
-    with owner.init_scope():
-        setattr(owner, name, new)

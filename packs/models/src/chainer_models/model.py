@@ -13,6 +13,7 @@ from chainer_models.caches import Cache
 from chainer_models.errors import ModelFileError
 from chainer_models.names import Named, Row, named_parameters
 from chainer_models.options import Options, read_json
+from chainer_models.packing import is_packed
 
 
 class Wrapper(chainer.Chain):
@@ -81,8 +82,13 @@ class Model(chainer.Chain):
         """Returns all parameters with their names in files.
 
         Raises:
-            ValueError: If layers were wrapped by :func:`~chainer_models.add_lora`.
+            ValueError: If layers were wrapped by :func:`~chainer_models.add_lora`, or packed.
         """
+        if is_packed(self):
+            raise ValueError(
+                f"{type(self).__name__} has packed weights, which files have no form for; "
+                "unpack_weights makes it an ordinary model"
+            )
         if any(isinstance(link, Wrapper) for link in self.links()):
             raise ValueError(
                 f"{type(self).__name__} has LoRA, which save_adapter saves; merge_lora makes it an "

@@ -58,7 +58,7 @@ def from_state_dict(
 
     Args:
         link (chainer.Link): The model. It is changed.
-        state_dict (dict): Tensors by name. None: those of ``module``.
+        state_dict (dict): Tensors by name. None: the tensors of ``module``.
         module (torch.nn.Module): The same model in PyTorch, whose layers are paired as
             :func:`to_state_dict` tells. None: the names are the paths of the link.
         args (array or tuple of arrays): Sample of the arguments, for both models. It also gives

@@ -389,6 +389,38 @@ class CommunicatorBase(ABC):
         self.mean_array(array)
         return CompletedRequest()
 
+    def start_bcast(self, array: Array, root: int) -> Request:
+        """Starts to fill an array with the values that one process has. Collective.
+
+        Here it is done at once.
+
+        Args:
+            array (array): Contiguous array of the same shape and dtype in all processes.
+            root (int): Rank of the process that has the values.
+
+        Returns:
+            Request: Its ``wait()`` returns when the array has the values.
+        """
+        received = self.bcast(array if self.rank == root else None, root)
+        if self.rank != root:
+            array[...] = received
+        return CompletedRequest()
+
+    def start_mean_at(self, array: Array, root: int) -> Request:
+        """Starts the mean of a flat array for one process only, in place. Collective.
+
+        Here all processes get the mean, at once.
+
+        Args:
+            array (array): Float array of one dimension.
+            root (int): Rank of the process that gets the mean. Elsewhere the values are undefined.
+
+        Returns:
+            Request: Its ``wait()`` returns when the root has the mean.
+        """
+        self.mean_array(array)
+        return CompletedRequest()
+
     def reduce_scatter_mean(self, array: Array, counts: Sequence[int]) -> None:
         """Makes a part of the mean of a flat array in each process, in place. Collective.
 

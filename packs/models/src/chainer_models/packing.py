@@ -1,0 +1,223 @@
+"""Weights with fewer bits: bfloat16, int8 and int4, widened where they are used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import FunctionNode, Variable
+from chainer.typing import Array, VariableLike
+
+from chainer_models.places import link_at, replace_link
+
+#: Rows that are widened at a time: a few MB, whatever the size of a matrix.
+ROWS = 1024
+#: Kinds of packed weights.
+KINDS = ("bfloat16", "int8", "int4")
+
+
+class PackedLinear(chainer.Link):
+    """A linear layer whose weight is packed, and which is not trained.
+
+    Inputs and outputs are float32. The weight is widened some rows at a time, so that the whole
+    matrix is never in memory. The input and the bias have gradients, so that layers before this one
+    can be trained, as LoRA does.
+
+    - ``bfloat16``: the upper 16 bits of float32, rounded to the nearest.
+    - ``int8``: numbers from -127 to 127, and a scale for each row.
+    - ``int4``: numbers from 0 to 15; a minimum and a scale for each group of a row.
+
+    Args:
+        base (Linear): The layer.
+        kind (str): One of the above.
+        group (int): Numbers in a group of int4; the last group of a row may be shorter.
+
+    Attributes:
+        kind (str): Kind of the weight.
+        codes (array): The packed numbers, of shape ``(out, in)``; of int4 there are two in a byte.
+    """
+
+    def __init__(self, base: L.Linear, kind: str, group: int = 64) -> None:
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        if group < 2 or group % 2:
+            raise ValueError(f"group must be an even number, got {group}")
+        self.kind = kind
+        self.group = group
+        self.shape = (base.W.shape[0], base.W.shape[1])
+        for name, array in _packed(base.W.array, kind, group).items():
+            self.add_persistent(name, array)
+        with self.init_scope():
+            if base.b is not None:
+                # A Parameter of its own: optimizers of the old layer keep the old one.
+                self.b = chainer.Parameter(base.b.array)
+        if base.b is None:
+            self.b = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weight."""
+        return sum([getattr(self, name).nbytes for name in sorted(self._persistent)])
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Returns some rows of the weight in float32.
+
+        Args:
+            start: First row.
+            stop: The row after the last one.
+        """
+        xp = self.xp
+        codes: Any = self.__dict__["codes"][start:stop]
+        if self.kind == "bfloat16":
+            return (codes.astype(xp.uint32) << 16).view(xp.float32)
+        if self.kind == "int8":
+            return codes.astype(xp.float32) * self.__dict__["scales"][start:stop, None]
+        half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
+        half[..., 0] = codes & 15
+        half[..., 1] = codes >> 4
+        groups = half.reshape(len(codes), -(-self.shape[1] // self.group), self.group)
+        groups *= self.__dict__["scales"][start:stop, :, None]
+        groups += self.__dict__["minima"][start:stop, :, None]
+        return half.reshape(len(codes), 2 * codes.shape[1])[:, : self.shape[1]]
+
+    def unpacked(self) -> L.Linear:
+        """Returns an ordinary layer with the widened weight."""
+        link = L.Linear(self.shape[1], self.shape[0], nobias=self.b is None)
+        link.W.array = self.rows(0, self.shape[0])
+        if link.b is not None and self.b is not None:
+            link.b.array = self.b.array
+        return link
+
+    def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
+        """Computes the output.
+
+        Args:
+            x: Vectors, as for :class:`~chainer.links.Linear`.
+            n_batch_axes: Number of axes before the vectors.
+        """
+        batch = x.shape[:n_batch_axes]
+        y = PackedProduct(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
+        if self.b is not None:
+            y = F.bias(y, self.b)
+        return y if n_batch_axes == 1 else F.reshape(y, (*batch, self.shape[0]))
+
+
+class PackedProduct(FunctionNode):
+    """Product of vectors with a packed weight, or with its transpose.
+
+    Args:
+        link: The layer with the weight.
+        transposed: Whether the product is with the transpose. It is the gradient of the other one,
+            which makes gradients of any order.
+    """
+
+    def __init__(self, link: PackedLinear, transposed: bool = False) -> None:
+        super().__init__()
+        self._link = link
+        self._transposed = transposed
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        (x,) = inputs
+        link, xp = self._link, self._link.xp
+        out_size, in_size = link.shape
+        y = xp.zeros((len(x), in_size if self._transposed else out_size), xp.float32)
+        for start in range(0, out_size, ROWS):
+            stop = min(start + ROWS, out_size)
+            weight = link.rows(start, stop)
+            if self._transposed:
+                y += x[:, start:stop] @ weight
+            else:
+                y[:, start:stop] = x @ weight.T
+        return (y.astype(x.dtype, copy=False),)
+
+    def backward(
+        self, target_input_indexes: Sequence[int], grad_outputs: Sequence[Any]
+    ) -> tuple[Variable, ...]:
+        return PackedProduct(self._link, not self._transposed).apply(tuple(grad_outputs))
+
+
+def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -> list[str]:
+    """Packs the weights of linear layers. They cannot be trained any more.
+
+    Args:
+        model (Model): The model; it is changed.
+        kind (str): ``"bfloat16"``, ``"int8"`` or ``"int4"``; see :class:`PackedLinear`.
+        pattern (str): Regular expression that is searched in the paths of linear layers; all of
+            them by default.
+        group (int): Numbers in a group of int4.
+
+    Returns:
+        list of str: Paths of the layers.
+
+    Raises:
+        ValueError: If no layer matches, or an argument is out of range.
+
+    Example:
+        >>> import chainer_models as cm
+        >>> model = cm.from_config(
+        ...     {"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 11},
+        ...     initialize=True,
+        ... )
+        >>> cm.pack_weights(model, "int8", "/attn/")
+        ['/layers/0/attn/o', '/layers/0/attn/qkv']
+    """
+    every = [path for path, link in model.namedlinks() if isinstance(link, L.Linear)]
+    found = sorted([path for path in every if re.search(pattern, path)])
+    if not found:
+        raise ValueError(
+            f"pattern must match a linear layer, got {pattern!r}; layers are {', '.join(every[:8])}"
+        )
+    for path in found:
+        replace_link(model, path, PackedLinear(link_at(model, path), kind, group))
+    return found
+
+
+def unpack_weights(model: Any) -> None:
+    """Makes packed layers ordinary ones, with the weights that they computed with.
+
+    Args:
+        model (Model): The model; it is changed.
+    """
+    for path, link in list(model.namedlinks()):
+        if isinstance(link, PackedLinear):
+            replace_link(model, path, link.unpacked())
+
+
+def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
+    """Returns the arrays of a packed weight by name."""
+    xp = chainer.backend.get_array_module(weight)
+    if not bool(xp.isfinite(weight).all()):
+        raise ValueError("weights that are packed must be finite")
+    w = xp.ascontiguousarray(weight, dtype=xp.float32)
+    if kind == "bfloat16":
+        bits = w.view(xp.uint32)
+        # Half of the last place that stays, rounded to even.
+        return {"codes": ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(xp.uint16)}
+    if kind == "int8":
+        scales = xp.abs(w).max(axis=1) / xp.float32(127)
+        divisor = xp.where(scales > 0, scales, 1)[:, None]
+        return {"codes": xp.rint(w / divisor).astype(xp.int8), "scales": scales}
+    rest = -w.shape[1] % group
+    # The numbers that fill the last group are numbers of it, so that they change no range.
+    groups = xp.pad(w, ((0, 0), (0, rest)), mode="edge")
+    groups = groups.reshape(len(w), groups.shape[1] // group, group)
+    minima = groups.min(axis=2)
+    scales = (groups.max(axis=2) - minima) / xp.float32(15)
+    divisor = xp.where(scales > 0, scales, 1)[..., None]
+    codes = xp.rint((groups - minima[..., None]) / divisor).astype(xp.uint8)
+    codes = codes.reshape(len(w), w.shape[1] + rest)
+    return {"codes": codes[:, ::2] | (codes[:, 1::2] << 4), "scales": scales, "minima": minima}
+
+
+#: Layers that compute a linear function, packed or not.
+LINEAR = (L.Linear, PackedLinear)
+
+
+def is_packed(model: Any) -> bool:
+    """Returns whether a model has packed weights."""
+    return any(isinstance(link, PackedLinear) for link in model.links())

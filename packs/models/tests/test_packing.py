@@ -1,0 +1,169 @@
+"""Packed weights: what they are, what is computed with them, and fine-tuning on them."""
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+from chainer import gradient_check
+from published import write_folder
+from reference_models import tokens
+
+import chainer_models as cm
+
+KINDS = ("bfloat16", "int8", "int4")
+
+
+@pytest.fixture
+def model(tmp_path):
+    return cm.load_pretrained(write_folder(tmp_path / "model", "gpt2"))
+
+
+def layer(out_size=5, in_size=7, seed=0):
+    link = L.Linear(in_size, out_size)
+    rng = np.random.RandomState(seed)
+    link.W.array[...] = rng.randn(out_size, in_size)
+    link.b.array[...] = rng.randn(out_size)
+    return link
+
+
+def error_of(kind, w):
+    """The greatest error that a kind may have, for each element."""
+    if kind == "bfloat16":
+        return np.abs(w) * 2.0**-8
+    if kind == "int8":
+        return np.abs(w).max(axis=1, keepdims=True) / 127 / 2 * 1.0001
+    return (w.max(axis=1, keepdims=True) - w.min(axis=1, keepdims=True)) / 15 / 2 * 1.0001
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (3, 64), (2, 130), (1, 1), (0, 4)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_near(kind, shape):
+    if shape[0] == 0:
+        base = L.Linear(4, 1)
+        base.W.array = np.zeros(shape, "f")
+        base.b.array = np.zeros(0, "f")
+    else:
+        base = layer(*shape)
+    packed = cm.PackedLinear(base, kind)
+    found = packed.rows(0, shape[0])
+    assert found.shape == shape
+    assert found.dtype == np.float32
+    if shape[0]:
+        # Ranges of groups are within the range of the row.
+        assert (np.abs(found - base.W.array) <= error_of(kind, base.W.array) + 1e-6).all()
+
+
+def test_bfloat16_is_rounded_to_the_nearest_even():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="pip install ml_dtypes")
+    base = layer(50, 40)
+    expected = base.W.array.astype(ml_dtypes.bfloat16).astype("f")
+    np.testing.assert_array_equal(cm.PackedLinear(base, "bfloat16").rows(0, 50), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_zero_and_constant_rows(kind):
+    base = layer(3, 8)
+    base.W.array[0], base.W.array[1] = 0, 2
+    rows = cm.PackedLinear(base, kind).rows(0, 2)
+    np.testing.assert_allclose(rows, base.W.array[:2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_output_and_gradients(kind, monkeypatch):
+    # Several parts, of which the last one is shorter.
+    monkeypatch.setattr("chainer_models.packing.ROWS", 2)
+    packed = cm.PackedLinear(layer(), kind)
+    plain = packed.unpacked()
+    rng = np.random.RandomState(1)
+    x = rng.randn(4, 7).astype("f")
+    np.testing.assert_allclose(packed(x).array, plain(x).array, rtol=1e-4, atol=1e-5)
+    both = packed(x.reshape(2, 2, 7), n_batch_axes=2)
+    np.testing.assert_array_equal(both.array.reshape(4, 5), packed(x).array)
+    gradient_check.check_double_backward(
+        lambda x: packed(x) ** 2,
+        x, rng.randn(4, 5).astype("f"), rng.randn(4, 7).astype("f"),
+        eps=1e-2, rtol=2e-2, atol=2e-2,
+    )  # fmt: skip
+    packed.cleargrads()
+    v = chainer.Variable(x)
+    F.sum(packed(v) * 2).backward()
+    expected = np.full((4, 5), 2) @ plain.W.array
+    np.testing.assert_allclose(v.grad, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(packed.b.grad, np.full(5, 8), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("bfloat16", 0.02), ("int8", 0.05), ("int4", 0.6)])
+def test_models(model, evaluating, kind, most):
+    ids = tokens()
+    expected = model(ids).array
+    weights = sum(p.array.nbytes for path, p in model.namedparams() if path.endswith("/W"))
+    paths = cm.pack_weights(model, kind)
+    assert len(paths) == 8
+    found = model(ids).array
+    assert 0 < np.abs(found - expected).std() < most * expected.std()
+    packed = sum(link.nbytes for link in model.links() if isinstance(link, cm.PackedLinear))
+    assert packed < weights
+    assert cm.generate(model, ids, max_new_tokens=3).shape == (len(ids), ids.shape[1] + 3)
+    cm.unpack_weights(model)
+    np.testing.assert_allclose(model(ids).array, found, rtol=1e-3, atol=1e-3)
+
+
+def test_loaded_packed_and_serialized(model, tmp_path, evaluating):
+    ids = tokens()
+    first = cm.load_pretrained(tmp_path / "model", weights="int8")
+    chainer.serializers.save_npz(tmp_path / "packed.npz", first)
+    second = cm.load_pretrained(tmp_path / "model", weights="int8")
+    for link in second.links():
+        if isinstance(link, cm.PackedLinear):
+            link.codes[...] = 0
+    chainer.serializers.load_npz(tmp_path / "packed.npz", second)
+    np.testing.assert_array_equal(first(ids).array, second(ids).array)
+
+
+def test_lora_on_packed_weights(model, tmp_path):
+    cm.pack_weights(model, "int8")
+    cm.add_lora(model, r"/attn/(qkv|o)$", rank=2)
+    optimizer = chainer.optimizers.AdamW(1e-2, pytorch_style=True).setup(model)
+    ids = tokens()
+    losses = []
+    for _ in range(8):
+        y = F.reshape(model(ids[:, :-1]), (-1, 67))
+        loss = F.softmax_cross_entropy(y, ids[:, 1:].reshape(-1).astype("i"))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        losses.append(float(loss.array))
+    assert losses[-1] < losses[0] - 0.5
+    cm.save_adapter(model, tmp_path / "adapter")
+    other = cm.load_pretrained(tmp_path / "model", weights="int8")
+    cm.load_adapter(other, tmp_path / "adapter")
+    with chainer.using_config("train", False):
+        expected = model(ids).array
+        np.testing.assert_array_equal(other(ids).array, expected)
+        cm.merge_lora(model)
+        np.testing.assert_allclose(model(ids).array, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_files_need_ordinary_weights(model, tmp_path):
+    cm.pack_weights(model, "int4", "/attn/qkv$")
+    with pytest.raises(ValueError, match=r"GPT2 has packed weights.*unpack_weights"):
+        cm.save_pretrained(model, tmp_path / "out")
+    cm.unpack_weights(model)
+    cm.save_pretrained(model, tmp_path / "out")
+    again = cm.load_pretrained(tmp_path / "out")
+    np.testing.assert_array_equal(
+        again.layers[0].attn.qkv.W.array, model.layers[0].attn.qkv.W.array
+    )
+
+
+def test_bad_arguments(model):
+    with pytest.raises(ValueError, match="kind must be one of bfloat16, int8, int4, got 'int2'"):
+        cm.pack_weights(model, "int2")
+    with pytest.raises(ValueError, match="pattern must match a linear layer, got 'nothing'"):
+        cm.pack_weights(model, "int8", "nothing")
+    with pytest.raises(ValueError, match="group must be an even number, got 3"):
+        cm.pack_weights(model, "int4", group=3)
+    model.layers[0].attn.qkv.W.array = np.full_like(model.layers[0].attn.qkv.W.array, np.nan)
+    with pytest.raises(ValueError, match="weights that are packed must be finite"):
+        cm.pack_weights(model, "int8")
