@@ -14,6 +14,7 @@ import numpy as np
 from chainer import Link, Variable, serializers
 from chainer.utils import install_command
 
+from chainer_torch.pytorch import as_tensor, torch
 from chainer_torch.rescue.finding import Found
 from chainer_torch.source.write import write_torch_source
 from chainer_torch.trees import map_leaves
@@ -81,7 +82,7 @@ def convert(found: Found, name: str, folder: Path) -> Result:
     """
     link = found.link
     result = Result(name, f"{type(link).__module__}.{type(link).__qualname__}", found.size)
-    link.to_cpu()
+    link.to_device("@numpy")
     inputs: list[np.ndarray] = []
     map_leaves(
         lambda x: inputs.append(x) if isinstance(x, np.ndarray) else None,
@@ -99,8 +100,8 @@ def convert(found: Found, name: str, folder: Path) -> Result:
             if expected == []:
                 result.remarks.append("it returns no Variables")
             return result
-    exported = link if is_plain and _is_flat(link, inputs) else model
     with chainer.using_config("train", False):
+        exported = link if is_plain and _is_flat(link, inputs) else model
         _try(result, "ONNX", lambda: _write_onnx(exported, inputs, folder / f"{name}.onnx", result))
         _try(
             result, "PyTorch", lambda: _write_torch(exported, inputs, folder / f"{name}.py", result)
@@ -189,12 +190,11 @@ def _run_onnx(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [value.name for value in session.get_inputs()]
-    return session.run(None, dict(zip(names, inputs, strict=True)))
+    outputs: list[Any] = list(session.run(None, dict(zip(names, inputs, strict=True))))
+    return outputs
 
 
 def _run_torch(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    import torch  # type: ignore[import-not-found]
-
     spec = importlib.util.spec_from_file_location(f"rescued_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -204,7 +204,7 @@ def _run_torch(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         spec.loader.exec_module(module)
     finally:
         sys.dont_write_bytecode = bytecode
-    with torch.no_grad():
-        outputs = module.load()(*[torch.from_numpy(x) for x in inputs])
+    with torch().no_grad():
+        outputs = module.load()(*[as_tensor(x) for x in inputs])
     row = outputs if isinstance(outputs, tuple) else (outputs,)
     return [y.numpy() for y in row]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import runpy
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import chainer
@@ -54,30 +56,91 @@ class _Calls(LinkHook):
 
     def __init__(self, seconds: float, calls: int) -> None:
         self.found: dict[int, Found] = {}
-        self._open: list[Found | None] = []
+        self._open: list[tuple[Link, Found | None]] = []
         self._deadline = time.monotonic() + seconds
-        self._left = calls
+        self._left = self._most = calls
+
+    @property
+    def count(self) -> int:
+        """Number of calls from outside of links."""
+        return self._most - self._left
 
     def forward_preprocess(self, args: Any) -> None:
         found = None
-        if len(self._open) < 2:
-            owner = self.found if not self._open else None
-            parent = self._open[0] if self._open else None
-            if owner is not None and id(args.link) not in owner:
-                found = owner[id(args.link)] = _call_of(args)
-            elif parent is not None and all([f.link is not args.link for f in parent.inner]):
+        # A class may call the method of its base.
+        again = bool(self._open) and self._open[-1][0] is args.link
+        if not self._open:
+            if id(args.link) not in self.found:
+                found = self.found[id(args.link)] = _call_of(args)
+        elif len(self._open) == 1 and not again:
+            parent = self.found[id(self._open[0][0])]
+            if all([f.link is not args.link for f in parent.inner]):
                 found = _call_of(args)
                 parent.inner.append(found)
-        self._open.append(found)
+        self._open.append((args.link, found))
 
     def forward_postprocess(self, args: Any) -> None:
-        found = self._open.pop()
+        # Calls that an exception ended are above this one.
+        while self._open:
+            link, found = self._open.pop()
+            if link is args.link:
+                break
+        else:
+            return
         if found is not None:
             found.is_loss = isinstance(args.out, Variable) and args.out.shape == ()
         if not self._open:
             self._left -= 1
             if self._left <= 0 or time.monotonic() > self._deadline:
                 raise _EnoughError
+
+
+@contextmanager
+def _all_calls(hook: _Calls) -> Iterator[None]:
+    """Makes classes that define ``__call__`` call the hook, as programs before release 5 do.
+
+    Hooks see calls of ``forward``, which ``Link.__call__`` makes. A class that defines ``__call__``
+    replaces it.
+    """
+    replaced: list[tuple[type, Any]] = []
+
+    def watch(cls: type) -> None:
+        original = vars(cls).get("__call__")
+        if original is None or cls is Link:
+            return
+
+        @functools.wraps(original)
+        def call(self: Link, *args: Any, **kwargs: Any) -> Any:
+            event = SimpleNamespace(link=self, args=args, kwargs=kwargs, out=None)
+            hook.forward_preprocess(event)
+            event.out = original(self, *args, **kwargs)
+            hook.forward_postprocess(event)
+            return event.out
+
+        cls.__call__ = call  # type: ignore[method-assign]
+        replaced.append((cls, original))
+
+    for known in _subclasses(Link):
+        watch(known)
+    defined = vars(Link)["__init_subclass__"]
+
+    def __init_subclass__(cls: type, **kwargs: Any) -> None:
+        defined.__func__(cls, **kwargs)
+        watch(cls)
+
+    Link.__init_subclass__ = classmethod(__init_subclass__)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        Link.__init_subclass__ = defined
+        for cls, original in replaced:
+            cls.__call__ = original  # type: ignore[method-assign]
+
+
+def _subclasses(cls: type) -> Iterator[type]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _subclasses(child)
 
 
 def _call_of(args: Any) -> Found:
@@ -106,11 +169,12 @@ def run_program(
     """
     hook = _Calls(seconds, calls)
     end = "it ended by itself"
-    with _in_folder(program.parent), _arguments([str(program), *arguments]), hook:
+    argv = [str(program), *arguments]
+    with _in_folder(program.parent), _arguments(argv), hook, _all_calls(hook):
         try:
             runpy.run_path(str(program), run_name="__main__")
         except _EnoughError:
-            end = f"it was stopped after {calls - hook._left} calls of models"
+            end = f"it was stopped after {hook.count} calls of models"
         except SystemExit as error:
             end = f"it ended with the status {error.code}"
         except Exception as error:
@@ -138,7 +202,7 @@ def models_of(found: Sequence[Found]) -> list[Found]:
 
 @contextmanager
 def _in_folder(folder: Path) -> Iterator[None]:
-    before, path = os.getcwd(), list(sys.path)
+    before, path, modules = os.getcwd(), list(sys.path), set(sys.modules)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     try:
@@ -146,6 +210,11 @@ def _in_folder(folder: Path) -> Iterator[None]:
     finally:
         os.chdir(before)
         sys.path[:] = path
+        # Another program may have modules of the same names.
+        for name in set(sys.modules) - modules:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file is not None and folder in Path(file).parents:
+                del sys.modules[name]
 
 
 @contextmanager
