@@ -25,7 +25,7 @@ TOLERANCE = 1e-5
 
 @dataclass
 class Result:
-    """What became of one model.
+    """The files of one model, and how they compare.
 
     Attributes:
         name: Name of its files.
@@ -33,7 +33,7 @@ class Result:
         size: Number of its trained numbers.
         files: The files that were written.
         differences: Greatest difference from Chainer's outputs, by runtime.
-        remarks: What was not done, and why.
+        remarks: Steps that were left out, with reasons.
     """
 
     name: str
