@@ -974,9 +974,24 @@ row(
     *("matrix_in_function", TypeError, r"numpy.matrix is not supported.*numpy.asarray\(x\)"),
     lambda out: F.sum(matrix()),
 )
+
+
+def use_dtype(name):
+    with chainer.using_config("dtype", name):
+        L.Linear(2, 2)
+
+
 row(
     *("dtype_without_such_a_name", TypeError, "data type 'float23' not understood"),
     lambda out: F.cast(X, "float23"),
+)
+row(
+    *(
+        "configured_dtype_without_such_a_name",
+        TypeError,
+        "chainer.config.dtype must be a data type",
+    ),
+    lambda out: use_dtype("float23"),
 )
 row(
     *("class_in_sequential", ValueError, r"layers must be links, got the class Linear: write Lin"),

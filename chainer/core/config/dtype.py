@@ -19,6 +19,9 @@ def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
     Returns:
         numpy.dtype: The data type.
 
+    Raises:
+        TypeError: If there is no such data type.
+
     Example:
         >>> chainer.get_dtype()
         dtype('float32')
@@ -26,9 +29,16 @@ def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
         ...     chainer.get_dtype(), chainer.get_dtype(map_mixed16=np.float32)
         (dtype('float16'), dtype('float32'))
     """
+    name = "dtype"
     if dtype is None:
-        dtype = config.dtype
+        name, dtype = "chainer.config.dtype", config.dtype
     # mixed16 is not a data type. Callers choose the data type that it means for their arrays.
     if dtype is mixed16:
         return numpy.dtype(mixed16.dtype if map_mixed16 is None else map_mixed16)
-    return numpy.dtype(dtype)
+    try:
+        return numpy.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must be a data type of NumPy, such as 'float32', or chainer.mixed16, got "
+            f"{dtype!r}"
+        ) from error

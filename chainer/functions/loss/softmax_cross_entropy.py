@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal
 
 import numpy
 
+from chainer import functions
 from chainer.backends import operations
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.misuse import warn_once
-from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
+from chainer.functions.rules.batching import with_samples
 
 #: Loss of soft targets.
 SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
@@ -143,6 +146,26 @@ class SoftmaxCrossEntropy(KernelFunction):
         loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
         return (loss,)
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x, t = with_samples(inputs, are_batched, size)
+        if kind_of(t.dtype) == "f":
+            return None
+        node = copy.copy(self)
+        node.reduce = "no"
+        # One batch of all labels; then the mean over the labels of each sample.
+        (losses,) = node.apply((_joined(x), _joined(t)))
+        losses = losses.reshape(t.shape)
+        if self.reduce == "no":
+            return (losses,)
+        axes = tuple(range(1, t.ndim))
+        counts: Any = t.shape[1]
+        if self.normalize:
+            xp = backend_of(t.array).xp
+            counts = xp.maximum((t.array != self.ignore_label).sum(axis=axes), 1).astype(x.dtype)
+        return (functions.sum(losses, axis=axes) / counts,)
+
     def _forward_soft(self, x: Array, t: Array) -> Arrays:
         """Computes the loss of soft targets; it does not use weights or ``ignore_label``."""
         xp = self.xp
@@ -232,6 +255,11 @@ class SoftmaxCrossEntropy(KernelFunction):
         if self.reduce == "mean":
             factors *= xp.asarray(self._coefficient, x.dtype)
         return ((ops.softmax(x, axis=1) - hit) * ops.expand_dims(gy * factors, 1),)
+
+
+def _joined(x: Variable) -> Variable:
+    """Returns an array whose first two axes are one."""
+    return x.reshape((x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
 @explained_keywords
