@@ -75,6 +75,7 @@ _LAZY: dict[str, str] = {
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizers.optimizer",
+    "board": "chainer.plugins.board.inline",
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
     "fit": "chainer.training.fit",
@@ -92,6 +93,7 @@ _LAZY: dict[str, str] = {
     "jvp": "chainer.functions.transforms.forward",
     "kl_divergence": "chainer.distributions.distribution",
     "load_step": "chainer.training.capturing.step_file",
+    "per_sample_grad": "chainer.functions.transforms.batch",
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
@@ -101,6 +103,7 @@ _LAZY: dict[str, str] = {
     "static_graph": "chainer.training.capturing.static_graph",
     "summary": "chainer.links.summary",
     "vjp": "chainer.functions.transforms.reverse",
+    "vmap": "chainer.functions.transforms.batch",
     "print_runtime_info": "chainer.core.runtime_info",
 }
 

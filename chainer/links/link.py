@@ -188,7 +188,7 @@ class Link(DeviceResident, CheckedKeywords):
         after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
         for hook in active:
             hook.forward_postprocess(after)
-        return out
+        return out if after.other_out is None else after.other_out[0]
 
     @property
     def local_link_hooks(self) -> dict[str, LinkHook]:

@@ -69,6 +69,18 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
         super().__init__(link, forward_name, args, kwargs)
         self.out = out
 
+    #: A tuple of the result that the caller gets instead; see :meth:`replace_out`.
+    other_out: tuple[Any] | None = None
+
+    def replace_out(self, out: Any) -> None:
+        """Gives the caller another result. (Assigning to ``out`` has no effect, as ever.)
+
+        Args:
+            out: The result, for example a variable that was computed from the former one.
+        """
+        self.out = out
+        self.other_out = (out,)
+
 
 class HookCount:
     """How many hooks are active in all threads together.

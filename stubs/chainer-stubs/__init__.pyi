@@ -110,6 +110,7 @@ from chainer.distributions.distribution import (
 from chainer.functions import array as array
 from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
+from chainer.functions.transforms.batch import per_sample_grad as per_sample_grad, vmap as vmap
 from chainer.functions.transforms.forward import jacfwd as jacfwd, jvp as jvp
 from chainer.functions.transforms.reverse import jacrev as jacrev, vjp as vjp
 from chainer.functions.transforms.second_order import hessian as hessian, hvp as hvp
@@ -136,6 +137,7 @@ from chainer.links.serializer import (
     Serializer as Serializer,
 )
 from chainer.links.summary import summary as summary
+from chainer.plugins.board.inline import board as board
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
     dataset as dataset,

@@ -10,7 +10,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.core.autograd.backprop import backward_watched
+from chainer.core.autograd.backprop import backward, backward_watched
 from chainer.core.autograd.watched_backward import count_uses
 
 
@@ -130,3 +130,24 @@ def test_error_of_the_callback_is_raised() -> None:
 
     with pytest.raises(ValueError, match="full"):
         backward_watched(x * 2, fail)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_gradient_that_is_taken_is_not_stored(create_graph: bool) -> None:
+    model = make_model()
+    x = np.random.RandomState(0).normal(size=(5, 3)).astype(np.float32)
+    model.cleargrads()
+    F.sum(model(x) ** 2).backward()
+    expected = model[2].W.grad.copy()
+    model.cleargrads()
+    taken: list[np.ndarray] = []
+
+    def take(leaf: chainer.Variable, gradient: np.ndarray) -> bool:
+        if leaf is model[2].W:
+            taken.append(gradient)
+        return leaf is model[2].W
+
+    backward(F.sum(model(x) ** 2), False, create_graph, None, take)
+    assert model[2].W.grad is None
+    np.testing.assert_allclose(taken[0], expected, rtol=1e-6)
+    assert all(p.grad is not None for p in model.params() if p is not model[2].W)

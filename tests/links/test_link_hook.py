@@ -254,3 +254,21 @@ def test_dictionary_of_a_thread(log, link):
     link(X)
     assert len(log) == recorded
     assert hook_count.value == before
+
+
+def test_a_hook_replaces_the_result():
+    class Doubled(chainer.LinkHook):
+        name = "doubled"
+
+        def forward_postprocess(self, args):
+            args.replace_out(2 * args.out)
+
+    link = L.Linear(2, 3)
+    expected = 2 * link(X).array
+    with Doubled():
+        y = link(X)
+    np.testing.assert_allclose(y.array, expected)
+    y.grad = np.ones_like(y.array)
+    link.cleargrads()
+    y.backward()
+    np.testing.assert_allclose(link.b.grad, 2)

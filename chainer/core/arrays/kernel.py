@@ -203,6 +203,8 @@ class Operation:
         Returns:
             list of tuple: Each kernel, and the backend of the arrays that it takes.
         """
+        # Arrays that a recording makes represent arrays of another class.
+        cls = getattr(backend, "represents", cls)
         found = [(kernel, backend) for kernel in by_preference(self.kernels_for(cls), policy)]
         plain = backend_for_plain(backend) if policy.accelerates else None
         if plain is not None:

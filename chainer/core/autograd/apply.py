@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer.core.autograd.array_checks import has_nan, is_current
+from chainer.core.autograd.batching import CLASSES, apply_batched
 from chainer.core.autograd.collector_pacing import collections, pacing
 from chainer.core.autograd.input_arrays import check_outputs, convert_inputs, input_array
 from chainer.core.autograd.input_types import (
@@ -346,6 +347,10 @@ def _prepare_inputs(
         the function was applied in another way, because inputs have a memory layout or are on a
         device that was not current.
     """
+    if CLASSES:
+        variables = apply_batched(self, inputs, in_data)
+        if variables is not None:
+            return in_data, variables
     if LAYOUTS.are_in_use:
         layouts = layouts_of(inputs)
         if any(layouts):

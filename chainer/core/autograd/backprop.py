@@ -101,7 +101,8 @@ def backward_watched(
         root: Variable to start from.
         on_complete: Function of a leaf and an array. The array is the sum that this pass adds to
             the gradient of the leaf. The function is called as soon as the sum is complete, and
-            must not change the array.
+            must not change the array. If it returns True, the gradient is not stored in the leaf,
+            and its memory is freed.
         loss_scale: Factor of the gradient of the root.
     """
     backward(root, False, False, loss_scale, on_complete)

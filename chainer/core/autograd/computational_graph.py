@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, cast
 
+from chainer.core.autograd import graph_drawing
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
@@ -20,6 +21,9 @@ Style: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]] | Literal["defa
 VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
 FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
 _DIRECTIONS = ("TB", "BT", "LR", "RL")
+
+#: A notebook shows no picture of a larger graph: it would be slow, and too large to read.
+_MAX_INLINE_NODES = 1000
 
 
 def _quoted(text: object) -> str:
@@ -53,7 +57,8 @@ def _style(style: Style, default: Mapping[str, Any]) -> Mapping[str, Any]:
 class ComputationalGraph:
     """Class that represents computational graph.
 
-    The graph is assumed to be directed and acyclic.
+    The graph is assumed to be directed and acyclic. A notebook shows it as a picture; Graphviz is
+    not needed.
 
     Args:
         nodes (list): List of nodes. Each node is either a :class:`~chainer.variable.VariableNode`
@@ -88,15 +93,30 @@ class ComputationalGraph:
         if remove_variable:
             self.nodes, self.edges = _without_variables(self.nodes, self.edges)
 
+    def _style_of(self, node: GraphNode) -> dict[str, Any]:
+        if isinstance(node, VariableNode):
+            return {"shape": "oval", **dict(self.variable_style)}
+        return {"shape": "box", **dict(self.function_style)}
+
+    def _to_svg(self) -> str:
+        numbers = {id(node): index for index, node in enumerate(self.nodes)}
+        shapes = [
+            graph_drawing.Shape(_label(node, self.show_name), self._style_of(node))
+            for node in self.nodes
+        ]
+        edges = [(numbers[id(head)], numbers[id(tail)]) for head, tail in self.edges]
+        return graph_drawing.draw(shapes, edges, self.rankdir)
+
+    def _repr_svg_(self) -> str | None:
+        # Shown by notebooks.
+        return self._to_svg() if len(self.nodes) <= _MAX_INLINE_NODES else None
+
     def _to_dot(self) -> str:
         # Numbers in order of appearance: the same graph gives the same text in every run.
         numbers = {id(node): index for index, node in enumerate(self.nodes)}
         statements: list[str] = []
         for node in self.nodes:
-            if isinstance(node, VariableNode):
-                style = {"shape": "oval", **dict(self.variable_style)}
-            else:
-                style = {"shape": "box", **dict(self.function_style)}
+            style = self._style_of(node)
             # In a record, DOT gives a meaning to braces and other characters of a label.
             label = _quoted(_label(node, self.show_name))
             if str(style.get("shape", "")).lower() in ("record", "mrecord"):
@@ -114,7 +134,7 @@ class ComputationalGraph:
         """Dumps graph as a text.
 
         Args:
-            format (str): The graph language name of the output. Currently, it must be ``'dot'``.
+            format (str): ``'dot'`` for the language of Graphviz, ``'svg'`` for a picture.
 
         Returns:
             str: The graph in specified format.
@@ -124,7 +144,11 @@ class ComputationalGraph:
         """
         if format == "dot":
             return self._to_dot()
-        raise NotImplementedError(f"Currently, only 'dot' format is supported, got {format!r}.")
+        if format == "svg":
+            return self._to_svg()
+        raise NotImplementedError(
+            f"Currently, only 'dot' format and 'svg' format are supported, got {format!r}."
+        )
 
 
 def _without_variables(
@@ -205,6 +229,13 @@ def build_computational_graph(
         1 -> 0;
         2 -> 1;
         }
+
+        As the last line of a cell of a notebook, the graph itself is shown as a picture. A program
+        writes the picture to a file:
+
+        >>> picture = build_computational_graph(x * 2).dump('svg')
+        >>> picture[:4], picture.count('<rect')
+        ('<svg', 3)
     """
     if not remove_split:
         raise ValueError("remove_split=False is not supported anymore")

@@ -11,11 +11,11 @@ follows from what the class declares, and else from the gradient.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.lookup import backend_of
+from chainer.core.autograd.applied_again import applied_again
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.gradient_errors import describe, gradients_of_targets
 from chainer.core.autograd.variable import Variable
@@ -186,16 +186,6 @@ def sum_of(first: Variable | None, second: Variable | None) -> Variable | None:
     if first is None or second is None:
         return second if first is None else first
     return first + second
-
-
-def applied_again(function: FunctionNode, inputs: Sequence[Any]) -> Variables:
-    """Applies a copy of a function to other inputs."""
-    again = copy.copy(function)
-    # The copy must not own the outputs of the original, which has its place in the graph.
-    again.inputs = None
-    again._forget_outputs()
-    again._retained_output_arrays = None
-    return again.apply(tuple(inputs))
 
 
 def by_double_backward(function: FunctionNode, moving: Indexes, tangents: Variables) -> Grads:

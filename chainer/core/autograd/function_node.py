@@ -16,7 +16,7 @@ import numpy
 
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd import apply as application
-from chainer.core.autograd import forward_mode
+from chainer.core.autograd import batching, forward_mode
 from chainer.core.autograd.computed_attributes import ClassName, Outputs, Rank
 from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function_hook import FunctionHook, install_hook, remove_hook
@@ -83,6 +83,9 @@ class FunctionNode:
         is_multilinear: Whether the outputs are linear in each input while the other inputs are
             fixed, such as a product. If all inputs are retained, :meth:`tangents` is the product
             rule.
+        batch_inputs: Indexes of the inputs whose first axis is a batch of samples that the function
+            treats independently of each other, if the first axis of each output is that batch.
+            :func:`chainer.vmap` then makes one longer batch.
         keeps_layout: Whether the outputs have the memory layout of the first input.
         argument_names: Names of the inputs in the messages of :meth:`check_type_forward`. If there
             are fewer names than inputs, or None, the messages say ``in_types[0]`` and so on.
@@ -121,6 +124,7 @@ class FunctionNode:
     is_pointwise: ClassVar[bool] = False
     is_linear: ClassVar[bool] = False
     is_multilinear: ClassVar[bool] = False
+    batch_inputs: ClassVar[Indexes] = ()
     keeps_layout: ClassVar[bool] = False
     argument_names: ClassVar[tuple[str, ...] | None] = None
 
@@ -487,6 +491,38 @@ class FunctionNode:
             (variable([9.]), variable([60.]))
         """
         return forward_mode.tangents_of(self, moving, tangents)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function to many samples at once: the rule of :func:`chainer.vmap`.
+
+        The node was made for one sample, and has not been applied. The rule applies it, or other
+        differentiable functions, to inputs that have an axis of samples in front. The default does
+        so for classes that declare :attr:`is_elementwise`, :attr:`is_pointwise` or
+        :attr:`batch_inputs`. For others it returns None, and samples are computed in a loop.
+
+        Args:
+            inputs (tuple of Variable): The inputs.
+            are_batched (tuple of bool): For each input, whether its first axis is the samples. The
+                other inputs are the same for each sample.
+            size (int): Number of samples.
+
+        Returns:
+            tuple of Variable: The outputs, with the axis of samples in front of each. None to
+            compute one sample after the other.
+
+        Example:
+            >>> class Double(chainer.FunctionNode):
+            ...     def forward(self, inputs):
+            ...         return 2 * inputs[0],
+            ...     def batched(self, inputs, are_batched, size):
+            ...         return self.apply(inputs)
+            >>> chainer.vmap(lambda x: Double().apply((x,))[0])(np.array([[1.], [2.]]))
+            variable([[2.],
+                      [4.]])
+        """
+        return batching.batched_by_default(self, inputs, are_batched, size)
 
     @property
     def retained_input_arrays(self) -> Arrays:

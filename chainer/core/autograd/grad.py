@@ -16,6 +16,7 @@ import numpy
 
 from chainer.core.autograd.accumulate import Scalar
 from chainer.core.autograd.backprop import deliver_to_leaves, initial_gradient
+from chainer.core.autograd.batching import LEVELS, BatchingError, is_batched
 from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
@@ -82,6 +83,8 @@ def grad(
     check_gradients("grad_outputs", grad_outputs, len(outputs))
     check_gradients("grad_inputs", grad_inputs, len(inputs))
 
+    if LEVELS.active:
+        _refuse_batched([*outputs, *inputs])
     targets = {x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
     starts: dict[VariableNode, Variable] = {}
@@ -118,6 +121,12 @@ def grad(
             if set_grad or result is not None:
                 x.grad_var = result
     return results
+
+
+def _refuse_batched(variables: Sequence[Variable]) -> None:
+    """Batched Variables have their graph elsewhere: chainer.vmap then takes one after another."""
+    if any([is_batched(x) for x in variables]):
+        raise BatchingError("chainer.grad was called with batched Variables")
 
 
 def _warn_without_gradients(inputs: Sequence[Variable], results: list[Variable | None]) -> None:

@@ -113,7 +113,8 @@ def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
             backend = found
         elif backend.family != found.family:
             raise TypeError(_mixed_message(self, "input", in_data))
-        elif backend.name == "numpy":
+        elif backend.name == "numpy" or (backend.makes_xp_arrays and not found.makes_xp_arrays):
+            # Arrays in layouts of their own need the backend that can read them.
             backend = found
     return backend
 

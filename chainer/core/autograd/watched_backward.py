@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable_node import VariableNode
     from chainer.core.typing import Array
 
-OnComplete = Callable[["Variable", "Array"], None]
+OnComplete = Callable[["Variable", "Array"], bool | None]
 """Function of a leaf and of the array that this backward pass adds to its gradient. It must not
-change the array: functions that are not yet differentiated may share its memory."""
+change the array: functions that are not yet differentiated may share its memory. If it returns
+True it has taken the gradient: the pass forgets it, and the gradient of the leaf stays as it is."""
 
 
 class WatchedPass(BackwardPass):
@@ -74,8 +75,8 @@ class WatchedPass(BackwardPass):
             total = self.sums.pop(node)
             self.sums.add(node, total)
             gradient = total._array
-        if gradient is not None:
-            self._on_complete(variable, gradient)
+        if gradient is not None and self._on_complete(variable, gradient):
+            self.sums.pop(node)
 
 
 def count_uses(root: VariableNode) -> dict[VariableNode, int]:

@@ -11,6 +11,7 @@ from chainer.core.utils.documentation import SharedSections
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import KernelFunction, Ops, Value, Values
+from chainer.functions.rules.batching import ShiftsAxes
 
 #: Sections of the docstrings of softmax and log_softmax.
 softmax_sections = SharedSections(
@@ -29,7 +30,7 @@ softmax_sections = SharedSections(
 )
 
 
-class AlongAxis(KernelFunction):
+class AlongAxis(ShiftsAxes, KernelFunction):
     """Base class of softmax and its logarithm."""
 
     argument_names = ("x",)

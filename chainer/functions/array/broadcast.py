@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
-from chainer.core.typing import Arrays, Indexes, Shape, VariableLike
+from chainer.core.typing import Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
 from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
+from chainer.functions.rules.batching import with_rank
 
 
 class Broadcast(ExpressionFunction):
@@ -50,6 +51,12 @@ class BroadcastTo(UnaryFunction):
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x = with_rank(inputs[0], True, len(self._shape))
+        return BroadcastTo((size, *self._shape)).apply((x,))
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Arrays, DTypeLike, VariableLike
+from chainer.core.typing import Arrays, DTypeLike, VariableLike, Variables
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
@@ -16,6 +16,11 @@ class Cast(UnaryFunction):
     """Converts an array to a dtype."""
 
     is_linear = True
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return self.apply(inputs)
 
     type_check_key = ()
 

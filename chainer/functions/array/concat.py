@@ -13,9 +13,10 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Concat(ExpressionFunction):
+class Concat(ShiftsAxes, ExpressionFunction):
     """Joins arrays along an axis."""
 
     is_linear = True

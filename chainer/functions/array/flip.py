@@ -9,9 +9,10 @@ from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Flip(UnaryFunction):
+class Flip(ShiftsAxes, UnaryFunction):
     """Reverses an array along an axis."""
 
     is_linear = True

@@ -10,7 +10,7 @@ from chainer.backends.numpy.kernels.indexing import selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.functions.rules import LinearMap, expect_one_array
 
 _ndarray = numpy.ndarray
@@ -81,6 +81,12 @@ class GetItem(LinearMap):
         # NumPy returns a scalar for a single element.
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        index = batched_index(self.slices)
+        return None if index is None else GetItem(index).apply(inputs)
+
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Array = grad_outputs[0]
         gx = self.xp.zeros(self.input_shape(0), dtype=gy.dtype)
@@ -90,6 +96,19 @@ class GetItem(LinearMap):
         else:
             scatter_add_operation.select(gx, gy).add_at(gx, self._index, gy)
         return (gx,)
+
+
+def batched_index(index: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Returns the index of a batch of samples for an index of one sample; None if there is none.
+
+    Args:
+        index: The index of one sample.
+    """
+    basic = [s is None or s is Ellipsis or isinstance(s, (slice, int)) for s in index]
+    # NumPy moves the axes of several arrays of indexes to the front, if they are not neighbors.
+    if not all(basic) and (basic.count(False) > 1 or any([isinstance(s, int) for s in index])):
+        return None
+    return (slice(None), *index)
 
 
 def get_item(x: VariableLike, slices: Any) -> Variable:

@@ -9,9 +9,10 @@ from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidAxis
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Moveaxis(UnaryFunction):
+class Moveaxis(ShiftsAxes, UnaryFunction):
     """Moves axes without copy.
 
     Args:
@@ -22,6 +23,8 @@ class Moveaxis(UnaryFunction):
         source: A tuple.
         destination: A tuple of the same length.
     """
+
+    axis_attributes = ("source", "destination")
 
     is_linear = True
 

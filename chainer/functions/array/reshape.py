@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
-from chainer.core.typing import Arrays, Shape, VariableLike
+from chainer.core.typing import Arrays, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import output_shape
 
 
 class ShapeChange(UnaryFunction):
@@ -21,6 +22,12 @@ class ShapeChange(UnaryFunction):
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy.reshape(self.input_shape(0))
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        (x,) = inputs
+        return (reshape(x, (size, *output_shape(self, x.shape[1:]))),)
 
 
 class UnknownDimensionsError(ValueError, AssertionError):

@@ -10,12 +10,14 @@ from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Stack(ExpressionFunction):
+class Stack(ShiftsAxes, ExpressionFunction):
     """Joins arrays along a new axis."""
 
     is_linear = True
+    added_axes = 1
 
     type_check_key = ("axis",)
 

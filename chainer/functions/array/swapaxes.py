@@ -7,10 +7,13 @@ from numpy.lib.array_utils import normalize_axis_index
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Swapaxes(UnaryFunction):
+class Swapaxes(ShiftsAxes, UnaryFunction):
     """Exchanges two axes."""
+
+    axis_attributes = ("axis1", "axis2")
 
     is_linear = True
 

@@ -7,6 +7,7 @@ other two nodes, and gradients of any order need no further classes.
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, ClassVar
 
@@ -47,6 +48,7 @@ from chainer.functions._spatial_dimensions import (
 )
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
+from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.reshape import reshape
 from chainer.functions.connection._convolution_checks import (
     as_outsize,
@@ -54,6 +56,7 @@ from chainer.functions.connection._convolution_checks import (
     check_deconvolution_types,
 )
 from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.batching import with_samples
 
 
 class ConvolutionNode(WindowAttributes, FunctionNode):
@@ -148,6 +151,26 @@ class _SizedNode(ConvolutionNode):
             )
         compute = kernel.backward_data if self.transposed else kernel.forward
         return (compute(x, W, b, out_size, geometry),)
+
+    batch_inputs = (0,)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        if not any(are_batched[1:]):
+            return super().batched(inputs, are_batched, size)
+        # Weights that differ from sample to sample are groups of one convolution.
+        x, W, *bias = with_samples(inputs, are_batched, size)
+        length, channels = x.shape[1:3]
+        joined = reshape(moveaxis(x, 0, 1), (length, size * channels, *x.shape[3:]))
+        node = copy.copy(self)
+        node.geometry = self.geometry._replace(groups=size * self.geometry.groups)
+        weights = reshape(W, (size * W.shape[1], *W.shape[2:]))
+        (y,) = node.apply((joined, weights))
+        y = moveaxis(reshape(y, (length, size, y.shape[1] // size, *y.shape[2:])), 1, 0)
+        for b in bias:
+            y = y + cast(reshape(b, (size, 1, b.shape[1], *[1] * self.ndim)), y.dtype)
+        return (y,)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # The product of x and W, and the sum with b.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from chainer import functions
 from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
@@ -59,6 +60,18 @@ class LinearFunction(FunctionNode):
             else:
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x, W, *bias = inputs
+        if not any(are_batched[1:]):  # one longer batch
+            y = LinearFunction().apply((x.reshape((-1, x.shape[2])), W, *bias))[0]
+            return (y.reshape((*x.shape[:2], y.shape[1])),)
+        y = functions.matmul(x, W, transb=True)
+        for b in bias:
+            y = y + (b.reshape((size, 1, b.shape[1])) if are_batched[2] else b)
+        return (y,)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # The product of x and W, and the sum with b, if that moves.

@@ -15,6 +15,7 @@ from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
 from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
+from chainer.functions.rules.batching import with_rank
 
 
 class BroadcastingFunction(ExpressionFunction):
@@ -40,6 +41,13 @@ class BroadcastingFunction(ExpressionFunction):
         return tuple(
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
         )
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        pairs = list(zip(inputs, are_batched, strict=True))
+        rank = max([x.ndim - b for x, b in pairs])
+        return self.apply(tuple([with_rank(x, b, rank) for x, b in pairs]))
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # Each partial derivative is diagonal in the shape of the output, to which tangents are
@@ -92,6 +100,14 @@ class ConstantOperator(UnaryFunction):
     @property
     def label(self) -> str:
         return self.symbol.format(constant_label(self.value))
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # An array of more axes than a sample has would be broadcast along the samples.
+        if not is_scalar(self.value) and self.value.ndim >= inputs[0].ndim:
+            return None
+        return self.apply(inputs)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import with_samples
 
 
 class Identity(ExpressionFunction):
     """Returns its inputs."""
 
     is_linear = True
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return self.apply(with_samples(inputs, are_batched, size))
 
     type_check_key = ()
 

@@ -13,9 +13,10 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class LogSumExp(UnaryFunction):
+class LogSumExp(ShiftsAxes, UnaryFunction):
     """Logarithm of the sum of exponentials over given axes, without overflow."""
 
     type_check_key = ("axis",)

@@ -7,12 +7,23 @@ from typing import Any
 
 import numpy
 
+from chainer import functions
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayLike, Arrays, DTypeLike, Indexes, Shape, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayLike,
+    Arrays,
+    DTypeLike,
+    Indexes,
+    Shape,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
+from chainer.functions.rules.batching import with_rank
 
 
 def _matmul(
@@ -112,6 +123,30 @@ class MatMul(ExpressionFunction):
         if self.transc:
             y = y.swapaxes(-1, -2)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # Vectors become matrices, so that the axes in front are stacks of them.
+        (a, b), (a_here, b_here) = inputs, are_batched
+        if type(self).batched is not MatMul.batched or isinstance(self, BatchMatMul):
+            return None
+        a_rank, b_rank = a.ndim - a_here, b.ndim - b_here
+        if a_rank == 1:
+            a = a.reshape((*a.shape[:-1], 1, a.shape[-1]))
+        if b_rank == 1:
+            b = b.reshape((*b.shape, 1))
+        rank = max(a_rank, b_rank, 2)
+        a, b = with_rank(a, a_here, rank), with_rank(b, b_here, rank)
+        transa, transb = self.transa and a_rank > 1, self.transb and b_rank > 1
+        (y,) = MatMul(transa, transb, dtype=self.dtype).apply((a, b))
+        shape = y.shape[:-2]
+        if a_rank > 1:
+            shape = (*shape, y.shape[-2])
+        if b_rank > 1:
+            shape = (*shape, y.shape[-1])
+        y = y.reshape(shape)
+        return (functions.swapaxes(y, -1, -2) if self.transc else y,)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         first, second, gy = values

@@ -18,6 +18,7 @@ from chainer.functions._axes import (
 )
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value, array_of
+from chainer.functions.rules.batching import ShiftsAxes
 
 _extremum_sections = SharedSections(
     """
@@ -58,7 +59,7 @@ _index_sections = SharedSections(
 )
 
 
-class SelectorBase(ReducesAxes, UnaryFunction):
+class SelectorBase(ShiftsAxes, ReducesAxes, UnaryFunction):
     """Selection of one value along axes.
 
     The gradient goes to every element that equals the selected one.

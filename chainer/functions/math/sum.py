@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Arrays, Axis, Shape, VariableLike
+from chainer.core.typing import Arrays, Axis, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import (
@@ -16,9 +16,10 @@ from chainer.functions._axes import (
 from chainer.functions._broadcasting import broadcast_array, reduce_to_shape
 from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Sum(ReducesAxes, UnaryFunction):
+class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
     """Sum of array elements over given axes."""
 
     is_linear = True
@@ -48,6 +49,7 @@ class SumGrad(UnaryFunction):
         shape: Shape of the summed array.
     """
 
+    is_linear = True
     type_check_key = ()
 
     def __init__(self, axis: tuple[int, ...] | None, shape: Shape) -> None:
@@ -75,6 +77,14 @@ class SumTo(UnaryFunction):
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        (x,) = inputs
+        lead = x.ndim - 1 - len(self._shape)
+        y = SumTo((size, *[1] * lead, *self._shape)).apply((x,))[0]
+        return (y.reshape((size, *self._shape)),)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -63,6 +63,8 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
         """Whether a kernel of cuDNN computes the pooling; False before the node is applied."""
         return type(self._kernel).__module__.startswith("chainer.backends.cupy.cudnn")
 
+    batch_inputs = (0,)
+
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         # Release 7 raised a ValueError in max_pooling_2d and an InvalidType elsewhere.

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.batching import LEVELS, BatchingError, lowered, raised
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
@@ -43,6 +44,7 @@ class Applied:
         self.inputs: list[Variable] = []
         #: The second part of the result, with ``has_aux``.
         self.aux: Any = None
+        self._levels = list(LEVELS.active)
         # A transform computes derivatives where the code around it needs none.
         with using_config("enable_backprop", True):
             what = f"{name}: primals"
@@ -65,12 +67,19 @@ class Applied:
             dtype = None if array is None else array.dtype
             raise TypeError(f"{what} must be arrays of floating-point numbers, got {dtype}")
         is_differentiable = isinstance(value, Variable) and value.requires_grad
-        variable = cast(Variable, identity(value if is_differentiable else Variable(array)))
+        source = value if is_differentiable else Variable(array)
+        if LEVELS.active:
+            # A gradient by a value that is the same for all samples differs from sample to sample.
+            raw = lowered(source)
+            source = raised(raw if raw.requires_grad else Variable(raw.array))
+        variable = cast(Variable, identity(source))
         self.inputs.append(variable)
         return variable
 
     def pull(self, cotangents: Sequence[Variable], is_differentiable: bool) -> list[Variable]:
         """Returns the gradients of the inputs; zeros where outputs do not depend on one."""
+        if LEVELS.active != self._levels:
+            raise BatchingError("the graph was built outside of chainer.vmap, or inside of another")
         return gradients_of(self.outputs, self.inputs, cotangents, is_differentiable)
 
     def push(
@@ -80,8 +89,11 @@ class Applied:
         pairs = zip(self.inputs, tangents, strict=True)
         if not self.inputs:
             return [zeros_like(y.array) for y in outputs]
+        if LEVELS.active:
+            pairs = [(lowered(x), lowered(t)) for x, t in pairs]
         with using_config("enable_backprop", is_differentiable):
-            found = push_forward(outputs, {x.node: t for x, t in pairs})
+            found = push_forward([lowered(y) for y in outputs], {x.node: t for x, t in pairs})
+        found = [None if t is None else raised(t) for t in found]
         return [zeros_like(y.array) if t is None else t for y, t in zip(outputs, found)]
 
     def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -107,7 +119,7 @@ class Applied:
     def gradient(self) -> list[Variable]:
         """Returns the gradients of the only element of the result, which can be differentiated."""
         value = self.scalar()
-        ones = backend_of(value.array).xp.ones_like(value.array)
+        ones = backend_of(value.array).xp.ones(value.shape, value.dtype)
         return self.pull([Variable(ones, requires_grad=False)], True)
 
 
@@ -135,7 +147,13 @@ def gradients_of(
         ys, gys = zip(*pairs)
         # A derivative may be zero here: grad() does not warn about that if it gets a list.
         none = [None] * len(inputs)
-        found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
+        if LEVELS.active:
+            # The samples are independent of each other, so one walk gives the gradients of all.
+            ys, xs, gys = [[lowered(v) for v in each] for each in (ys, inputs, gys)]
+            of_all = grad(ys, xs, gys, none, enable_double_backprop=is_differentiable)
+            found = [None if g is None else raised(g) for g in of_all]
+        else:
+            found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
     return [zeros_like(x.array) if g is None else g for x, g in zip(inputs, found)]
 
 
@@ -145,7 +163,8 @@ def zeros_like(array: Array) -> Variable:
     Args:
         array: Array of the shape and dtype of the zeros.
     """
-    return Variable(backend_of(array).xp.zeros_like(array), requires_grad=False)
+    xp = backend_of(array).xp
+    return Variable(xp.zeros(array.shape, array.dtype), requires_grad=False)
 
 
 def units_like(variable: Variable) -> list[Variable]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
@@ -15,13 +16,18 @@ if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
+#: Share of a training, and seconds if its length is not known, between two lines in a log file.
+_LOG_SHARE, _LOG_SECONDS = 0.1, 60.0
+
+
 class ProgressBar(Extension):
     """Trainer extension to print a progress bar and recent training status.
 
     On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the
     speed and an estimate of the time that is left. In a notebook tqdm draws it
-    (``pip install "chainer[notebook]"``). Elsewhere (in a file, or in a notebook without tqdm) it
-    is one line each time.
+    (``pip install "chainer[notebook]"``). Where the standard output is a file, as in the log of a
+    job, it is a line for each tenth of the training, or each minute if the length is not known. In
+    a stream that is given, and not a terminal, it is a line each time.
 
     Args:
         training_length (tuple): Length of whole training. It consists of an integer and either
@@ -66,6 +72,7 @@ class ProgressBar(Extension):
         self._notebook_bar: NotebookBar | None = None
         self._stopwatch: Stopwatch | None = None
         self._drawn = False
+        self._last_line = -1
 
     def initialize(self, trainer: Trainer) -> None:
         """Asks for the length of the training and begins to measure the time.
@@ -75,6 +82,7 @@ class ProgressBar(Extension):
         """
         self._stopwatch = Stopwatch(trainer, self._training_length)
         self._notebook_bar = notebook_bar() if self._is_standard_output else None
+        self._last_line = -1
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints the bar, every ``update_interval`` iterations.
@@ -94,9 +102,20 @@ class ProgressBar(Extension):
             self._drawn = True
         elif self._notebook_bar is not None:
             self._notebook_bar.show(now.share, self._text(now))
-        else:
+        elif not self._is_standard_output or self._is_line_due(now):
             share = "" if now.share is None else f"{now.share:7.2%}  "
             self._out.write(f"{share}{self._text(now)}\n")
+
+    def _is_line_due(self, now: Progress) -> bool:
+        """Returns whether the log of a job gets a line now."""
+        # Sums of floats may end a little below a tenth.
+        tenth_or_minute = int(
+            time.monotonic() / _LOG_SECONDS if now.share is None else now.share / _LOG_SHARE + 1e-9
+        )
+        if tenth_or_minute == self._last_line:
+            return False
+        self._last_line = tenth_or_minute
+        return True
 
     def finalize(self) -> None:
         """Removes the bar from the terminal. In a notebook it stays."""

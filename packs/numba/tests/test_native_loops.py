@@ -147,10 +147,11 @@ def test_other_machines_compile_nothing(monkeypatch):
 
 def test_the_provider_is_chosen_by_the_setting():
     native_loops = get_operation("native_loops")
-    array = np.empty(0, "f")
-    assert not isinstance(native_loops.select(array), NativeLoopsKernel)
-    with chainer.using_config("kernels", ("numba",)):
-        assert isinstance(native_loops.select(array), NativeLoopsKernel)
+    array, loop = np.empty(0, "f"), Loop((5,), "float32", ((4,), (4,)), (0,), (), ((0, 1),))
+    assert native_loops.select(array).compile((loop,)) is None
+    for name, value in (("kernels", ("numba",)), ("accelerate", "auto")):
+        with chainer.using_config(name, value):
+            assert native_loops.select(array).compile((loop,))
 
 
 def views(x):

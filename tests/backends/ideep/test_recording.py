@@ -6,23 +6,100 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
+from chainer.backends import intel64
 
 
-def test_steps_with_its_arrays_run_as_written():
-    model = L.Classifier(chainer.Sequential(L.Linear(6, 5), F.relu, L.Linear(5, 3)))
-    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+class Images(chainer.Chain):
+    """Convolutions with batch normalization and a residual sum, as ResNet has them."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.c1 = L.Convolution2D(3, 8, 3, pad=1, nobias=True)
+            self.b1 = L.BatchNormalization(8)
+            self.c2 = L.Convolution2D(8, 8, 3, pad=1, nobias=True)
+            self.b2 = L.BatchNormalization(8)
+            self.last = L.Linear(8 * 16, 10)
+
+    def features(self, x):
+        h = F.relu(self.b1(self.c1(x)))
+        h = F.relu(self.b2(self.c2(h)) + h)
+        return F.max_pooling_2d(h, 2)
+
+    def forward(self, x):
+        # iDeep has no softplus: its input becomes a NumPy array.
+        return self.last(F.dropout(F.softplus(self.features(x)), 0.25))
+
+
+def training(captured, entry, value, steps=5):
+    """Returns the losses and the persistent values of a training."""
+    chainer.utils.seed(0)
+    model = L.Classifier(Images())
+    optimizer = chainer.optimizers.Adam().setup(model)
+    optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.01))
 
     def step(x, t):
         optimizer.update(model, x, t)
-        return model.loss
+        return model.loss, model.y
 
-    x, t = np.random.rand(4, 6).astype("f"), np.zeros(4, "i")
-    captured = chainer.capture(step, model, optimizer)
-    with chainer.using_config("use_ideep", "auto"):
-        with pytest.warns(UserWarning, match="array of backend 'ideep'.*use_ideep = 'never'"):
-            losses = [float(captured(x, t).array) for _ in range(5)]
-        assert losses[4] < losses[0]
-    recorded = chainer.capture(step, model, optimizer)
-    for _ in range(5):
-        recorded(x, t)
-    assert ", in use" in chainer.explain(recorded)
+    run = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+    rng = np.random.default_rng(1)
+    found = []
+    with chainer.using_config(entry, value):
+        for _ in range(steps):
+            x, t = rng.standard_normal((4, 3, 8, 8), "f"), rng.integers(0, 10, 4).astype("i")
+            found += [np.array(y.array) for y in run(x, t)]
+    serializer = chainer.serializers.DictionarySerializer()
+    serializer.save(model)
+    if captured:
+        assert "in use" in chainer.explain(run)
+    found += [serializer.target[name] for name in sorted(serializer.target)]
+    return found
+
+
+@pytest.mark.parametrize(("entry", "value"), [("use_ideep", "auto"), ("accelerate", "auto")])
+def test_captured_training_has_the_bits_of_the_step_as_written(entry, value):
+    written, recorded = (training(captured, entry, value) for captured in (False, True))
+    for expected, actual in zip(written, recorded, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
+def test_layouts_are_kept_from_kernel_to_kernel(monkeypatch):
+    model = Images()
+    x = np.random.rand(4, 3, 8, 8).astype("f")
+    dense = []
+    original = intel64.ideep.ops.dense
+    with chainer.using_config("accelerate", "auto"), chainer.no_backprop_mode():
+        run = chainer.capture(lambda x: model.features(x), model, on_failure="error")
+        for _ in range(4):
+            run(x)
+        expected = np.array(model.features(x).array)
+        noting = lambda array: dense.append(array) or original(array)
+        monkeypatch.setattr(intel64.ideep.ops, "dense", noting)
+        y = run(x).array
+    assert type(y) is np.ndarray
+    np.testing.assert_array_equal(y, expected)
+    assert len(dense) <= 1  # the result alone is brought into NumPy's layout
+
+
+def test_its_arrays_in_a_recorded_step_behave_as_arrays():
+    W = np.random.rand(8, 8, 3, 3).astype("f")
+
+    def step(x):
+        y = F.convolution_2d(x, W).array
+        assert (y.ndim, y.size, len(y), y.nbytes) == (4, 4 * 8 * 36, 4, 4 * 4 * 8 * 36)
+        total = (
+            y.sum()
+            + np.exp(y * 0.01).mean()
+            + (2 - y / 2)[0, 0, 0, 0]
+            + np.concatenate([y, y])[5].max()
+        )
+        y += y
+        return chainer.Variable(y[1:3].reshape(2, -1).T * total + (-y).transpose()[0, 0].mean())
+
+    arrays = [np.random.rand(4, 8, 8, 8).astype("f") for _ in range(4)]
+    with chainer.using_config("accelerate", "auto"):
+        run = chainer.capture(step, on_failure="error")
+        for x in arrays:
+            np.testing.assert_allclose(run(x).array, step(x).array, rtol=1e-6)
+        assert "in use" in chainer.explain(run)

@@ -12,6 +12,9 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.backends.numpy.recording import native
+from chainer.backends.numpy.recording.fusion import _Uses
+from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import Loop
 from chainer.core.registry import registries
 from chainer.kernel import Kernel, register_kernel
@@ -248,6 +251,17 @@ def test_files_have_the_calls_of_numpy(foreign, tmp_path):
     loaded = chainer.load_step(tmp_path / "step.npz")
     for _ in range(5):
         assert captured(x, t).array.tobytes() == loaded(x, t).array.tobytes()
+
+
+def test_a_call_that_writes_to_its_argument_reads_it():
+    x, y = (
+        Ref(Buffer(16), 0, (4,), (4,), np.dtype("f")),
+        Ref(Buffer(16), 0, (4,), (4,), np.dtype("f")),
+    )
+    calls = [Call(Kind.UFUNC, np.sqrt, (x,), {}, (y,)), Call(Kind.UFUNC, np.add, (y, x), {}, (y,))]
+    uses = _Uses(calls, [], {})
+    assert uses.readers == [{1}, set()]
+    assert uses.before == [set(), {0}]
 
 
 def test_large_arguments_are_not_copied(foreign):

@@ -13,14 +13,14 @@ from typing import Any, cast
 
 import numpy
 
+from chainer.backends.numpy.kernels.loops import NoNativeLoops
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
-from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
-from chainer.core.arrays.kernel import ReferenceKernel
 
 #: Calls that are looked at beyond the first one that is not placed: results that wait longer would
 #: need more memory.
@@ -61,7 +61,8 @@ def with_native_loops(
         nbytes: Memory of the intermediate results of the calls.
     """
     compiler = native_loops.select(numpy.empty(0, numpy.float32))
-    if isinstance(compiler, ReferenceKernel) or len(calls) > _LONGEST_PROGRAM:
+    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
+    if isinstance(reference, NoNativeLoops) or len(calls) > _LONGEST_PROGRAM:
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
@@ -97,8 +98,7 @@ class _Uses:
         last = None
         for i, call in enumerate(calls):
             targets = list(written(call))
-            places = {id(ref) for ref in targets}
-            self._note_reads(i, [r for r in call.references() if id(r) not in places])
+            self._note_reads(i, references((call.args, call.kwargs)))
             if call.kind not in (Kind.UFUNC, Kind.OUT):
                 # Such as draws of random numbers, and calls whose targets are read, too.
                 self._note_reads(i, targets)

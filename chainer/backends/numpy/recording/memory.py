@@ -109,8 +109,26 @@ class Held:
     def __init__(self, value: Any) -> None:
         self.value = value
 
+    def on_tape(self) -> Any:
+        """Returns what the recorded step gets: this object, or an array that represents it."""
+        return self
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.value, name)
+
+
+class Opaque:
+    """Base of the arrays of a recording that have a layout of their own; see :mod:`.opaque`.
+
+    Attributes:
+        held: The array of a provider, and where later calls find the arrays of repetitions.
+    """
+
+    held: Held
+
+    def plain(self) -> Any:
+        """Returns a NumPy array of the recording with the same elements."""
+        raise NotImplementedError
 
 
 def root(array: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 import numpy
 
-from chainer.backends.numpy.recording.alternatives import have_same_bits, shortest_time
+from chainer.backends.numpy.recording.alternatives import have_same_bits, shortest_times
 from chainer.backends.numpy.recording.loops import Entry, Operand, nest_of, overlap, place_of
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.tape import Call
@@ -131,16 +131,16 @@ class NativeCalls:
         pointer = ctypes.c_void_p(table.ctypes.data)
         lines = _lines(self._calls, array_of)
         results: list[list[HostArray]] = []
-        durations: list[float] = []
+        runs = (lambda: self.function(pointer)), (lambda: _make(lines))
         with numpy.errstate(all="ignore"):
-            for run in (lambda: self.function(pointer), lambda: _make(lines)):
+            for run in runs:
                 fill((0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1e-41, -1.0))
                 run()
                 results.append([array_of(ref).copy() for ref in self.writes])
-                fill(())
-                durations.append(shortest_time(run))
+            fill(())
+            native, calls = shortest_times(*runs)
         same = all([have_same_bits(a, b) for a, b in zip(*results, strict=True)])
-        return same and durations[0] < _WORTH * durations[1]
+        return same and native < _WORTH * calls
 
 
 def _lines(calls: list[Call], array_of: Callable[[Ref], Any]) -> list[tuple[Any, ...]]:

@@ -11,9 +11,19 @@ from typing import Any
 import numpy
 
 from chainer.backends._cpu import CpuDevice
+from chainer.backends.numpy.recording import opaque
+from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
-from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, root
+from chainer.backends.numpy.recording.memory import (
+    Buffer,
+    Held,
+    Opaque,
+    Ref,
+    leaves,
+    references,
+    root,
+)
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
@@ -31,8 +41,8 @@ from chainer.backends.numpy.recording.tape import (
     bare,
     current,
     floating_point_errors,
-    record_whole,
 )
+from chainer.backends.numpy.recording.whole_calls import WholeCalls
 from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import Operation, Recording
@@ -49,24 +59,6 @@ from chainer.core.typing import Array
 #: argument. Kernels divide larger ones into so many blocks that a call of the kernel costs nothing
 #: beside them.
 _MOST_BYTES_IN_STEPS = 8 << 20
-
-
-class WholeCalls:
-    """A kernel whose calls are put on the tape as they are.
-
-    Args:
-        kernel: Kernel for plain arrays.
-        methods: Names of its methods.
-    """
-
-    def __init__(self, kernel: Any, methods: tuple[str, ...]) -> None:
-        self._kernel = kernel
-        for name in methods:
-            method = getattr(kernel, name)
-            setattr(self, name, partial(record_whole, method))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._kernel, name)
 
 
 class StepsIfSmall:
@@ -135,7 +127,9 @@ _ndarray = numpy.ndarray
 _copyto = numpy.copyto
 _empty = numpy.empty
 
-lookup.add_private_backend(TapeArray, RecordingBackend())
+_backend = RecordingBackend()
+lookup.add_private_backend(TapeArray, _backend)
+recording_tape.hold_opaque = partial(opaque.held_array, plain=_backend)
 
 
 class NumpyProgram(Program):
@@ -292,15 +286,24 @@ class NumpyRecorder(Recorder):
     def program(self, outputs: Sequence[Array]) -> Program:
         """See :meth:`Recorder.program`."""
         refer = self.tape.buffers.refer
+        outputs = self._plain_outputs(outputs)
         self._program = NumpyProgram(self, [refer(bare(y)) for y in outputs])
         # What only the recording needed: calls, copies of arguments, gradients of the call before.
         self.tape.release()
         self.arguments, self._originals, self._used = [], [], None
         return self._program
 
+    def _plain_outputs(self, outputs: Sequence[Array]) -> Sequence[Array]:
+        """Returns the outputs as NumPy arrays: the program converts layouts of providers."""
+        current.tape = self.tape
+        try:
+            return [y.plain() if isinstance(y, Opaque) else y for y in outputs]
+        finally:
+            current.tape = None
+
     def is_recorded(self, array: object) -> bool:
         """See :meth:`Recorder.is_recorded`."""
-        if isinstance(array, TapeArray):
+        if isinstance(array, (TapeArray, Opaque)):
             return True
         # numpy.asarray() makes a plain view of an array of the recording.
         return isinstance(array, numpy.ndarray) and isinstance(array.base, TapeArray)

@@ -16,8 +16,9 @@ from typing import Any, cast
 
 import numpy
 
-from chainer.backends.numpy.recording.memory import Buffers, Held, Ref, references, root
+from chainer.backends.numpy.recording.memory import Buffers, Held, Opaque, Ref, references, root
 from chainer.core.arrays.lookup import find_backend
+from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.config.configuration import threads
 
@@ -157,6 +158,8 @@ def bare(value: Any) -> Any:
     """Replaces arrays of the recording by plain arrays, also within lists, tuples and dicts."""
     if isinstance(value, TapeArray):
         return value.view(_ndarray)
+    if isinstance(value, Opaque):
+        return bare(value.plain())
     if type(value) is tuple:
         return tuple([bare(v) for v in value])
     if type(value) is list:
@@ -164,6 +167,15 @@ def bare(value: Any) -> Any:
     if type(value) is dict:
         return {k: bare(v) for k, v in value.items()}
     return value
+
+
+def for_kernels(value: Any) -> Any:
+    """As :func:`bare`, with holders for arrays in layouts of their own, which kernels read."""
+    if isinstance(value, Opaque):
+        return value.held
+    if type(value) in (tuple, list):
+        return type(value)([for_kernels(v) for v in value])
+    return bare(value)
 
 
 def taped(value: Any) -> Any:
@@ -178,7 +190,7 @@ def taped(value: Any) -> Any:
         return tuple([taped(v) for v in value])
     if type(value) is list:
         return [taped(v) for v in value]
-    return value
+    return value.on_tape() if isinstance(value, Held) else value
 
 
 def shares_memory(array: Any, value: Any) -> bool:
@@ -306,7 +318,8 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Returns:
         The results of the function, as arrays of the recording.
     """
-    args, kwargs = bare(args), bare(kwargs)
+    args = for_kernels(args)
+    kwargs = {name: for_kernels(value) for name, value in kwargs.items()}
     # The whole kernel runs again in each repetition, so that it may read values, as without a tape.
     state = threads.state
     recorder, state.recorder = state.recorder, None
@@ -332,6 +345,15 @@ def _made(tape: Tape, held: Any, given: Any) -> None:
             _made(tape, part, given)
 
 
+def _no_opaque(array: Any, backend: Backend) -> Held | None:
+    return None
+
+
+#: Returns the holder of an array in a layout of its own; None if its layout is an open one. Set by
+#: the recorder, whose backend such arrays need.
+hold_opaque: Callable[[Any, Backend], Held | None] = _no_opaque
+
+
 def _holding(result: Any) -> Any:
     """Returns a result with fixed memory for arrays, and holders for other objects."""
     if result is None or isinstance(result, _ndarray):
@@ -342,6 +364,9 @@ def _holding(result: Any) -> Any:
         return type(result)([_holding(r) for r in result])
     backend = find_backend(type(result))
     if backend is not None:
+        held = hold_opaque(result, backend)
+        if held is not None:
+            return held
         raise NotRecordableError(
             f"a kernel returns an array of backend {backend.name!r}, and only arrays of NumPy can "
             f"be recorded; chainer.config.use_{backend.name} = 'never' turns such kernels off"

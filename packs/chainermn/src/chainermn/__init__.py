@@ -56,6 +56,7 @@ _SUBMODULES = (
     "links",
     "nccl",
     "optimizers",
+    "sharding",
     "testing",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chainer.training.extensions import Snapshot
 from chainer.training.extensions.evaluator import Evaluator
@@ -12,9 +12,7 @@ from chainermn.datasets import scatter_dataset
 from chainermn.extensions import create_multi_node_evaluator, multi_node_snapshot
 from chainermn.iterators.multi_node_iterator import _MultiNodeIterator
 from chainermn.optimizers import MultiNodeOptimizer, create_multi_node_optimizer
-
-if TYPE_CHECKING:
-    pass
+from chainermn.sharding import FullyShardedOptimizer
 
 #: Extensions that only print or write what rank 0 has anyway.
 REPORTS = (
@@ -34,6 +32,7 @@ def distribute(
     scatter: bool = True,
     shuffle: bool = True,
     seed: int | None = 0,
+    shard: str | None = None,
     **optimizer_options: Any,
 ) -> Any:
     """Makes a trainer that was written for one process one of many. Collective.
@@ -56,7 +55,11 @@ def distribute(
         scatter (bool): Whether datasets are cut. Without it, each process iterates over its own.
         shuffle (bool): Whether examples of the training are assigned in a random order.
         seed (int): Seed of that order, so that a run that is started again has the same parts.
-        optimizer_options: Options of :func:`~chainermn.create_multi_node_optimizer`.
+        shard (str): ``"parameters"`` spreads parameters, gradients and optimizer states over the
+            processes, layer by layer (ZeRO, stage 3); ``"gradients"`` spreads gradients and states
+            (stage 2). See :class:`~chainermn.sharding.FullyShardedOptimizer`.
+        optimizer_options: Options of :func:`~chainermn.create_multi_node_optimizer`, or of
+            :class:`~chainermn.sharding.FullyShardedOptimizer`.
 
     Returns:
         The same trainer.
@@ -67,7 +70,10 @@ def distribute(
     updater = trainer.updater
     for name, optimizer in updater.get_all_optimizers().items():
         if not isinstance(optimizer, MultiNodeOptimizer):
-            optimizer = create_multi_node_optimizer(optimizer, comm, **optimizer_options)
+            if shard is None:
+                optimizer = create_multi_node_optimizer(optimizer, comm, **optimizer_options)
+            else:
+                optimizer = FullyShardedOptimizer(optimizer, comm, shard, **optimizer_options)
             updater._optimizers[name] = optimizer
         optimizer.broadcast_parameters()
     if scatter:

@@ -181,6 +181,19 @@ class CommunicatorBase(ABC):
             tag (int): Number that the receiver gives as well.
         """
 
+    def start_send(self, data: Array | Sequence[Array], dest: int, tag: int) -> Request:
+        """Starts :meth:`send`; the arrays must be left alone until the request is complete.
+
+        Here they are sent at once, which waits for the receiver.
+
+        Args:
+            data (array or tuple of arrays): See :meth:`send`.
+            dest (int): Rank of the receiver.
+            tag (int): Number that the receiver gives as well.
+        """
+        self.send(data, dest, tag)
+        return CompletedRequest()
+
     @abstractmethod
     def recv(self, source: int, tag: int) -> Any:
         """Receives what another process sends by :meth:`send`.
@@ -385,6 +398,38 @@ class CommunicatorBase(ABC):
 
         Returns:
             Request: Its ``wait()`` returns when the array has the mean.
+        """
+        self.mean_array(array)
+        return CompletedRequest()
+
+    def start_bcast(self, array: Array, root: int) -> Request:
+        """Starts to fill an array with the values that one process has. Collective.
+
+        Here it is done at once.
+
+        Args:
+            array (array): Contiguous array of the same shape and dtype in all processes.
+            root (int): Rank of the process that has the values.
+
+        Returns:
+            Request: Its ``wait()`` returns when the array has the values.
+        """
+        received = self.bcast(array if self.rank == root else None, root)
+        if self.rank != root:
+            array[...] = received
+        return CompletedRequest()
+
+    def start_mean_at(self, array: Array, root: int) -> Request:
+        """Starts the mean of a flat array for one process only, in place. Collective.
+
+        Here all processes get the mean, at once.
+
+        Args:
+            array (array): Float array of one dimension.
+            root (int): Rank of the process that gets the mean. Elsewhere the values are undefined.
+
+        Returns:
+            Request: Its ``wait()`` returns when the root has the mean.
         """
         self.mean_array(array)
         return CompletedRequest()

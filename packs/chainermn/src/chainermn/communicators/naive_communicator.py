@@ -94,6 +94,23 @@ class NaiveCommunicator(MpiCommunicatorBase):
         message = (array, self._types[array.dtype])
         return _MeanRequest(self.mpi_comm.Iallreduce(self._mpi.IN_PLACE, message), array, self.size)
 
+    def start_bcast(self, array: Array, root: int) -> Request:
+        if type(array) is not _ndarray or not array.flags.c_contiguous:
+            return super().start_bcast(array, root)
+        self._check_call("start_bcast", (root, array.shape))
+        message = [array.reshape(-1).view(numpy.uint8), self._mpi.BYTE]
+        return _Request(self.mpi_comm.Ibcast(message, root=root), array)
+
+    def start_mean_at(self, array: Array, root: int) -> Request:
+        if type(array) is not _ndarray or array.dtype not in self._types:
+            return super().start_mean_at(array, root)
+        self._check_call("start_mean_at", (root, array.shape))
+        is_root = self.rank == root
+        message = (array, self._types[array.dtype])
+        sent, received = (self._mpi.IN_PLACE, message) if is_root else (message, None)
+        request = self.mpi_comm.Ireduce(sent, received, root=root)
+        return _MeanRequest(request, array, self.size) if is_root else _Request(request, array)
+
     def reduce_scatter_mean(self, array: Array, counts: Sequence[int]) -> None:
         compressed = self.allreduce_grad_dtype in ("float16", "bfloat16")
         if type(array) is not _ndarray or array.dtype not in self._types or compressed:
@@ -116,22 +133,20 @@ class NaiveCommunicator(MpiCommunicatorBase):
 
 #: Requests that are not complete. MPI writes into their arrays, which therefore must not be freed
 #: when a program drops them, as at the end of a training with double buffering.
-_pending: set[_MeanRequest] = set()
+_pending: set[_Request] = set()
 
 
-class _MeanRequest:
-    """A mean that MPI computes in the background.
+class _Request:
+    """A communication that MPI makes in the background.
 
     Args:
         request: Request of mpi4py.
-        array: The array, which has the sum when the request is complete.
-        size: Number of processes.
+        array: The array that MPI reads or writes.
     """
 
-    def __init__(self, request: Any, array: numpy.ndarray[Any, Any], size: int) -> None:
+    def __init__(self, request: Any, array: numpy.ndarray[Any, Any]) -> None:
         self._request = request
         self._array = array
-        self._size = size
         self._done = False
         _pending.add(self)
 
@@ -146,9 +161,26 @@ class _MeanRequest:
             self._finish()
 
     def _finish(self) -> None:
-        self._array *= self._array.dtype.type(1 / self._size)
         self._done = True
         _pending.discard(self)
+
+
+class _MeanRequest(_Request):
+    """A mean that MPI computes in the background.
+
+    Args:
+        request: Request of mpi4py.
+        array: The array, which has the sum when the request is complete.
+        size: Number of processes.
+    """
+
+    def __init__(self, request: Any, array: numpy.ndarray[Any, Any], size: int) -> None:
+        super().__init__(request, array)
+        self._size = size
+
+    def _finish(self) -> None:
+        self._array *= self._array.dtype.type(1 / self._size)
+        super()._finish()
 
 
 @atexit.register

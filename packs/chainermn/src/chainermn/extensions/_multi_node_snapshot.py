@@ -11,6 +11,7 @@ import chainer
 from chainer.training.extension import Extension
 from chainer.training.extensions.snapshot_files import find_snapshots
 from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.sharding.whole import whole_models
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -101,8 +102,9 @@ class MultiNodeSnapshot(Extension):
         Args:
             trainer (~chainer.training.Trainer): The trainer.
         """
-        if self.is_master:
-            self.snapshot(trainer)
+        with whole_models(trainer, states=True):
+            if self.is_master:
+                self.snapshot(trainer)
 
     def restore(self, trainer: Trainer) -> None:
         """Loads the latest snapshot, if ``autoload`` was asked for. Collective in the set.
@@ -112,6 +114,10 @@ class MultiNodeSnapshot(Extension):
         """
         if not self.snapshot.autoload:
             return
+        with whole_models(trainer, states=True):
+            self._restore(trainer)
+
+    def _restore(self, trainer: Trainer) -> None:
         # The loaded state has to reach the others, whose files may be on another host.
         data: bytes | None = None
         target = trainer if self.snapshot._target is None else self.snapshot._target

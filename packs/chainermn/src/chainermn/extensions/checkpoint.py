@@ -18,6 +18,7 @@ import numpy
 from chainer.serializers import DictionarySerializer, NpzDeserializer
 from chainer.training.extension import Extension
 from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.sharding.whole import whole_models
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -118,7 +119,8 @@ class MultiNodeCheckpointer(Extension):
         folder = self._folder if self._folder is not None else "."
         os.makedirs(folder, exist_ok=True)
         serializer = DictionarySerializer()
-        serializer.save(target)
+        with whole_models(target):
+            serializer.save(target)
         meta = {"size": self.comm.size, "rank": self.comm.rank, "random": _random_states()}
         serializer.target[META] = numpy.asarray(json.dumps(meta))
         _write(os.path.join(folder, self._file(iteration)), serializer.target)
@@ -203,7 +205,7 @@ class MultiNodeCheckpointer(Extension):
                     stacklevel=2,
                 )
                 continue
-            with numpy.load(file, allow_pickle=False) as arrays:
+            with whole_models(trainer), numpy.load(file, allow_pickle=False) as arrays:
                 NpzDeserializer(arrays).load(trainer)
             meta = metas[iteration]
             if meta is not None and "random" in meta:

@@ -40,7 +40,7 @@ class _MultiNodeIterator(Iterator):
         # only a new epoch changes it; the others are in the state, too.
         self._entries: dict[str, Any] = {}
         # An iterator over a stream has no dataset, or one without length.
-        dataset = getattr(actual_iterator, "dataset", None) if self.is_master else None
+        dataset: Any = getattr(actual_iterator, "dataset", None) if self.is_master else None
         size = len(dataset) if hasattr(dataset, "__len__") else None
         self.dataset_size = communicator.bcast_obj(size, root=rank_master)
         self._share_state()

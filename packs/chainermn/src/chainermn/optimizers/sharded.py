@@ -151,10 +151,10 @@ class ShardedOptimizer(MultiNodeOptimizer):
                     rule = param.update_rule
                     if rule is None:
                         continue
-                    values = self._state_of(rule) if owner == rank else None
+                    values = state_of(rule) if owner == rank else None
                     values = self.communicator.bcast_obj(values, root=owner)
                     if owner != rank and root in (None, rank):
-                        _set_state(rule, param, values)
+                        set_state(rule, param, values)
 
     def drop_other_states(self) -> None:
         """Frees the states of parameters that other processes update."""
@@ -163,14 +163,16 @@ class ShardedOptimizer(MultiNodeOptimizer):
             for owner, part in enumerate(parts):
                 for param in part:
                     if owner != rank and param.update_rule is not None:
-                        _set_state(param.update_rule, param, (0, None, None))
+                        set_state(param.update_rule, param, (0, None, None))
 
-    def _state_of(self, rule: Any) -> tuple[Any, Any, Any]:
-        state = None
-        if rule.state is not None:
-            state = {name: _to_host(value) for name, value in rule.state.items()}
-        master = rule._fp32_param
-        return rule.t, state, None if master is None else _to_host(master.array)
+
+def state_of(rule: Any) -> tuple[Any, Any, Any]:
+    """Returns the number of updates, the states on the host, and the float32 copy of a rule."""
+    state = None
+    if rule.state is not None:
+        state = {name: _to_host(value) for name, value in rule.state.items()}
+    master = rule._fp32_param
+    return rule.t, state, None if master is None else _to_host(master.array)
 
 
 def _to_host(value: ArrayLike) -> Any:
@@ -180,7 +182,8 @@ def _to_host(value: ArrayLike) -> Any:
     return value if backend is None else backend.to_host(value)
 
 
-def _set_state(rule: Any, param: Any, values: tuple[Any, Any, Any]) -> None:
+def set_state(rule: Any, param: Any, values: tuple[Any, Any, Any]) -> None:
+    """Gives a rule what :func:`state_of` has returned."""
     from chainer import Parameter
 
     rule.t, state, master = values

@@ -1,0 +1,187 @@
+"""Checkpoints of sharded models: each process writes the layers that it owns.
+
+Parameters and states are written whole, under their names, so any number of processes can load
+them, and each takes the layers that it owns then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from chainer.serializers import save_safetensors
+from chainermn.optimizers.sharded import set_state, state_of
+
+_INDEX = "complete.json"
+
+
+def save_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
+    """Saves a sharded model and the states of its optimizer, in parallel. Collective.
+
+    Each process writes one file. A file ``complete.json``, written when all are on the disk, makes
+    the checkpoint valid; an older checkpoint in the folder stays valid until then.
+
+    Args:
+        folder (str): Folder that all processes see.
+        optimizer (FullyShardedOptimizer): The optimizer.
+    """
+    comm = optimizer.communicator
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    before = _index(folder) if (folder / _INDEX).exists() else {"files": [], "number": 0}
+    number = comm.bcast_obj(before["number"] + 1)
+    arrays: dict[str, Any] = {}
+    for unit in optimizer.units:
+        if unit.is_own:
+            for name, param in unit.named:
+                _collect(arrays, name, param)
+    names = [f"shard-{number}.{rank}-of-{comm.size}.npz" for rank in range(comm.size)]
+    _write(folder / names[comm.rank], lambda file: numpy.savez(file, **arrays))
+    comm.barrier()
+    if comm.rank == 0:
+        meta = {"files": names, "number": number, "t": int(optimizer.t)}
+        _write(folder / _INDEX, lambda file: file.write(json.dumps(meta).encode()))
+        for name in before["files"]:
+            (folder / name).unlink(missing_ok=True)
+    comm.barrier()
+
+
+def load_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
+    """Loads what :func:`save_sharded` has written, on any number of processes. Collective.
+
+    Args:
+        folder (str): The folder.
+        optimizer (FullyShardedOptimizer): The optimizer, set up with a model of the same layers.
+
+    Raises:
+        FileNotFoundError: If there is no complete checkpoint.
+        ValueError: If parameters have other names or shapes.
+    """
+    folder = Path(folder)
+    index = _index(folder)
+    shapes: dict[str, tuple[int, ...]] = {}
+    with optimizer.gathered():
+        params = {name: param for unit in optimizer.units for name, param in unit.named}
+        for name, values in _entries(folder, index):
+            array, rule = values["array"], getattr(params.get(name), "update_rule", None)
+            shapes[name] = array.shape
+            if name not in params or params[name].shape != array.shape:
+                had = "no such parameter" if name not in params else f"{params[name].shape}"
+                raise ValueError(f"{folder} has {name} of shape {array.shape}, the model has {had}")
+            params[name].array[...] = params[name].device.send(array)
+            if rule is not None:
+                set_state(rule, params[name], (values["t"], values["state"], values["master"]))
+        missing = sorted(set(params) - set(shapes))
+        if missing:
+            raise ValueError(f"{folder} has no parameter {missing[0]}")
+    optimizer.drop_other_states()
+    optimizer.actual_optimizer.t = index["t"]
+
+
+def export_sharded(folder: str | os.PathLike[str], file: str | os.PathLike[str]) -> None:
+    """Writes the parameters of a sharded checkpoint into one file of safetensors.
+
+    One process does it, which need not have the model: a tool for afterwards.
+
+    Args:
+        folder (str): Folder of :func:`save_sharded`.
+        file (str): The file. :func:`chainer.serializers.load_safetensors` reads it.
+
+    Raises:
+        FileNotFoundError: If there is no complete checkpoint.
+    """
+    folder = Path(folder)
+    whole = _Arrays()
+    for name, values in _entries(folder, _index(folder)):
+        whole.arrays[name.lstrip("/")] = values["array"]
+    save_safetensors(file, whole)
+
+
+class _Arrays:
+    """Arrays by name, as a link saves them."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Any] = {}
+
+    def serialize(self, serializer: Any) -> None:
+        """Saves the arrays.
+
+        Args:
+            serializer: Serializer.
+        """
+        for name, array in sorted(self.arrays.items()):
+            *parents, last = name.split("/")
+            target = serializer
+            for parent in parents:
+                target = target[parent]
+            target(last, array)
+
+
+def _collect(arrays: dict[str, Any], name: str, param: Any) -> None:
+    arrays[f"{name}:array"] = _host(param)
+    rule = param.update_rule
+    if rule is None:
+        return
+    t, state, master = state_of(rule)
+    arrays[f"{name}:t"] = numpy.asarray(t)
+    for key, value in (state or {}).items():
+        arrays[f"{name}:state:{key}"] = numpy.asarray(value)
+    if master is not None:
+        arrays[f"{name}:master"] = master
+
+
+def _host(param: Any) -> Any:
+    from chainer.backend import backend_of
+
+    return backend_of(param.array).to_host(param.array)
+
+
+def _entries(folder: Path, index: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields each parameter with its values, one at a time."""
+    for file in index["files"]:
+        with numpy.load(folder / file, allow_pickle=False) as arrays:
+            names = [key[: -len(":array")] for key in arrays.files if key.endswith(":array")]
+            for name in names:
+                begin = f"{name}:state:"
+                states = {k[len(begin) :]: arrays[k] for k in arrays.files if k.startswith(begin)}
+                # A rule without updates has no state yet.
+                t = int(arrays[f"{name}:t"]) if f"{name}:t" in arrays.files else 0
+                master = f"{name}:master"
+                yield (
+                    name,
+                    {
+                        "array": arrays[f"{name}:array"],
+                        "t": t,
+                        "state": states or None,
+                        "master": arrays[master] if master in arrays.files else None,
+                    },
+                )
+
+
+def _index(folder: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((folder / _INDEX).read_text()))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{folder} has no complete sharded checkpoint: {_INDEX} is missing"
+        ) from None
+
+
+def _write(path: Path, fill: Any) -> None:
+    """Writes a file so that its name exists only when it is complete and on the disk."""
+    descriptor, temporary = tempfile.mkstemp(prefix="tmp-" + path.name, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

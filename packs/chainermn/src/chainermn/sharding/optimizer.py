@@ -1,0 +1,319 @@
+"""Optimizer of models that are spread over the processes (ZeRO, stages 2 and 3)."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy
+
+from chainer import Link
+from chainer.backprop import backward_watched
+from chainer.optimizer_hooks import GradientClipping
+from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
+from chainermn.optimizers.sharded import set_state, state_of
+from chainermn.sharding.layers import FirstStep, GatherHook, Layers, links_with_parameters
+from chainermn.sharding.unit import Unit
+
+if TYPE_CHECKING:
+    from chainer import Variable
+
+KINDS = ("gradients", "parameters")
+
+
+class FullyShardedOptimizer(MultiNodeOptimizer):
+    """Each process keeps parameters, gradients and states of its own layers only.
+
+    A layer is a link with parameters of its own; the largest ones are given out first, each to the
+    process that has least. Gradients go to the owner of their layer while backward still computes
+    others, and the owner updates. With ``shard="parameters"``, parameters of other processes are
+    fetched when their link is called, and again in backward, and dropped afterwards. So all
+    processes have to call the same links in the same order, in evaluations, too.
+
+    The first update gives the parameters of rank 0 to all and then updates, unlike the first update
+    of :class:`MultiNodeOptimizer`. A lazily initialized model is run once before that, without
+    gradients.
+
+    Outside of :meth:`gathered`, ``param.array`` of another process's layer is NaN.
+
+    Args:
+        actual_optimizer: The optimizer that updates.
+        communicator: Communicator.
+        shard: ``"gradients"`` (ZeRO, stage 2) or ``"parameters"`` (stage 3).
+        accumulate: Number of calls for one update.
+        prefetch: Whether the next layer is fetched while this one computes. It takes the memory of
+            another layer, and pays off where the network works while the processor computes.
+
+    Raises:
+        ValueError: If ``shard`` is unknown.
+
+    See: `ZeRO: Memory Optimizations Toward Training Trillion Parameter Models
+    <https://arxiv.org/abs/1910.02054>`_
+    """
+
+    own_attributes: ClassVar[frozenset[str]] = MultiNodeOptimizer.own_attributes | {
+        "shard",
+        "_prefetch",
+        "_layers",
+        "_is_gathered",
+    }
+
+    def __init__(
+        self,
+        actual_optimizer: Any,
+        communicator: CommunicatorBase,
+        shard: str = "parameters",
+        *,
+        accumulate: int = 1,
+        prefetch: bool = False,
+    ) -> None:
+        if shard not in KINDS:
+            raise ValueError(f"shard must be 'gradients' or 'parameters', got {shard!r}")
+        super().__init__(actual_optimizer, communicator, accumulate=accumulate)
+        self.shard = shard
+        self._prefetch = prefetch
+        self._is_gathered = False
+        self._layers: Layers | None = None
+
+    def setup(self, link: Link) -> Self:
+        """Sets a target link, which the first update shards.
+
+        Args:
+            link (~chainer.Link): The link.
+
+        Returns:
+            The optimizer itself.
+        """
+        self._layers = None
+        return super().setup(link)
+
+    # -- sharding ---------------------------------------------------------------------------------
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether the model was sharded already."""
+        return self._layers is not None
+
+    @property
+    def units(self) -> list[Unit]:
+        """The layers, each with its owner; shards the model if that was not done. Collective."""
+        return self._sharded().units
+
+    def broadcast_parameters(self) -> None:
+        """Gives the parameters of rank 0 to all and shards the model. Collective.
+
+        Does nothing if the model is sharded, or if a parameter is not initialized yet; then the
+        first update does it.
+        """
+        params = list(self._target().params())
+        if self._layers is None and all(param.array is not None for param in params):
+            self._sharded()
+
+    def _sharded(self) -> Layers:
+        if self._layers is not None:
+            return self._layers
+        target = self._target()
+        missing = [name for name, param in target.namedparams() if param.array is None]
+        if missing:
+            raise RuntimeError(
+                f"parameter {missing[0]} is not initialized; call the model once before it is "
+                "sharded"
+            )
+        comm = self.communicator
+        comm.bcast_data(target)
+        groups: list[tuple[Link, list[tuple[str, Any]]]] = []
+        for link, named in links_with_parameters(target):
+            kinds: dict[Any, list[tuple[str, Any]]] = {}
+            for name, param in named:
+                kinds.setdefault((param.dtype, param.device), []).append((name, param))
+            groups += [(link, group) for group in kinds.values()]
+        # Largest first, each to the process that has least: the same in all processes.
+        loads = [0] * comm.size
+        owners: dict[int, int] = {}
+        sizes = [sum(param.array.nbytes for _, param in named) for _, named in groups]
+        for index in sorted(range(len(groups)), key=lambda i: (-sizes[i], i)):
+            owners[index] = loads.index(min(loads))
+            loads[owners[index]] += sizes[index]
+        releases = self.shard == "parameters"
+        units = [
+            Unit(comm, named, owners[index], releases) for index, (_, named) in enumerate(groups)
+        ]
+        self._layers = layers = Layers(units, self._prefetch and releases)
+        if releases:
+            self._hook_links(layers)
+        self.take_parameters_as_equal()
+        return layers
+
+    def _hook_links(self, layers: Layers) -> None:
+        unit_of = {id(param): unit for unit in layers.units for _, param in unit.named}
+        for link in self._target().links():
+            params = [getattr(link, name) for name in sorted(link._params)]
+            units = list(dict.fromkeys(unit_of[id(param)] for param in params))
+            link.add_hook(GatherHook(layers, units))
+
+    def _end_first_step(self, layers: Layers) -> None:
+        """Links that use no parameters themselves are called without a hook from now on."""
+        layers.holds = False
+        for link in self._target().links():
+            hook: Any = link.local_link_hooks.get(GatherHook.name)
+            if hook is not None and not hook.units:
+                link.delete_hook(GatherHook.name)
+
+    @contextlib.contextmanager
+    def gathered(self) -> Iterator[None]:
+        """All processes have all parameters within this ``with`` statement. Collective.
+
+        At its end, the values of the owner of each layer are kept: load the same values in all
+        processes.
+        """
+        layers = self._sharded()
+        before, layers.holds = layers.holds, True
+        was_gathered, self._is_gathered = self._is_gathered, True
+        try:
+            for unit in layers.units:
+                unit.open()
+            yield
+        finally:
+            layers.holds = before
+            self._is_gathered = was_gathered
+            if self.shard == "parameters" and not before:
+                layers.close_all()
+
+    # -- updates ----------------------------------------------------------------------------------
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates the parameters with the mean gradients of all processes. Collective.
+
+        Args:
+            lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
+            args, kwds: Arguments for the loss function.
+
+        Raises:
+            TypeError: If there is no loss function: gradients are taken while backward runs.
+            ValueError: If a hook of the optimizer looks at all gradients (but GradientClipping), or
+                loss scaling is dynamic: a process has gradients of its own layers only.
+        """
+        if lossfun is None:
+            raise TypeError(
+                "update() of a sharded model needs a loss function: gradients are given to their "
+                "owners while backward runs"
+            )
+        clipping = self._clipping_hooks()
+        if self._layers is None:
+            import chainer
+
+            if any(param.array is None for param in self._target().params()):
+                with chainer.no_backprop_mode():
+                    lossfun(*args, **kwds)
+        layers = self._sharded()
+        target = self._target()
+        if self._accumulated == 0:
+            target.cleargrads()
+        layers.begin_forward()
+        is_first = layers.holds and self.shard == "parameters" and not self._is_gathered
+        with FirstStep(layers) if is_first else contextlib.nullcontext():
+            loss = lossfun(*args, **kwds)
+        self._backward(loss, watch=True)
+        del loss
+        if is_first:
+            self._end_first_step(layers)
+        layers.end_backward()
+        self._accumulated += 1
+        if not self._syncs or self._accumulated < self.accumulate:
+            return
+        count, self._accumulated = self._accumulated, 0
+        for unit in layers.units:
+            unit.finish_gradients(1 / count)
+        self._clip(clipping)
+        self._apply_own(clipping)
+        target.cleargrads()
+        if self.shard == "gradients":
+            for unit in layers.units:
+                unit.start_refreshing()
+            for unit in layers.units:
+                unit.open()
+
+    def _backward(self, loss: Variable, watch: bool) -> None:
+        layers = self._sharded()
+        layers.begin_backward()
+        backward_watched(loss, layers.add_gradient, self.actual_optimizer._loss_scale)
+
+    def _clipping_hooks(self) -> list[GradientClipping]:
+        actual = self.actual_optimizer
+        if actual._dynamic_scaling is not None:
+            raise ValueError("a sharded model cannot be trained with dynamic loss scaling")
+        hooks = [] if actual._hooks is None else list(actual._hooks.at("pre"))
+        hooks = [hook for hook in hooks if not getattr(hook, "call_for_each_param", False)]
+        for hook in hooks:
+            if not isinstance(hook, GradientClipping):
+                name = getattr(hook, "name", type(hook).__name__)
+                raise ValueError(
+                    f"the optimizer hook {name!r} looks at all gradients, but a process has the "
+                    "gradients of its own layers only. Use shard_states=True instead"
+                )
+        return hooks
+
+    def _clip(self, hooks: list[GradientClipping]) -> None:
+        """Clips by the norm of the gradients of all processes."""
+        if not hooks:
+            return
+        scale = self.actual_optimizer._loss_scale or 1.0
+        own = [p for unit in self.units if unit.is_own for _, p in unit.named if p.grad is not None]
+        squares = sum(float(numpy.float64(p.xp.vdot(p.grad, p.grad))) for p in own)
+        norm = math.sqrt(self.communicator.allreduce_obj(squares)) / scale
+        for hook in hooks:
+            if norm > hook.threshold:
+                for param in own:
+                    param.grad *= param.dtype.type(hook.threshold / norm)
+                norm = hook.threshold
+
+    def _apply_own(self, clipping: list[GradientClipping]) -> None:
+        # Rules of others' layers do nothing, so they make no states.
+        rules = [
+            param.update_rule
+            for unit in self.units
+            if not unit.is_own
+            for _, param in unit.named
+            if param.update_rule is not None and param.update_rule.enabled
+        ]
+        thresholds = [hook.threshold for hook in clipping]
+        try:
+            for rule in rules:
+                rule.enabled = False
+            for hook in clipping:
+                hook.threshold = math.inf  # the norm of all processes was clipped already
+            self.actual_optimizer.update(None)
+        finally:
+            for rule in rules:
+                rule.enabled = True
+            for hook, threshold in zip(clipping, thresholds, strict=True):
+                hook.threshold = threshold
+
+    # -- states -----------------------------------------------------------------------------------
+
+    def consolidate_states(self, root: int | None = 0) -> None:
+        """Collects the states of all parameters at one process, or at all. Collective.
+
+        Args:
+            root (int): Rank of the process; None for all.
+        """
+        rank = self.communicator.rank
+        for unit in self.units:
+            for _, param in unit.named:
+                rule = param.update_rule
+                if rule is None:
+                    continue
+                values = state_of(rule) if unit.is_own else None
+                values = self.communicator.bcast_obj(values, root=unit.owner)
+                if not unit.is_own and root in (None, rank):
+                    set_state(rule, param, values)
+
+    def drop_other_states(self) -> None:
+        """Frees the states of the layers of other processes."""
+        for unit in self.units:
+            for _, param in unit.named:
+                if not unit.is_own and param.update_rule is not None:
+                    set_state(param.update_rule, param, (0, None, None))
