@@ -40,6 +40,14 @@ def register_converter(name: str, function: Converter, *, override: bool = False
         chainer.plugins.NameConflictError: If the name has a converter already and
             ``override`` is False.
         TypeError: If ``function`` cannot be called.
+
+    Example:
+        >>> import onnx_chainer
+        >>> from onnx import helper
+        >>> def convert(call):
+        ...     return [helper.make_node("Relu", call.input_names, call.output_names)]
+        >>> registration = onnx_chainer.register_converter("MyReLU", convert)
+        >>> registration.undo()
     """
     if not callable(function):
         raise TypeError(f"function must be callable, got {type(function)}")

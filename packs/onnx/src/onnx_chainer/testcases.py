@@ -42,6 +42,16 @@ def export_testcase(
     Raises:
         TypeError: If ``kwargs`` has an argument that is not one of ``export``, or one of
             ``filename``, ``return_named_inout`` and ``no_testcase``.
+
+    Example:
+        >>> import os, tempfile
+        >>> import onnx_chainer
+        >>> model = chainer.Sequential(L.Linear(3, 2), F.relu)
+        >>> x = np.zeros((1, 3), np.float32)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     onnx_chainer.export_testcase(model, x, folder)
+        ...     print(sorted(os.listdir(folder)))
+        ['model.onnx', 'test_data_set_0']
     """
     for name in ("filename", "return_named_inout", "no_testcase"):
         if name in kwargs:

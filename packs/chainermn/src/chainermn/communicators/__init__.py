@@ -52,6 +52,12 @@ def create_communicator(
         TypeError: If there is another keyword.
         RuntimeError: If CuPy or NCCL is missing for a name that needs it, or the launcher belongs
             to another MPI than mpi4py.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> comm.rank, comm.size  # one process here; mpiexec -n 4 makes four
+        (0, 1)
     """
     from chainermn.mpi import check_launcher, load_mpi
 

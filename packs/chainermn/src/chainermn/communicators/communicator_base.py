@@ -48,6 +48,16 @@ class CommunicatorBase(ABC):
 
     A subclass defines the abstract methods. The other methods are made of them; a subclass may
     define them in a faster way.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> isinstance(comm, chainermn.CommunicatorBase)
+        True
+        >>> comm.allreduce_obj(3)  # the sum over the processes
+        3
+        >>> comm.bcast_obj({"seed": 1})
+        {'seed': 1}
     """
 
     def __init__(self) -> None:

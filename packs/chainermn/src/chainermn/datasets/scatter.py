@@ -54,6 +54,12 @@ def scatter_index(
 
     Returns:
         tuple of int: First index and the one after the last.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> chainermn.scatter_index(10, comm)
+        (0, 10)
     """
     _check_root(root, comm)
     count = comm.bcast_obj(n_total_samples, root=root)
@@ -88,6 +94,13 @@ def scatter_dataset(
 
     Returns:
         SubDataset: The part of this process.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> part = chainermn.scatter_dataset(list(range(6)), comm, shuffle=True, seed=0)
+        >>> len(part)  # 6 in one process, 3 in each of two
+        6
     """
     require_communicator("comm", comm)
     _check_root(root, comm)

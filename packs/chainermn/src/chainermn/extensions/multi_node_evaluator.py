@@ -30,6 +30,18 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: Communicato
 
     Returns:
         The same evaluator. Its ``evaluate()`` is collective.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x, t = np.zeros((4, 2), np.float32), np.zeros(4, np.int32)
+        >>> data = chainer.datasets.TupleDataset(x, t)
+        >>> iterator = chainer.iterators.SerialIterator(data, 2, repeat=False, shuffle=False)
+        >>> model = L.Classifier(L.Linear(2, 2))
+        >>> evaluator = chainer.training.extensions.Evaluator(iterator, model)
+        >>> evaluator = chainermn.create_multi_node_evaluator(evaluator, comm)
+        >>> sorted(evaluator())
+        ['main/accuracy', 'main/loss']
     """
     require_attribute("actual_evaluator", actual_evaluator, "evaluate", "an Evaluator")
     require_communicator("communicator", communicator)

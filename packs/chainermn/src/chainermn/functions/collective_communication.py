@@ -136,6 +136,13 @@ def allgather(comm: CommunicatorBase, x: Array) -> tuple[chainer.Variable, ...]:
 
     Returns:
         tuple of ~chainer.Variable: The variables in order of the ranks.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> len(chainermn.functions.allgather(comm, x))
+        1
     """
     return AllGather(comm).call(x)
 
@@ -152,6 +159,13 @@ def alltoall(comm: CommunicatorBase, xs: Sequence[Any]) -> tuple[chainer.Variabl
 
     Raises:
         ValueError: If there is not one variable for each process.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> len(chainermn.functions.alltoall(comm, [x]))
+        1
     """
     if len(xs) != comm.size:
         raise ValueError(
@@ -172,6 +186,13 @@ def bcast(comm: CommunicatorBase, x: Array, root: int = 0) -> chainer.Variable:
 
     Returns:
         ~chainer.Variable: The variable.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> chainermn.functions.bcast(comm, x).array
+        array([1., 1.], dtype=float32)
     """
     if comm.rank == root and x is None:
         raise ValueError("bcast: x must be a variable at the root, got None")
@@ -189,6 +210,13 @@ def gather(comm: CommunicatorBase, x: Array, root: int = 0) -> Any:
     Returns:
         tuple of ~chainer.Variable: At the root, the variables in order of the ranks. Elsewhere a
         delegate variable, from which backward has to start.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> len(chainermn.functions.gather(comm, x))
+        1
     """
     ys = Gather(comm, root).call(x)
     if comm.rank == root:
@@ -207,6 +235,13 @@ def scatter(comm: CommunicatorBase, xs: Sequence[Any] | None, root: int = 0) -> 
 
     Returns:
         ~chainer.Variable: The variable for this process.
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> chainermn.functions.scatter(comm, [x]).array
+        array([1., 1.], dtype=float32)
     """
     inputs = tuple(xs or ()) if comm.rank == root else ()
     if comm.rank == root and len(inputs) != comm.size:

@@ -78,6 +78,7 @@ def schedule(number: int, after: int) -> list[tuple[str, int]]:
         list of tuples: ``("forward", i)`` or ``("backward", i)``.
 
     Example:
+        >>> from chainermn.links.micro_batches import schedule
         >>> schedule(3, 1)[:4]
         [('forward', 0), ('forward', 1), ('backward', 0), ('forward', 2)]
     """

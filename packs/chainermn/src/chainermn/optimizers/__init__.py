@@ -59,6 +59,20 @@ def create_multi_node_optimizer(
 
     See: `ZeRO: Memory Optimizations Toward Training Trillion Parameter Models
     <https://arxiv.org/abs/1910.02054>`_
+
+    Example:
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> model = L.Linear(2, 1, initialW=0)
+        >>> optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(lr=0.1), comm)
+        >>> optimizer = optimizer.setup(model)
+        >>> def loss(x):
+        ...     return F.sum((model(x) - 1) ** 2)
+        >>> x = np.ones((1, 2), np.float32)
+        >>> optimizer.update(loss, x)  # the first call gives all processes the same parameters
+        >>> optimizer.update(loss, x)
+        >>> model.b.array
+        array([0.2], dtype=float32)
     """
     require_communicator("communicator", communicator)
     if double_buffering:
