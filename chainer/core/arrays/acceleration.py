@@ -8,6 +8,7 @@ it; where none is faster, the reference does.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,11 +145,14 @@ class PlainResults:
 
     def __init__(self, kernel: Any, backend: OpaqueLayoutBackend, methods: Sequence[str]) -> None:
         self._kernel = kernel
+        self._backend = backend
         for name in methods:
             setattr(self, name, _with_plain_results(getattr(kernel, name), backend))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._kernel, name)
+        value = getattr(self._kernel, name)
+        # A method that the operation does not demand, such as two gradients in one pass.
+        return _with_plain_results(value, self._backend) if inspect.ismethod(value) else value
 
 
 def _with_plain_results(
