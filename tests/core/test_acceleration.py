@@ -140,7 +140,7 @@ class TestExplanations:
         declare("broken", speedup=2.0, unavailable=lambda: "libbroken is missing")
         off = acceleration.advice(chainer.core.config.configuration.threads.state.policy)
         assert off.startswith("off; chainer.config.accelerate = 'auto' or CHAINER_ACCELERATE=auto")
-        assert "stranger (1 operation)" in off
+        assert "stranger (1 operation, up to 2 times as fast)" in off
         assert "broken (not available: libbroken is missing)" in off
 
 
@@ -197,3 +197,12 @@ class TestWithIdeep:
             # A function that iDeep does not serve goes to the provider of NumPy arrays.
             declare("stranger", speedup=3.0)
             np.testing.assert_array_equal(F.softplus(y).array, -np.asarray(y.array))
+
+
+def test_the_profiler_says_what_it_would_gain():
+    declare("stranger", speedup=2.0)
+    with chainer.profiler.profile() as result:
+        F.softplus(LARGE)
+    assert "stranger (1 operation, up to 2 times as fast)" in str(result).splitlines()[-1]
+    with chainer.using_config("accelerate", "auto"):
+        assert "accelerate" not in str(result)
