@@ -1,4 +1,4 @@
-"""Two seconds of the soak; ``python tests/robustness/soak_training.py`` runs as long as it shall."""
+"""Two seconds of the soak; ``python tests/robustness/soak_training.py`` runs longer."""
 
 from __future__ import annotations
 
