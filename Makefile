@@ -17,7 +17,7 @@ CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo install wheels test-install coverage test test-packs test-chainermn test-models test-torch lint types layers check stubs bench gpu gpu-emulated clients clean help
+.PHONY: docs docs-pictures docs-accessibility demo install wheels test-install coverage test test-packs test-chainermn test-models test-torch lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -33,6 +33,7 @@ help:
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make docs                  the documentation as a web site (site/)"
+	@echo "make docs-pictures         screenshots of the built site; make docs-accessibility: axe-core"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
 	@echo "make clients               released packages that depend on Chainer, in .venv-clients"
 	@echo "make gpu-emulated          the tests for GPUs, with CuPy on devices that g++ emulates"
@@ -128,10 +129,26 @@ $(DOCS)/.done: $(PROJECTS)
 	@touch $@
 
 docs: $(DOCS)/.done
+	@date +%s > $(DOCS)/.began
 	$(DOCS)/bin/python scripts/run_guide.py --pictures
 	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict --quiet
 	$(DOCS)/bin/python -m scripts.site.walk site
+	$(DOCS)/bin/python -m scripts.site.sizes site $$(($$(date +%s) - $$(cat $(DOCS)/.began)))
 	@echo "open site/index.html"
+
+# The built site in a browser: pictures of its main pages in result/site, axe-core on ten pages.
+# AXE: path of axe.min.js; without it npm fetches axe-core.
+AXE ?=
+
+$(DOCS)/.browser: $(DOCS)/.done
+	$(DOCS)/bin/python -m pip install --quiet "playwright>=1.45"
+	@touch $@
+
+docs-pictures: $(DOCS)/.browser
+	$(DOCS)/bin/python -m scripts.site.screenshots site result/site
+
+docs-accessibility: $(DOCS)/.browser
+	$(DOCS)/bin/python -m scripts.site.accessibility site $(AXE)
 
 # Wheels and source archives of chainer and of every pack.
 WHEELS := .venv-wheels

@@ -24,6 +24,7 @@ NAMES = [
     "ours",
     "ours-ideep",
     "ours-numba",
+    "ours-fast",
     "before",
     "numpy",
     "onnxruntime",
@@ -54,6 +55,7 @@ class Peer:
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
         compiles: Whether PyTorch's compiler is to be used.
+        accelerates: Whether the one switch, ``chainer.config.accelerate``, is on.
         unavailable: Why the peer cannot be run, or ``None``.
     """
 
@@ -64,17 +66,20 @@ class Peer:
     unavailable: str | None = None
     kernels: str | None = None
     compiles: bool = False
+    accelerates: bool = False
 
     @property
     def packages(self) -> list[str]:
         """Packages whose versions say what this peer is."""
-        more = (["ideep4py"] if self.ideep else []) + ([self.kernels] if self.kernels else [])
+        more = ["ideep4py"] if self.ideep or self.accelerates else []
+        more += [self.kernels] if self.kernels else ["numba"] if self.accelerates else []
         return PACKAGES.get(self.framework, []) + more
 
     def environment(self, threads: int) -> dict[str, str]:
         """Returns the environment variables of a worker whose libraries use that many threads."""
         environment = thread_environment(threads)
         environment["CHAINER_KERNELS"] = self.kernels or ""
+        environment["CHAINER_ACCELERATE"] = "auto" if self.accelerates else "never"
         environment["CHAINER_BENCH_COMPILE"] = "1" if self.compiles else ""
         if self.framework in ("jax", "chainer"):
             # XLA takes all processors unless it is told otherwise.
@@ -109,6 +114,8 @@ def find_peer(
         return Peer(name, "chainer", ours, ideep=name == "ours-ideep")
     if name == "ours-numba":
         return Peer(name, "chainer", ours, kernels="numba")
+    if name == "ours-fast":
+        return Peer(name, "chainer", ours, accelerates=True)
     if name == "before":
         reason = None if before else "name its interpreter: --before PYTHON"
         return Peer(name, "chainer", before or "", unavailable=reason)

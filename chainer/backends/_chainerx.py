@@ -23,6 +23,10 @@ class ChainerxDevice(Device):
 
     Raises:
         RuntimeError: Always: ChainerX is not available.
+
+    Example:
+        >>> isinstance(chainer.get_device("@numpy"), chainer.backend.ChainerxDevice)
+        False
     """
 
     def __init__(self, device: object) -> None:
@@ -65,6 +69,10 @@ def to_chx(array: ArrayTree) -> Any:
 
     Raises:
         RuntimeError: If there is an array: ChainerX is not available.
+
+    Example:
+        >>> chainer.backend.to_chx([None])
+        [None]
     """
     items = cast("Sequence[Any]", array) if isinstance(array, (list, tuple)) else (array,)
     if any(item is not None for item in items):
@@ -83,6 +91,10 @@ def from_chx(array: ArrayTree) -> Any:
 
     Raises:
         TypeError: If something is not an array.
+
+    Example:
+        >>> chainer.backend.from_chx([np.arange(2), None])
+        [array([0, 1]), None]
     """
     if not isinstance(array, (list, tuple)):
         return _checked(array)

@@ -25,7 +25,15 @@ def scalar_as_array(value: object) -> Any:
 
 
 class CpuDevice(Device):
-    """The CPU with NumPy arrays, ``@numpy``; all instances are equal."""
+    """The CPU with NumPy arrays, ``@numpy``; all instances are equal.
+
+    Example:
+        >>> device = chainer.backend.CpuDevice()
+        >>> device == chainer.get_device("@numpy")
+        True
+        >>> device.send(np.arange(1, 3))
+        array([1, 2])
+    """
 
     def __new__(cls) -> CpuDevice:
         # Not in __init__, which unpickling an object of release 7 does not call.

@@ -346,6 +346,11 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: the least value of ``config.use_cudnn``.
         lowest_version (int): Lowest version of cuDNN needed, in its own numbers: 90100 is 9.1.0.
+
+    Example:
+        >>> with chainer.using_config("use_cudnn", "never"):
+        ...     print(chainer.should_use_cudnn(">=auto"))
+        False
     """
     # Through the module object, because a module's own code does not see its lazy attributes.
     this_module: Any = sys.modules[__name__]
@@ -362,6 +367,11 @@ def should_use_cudnn_tensor_core(dtype: Any) -> bool:
 
     Args:
         dtype: Data type of the inputs.
+
+    Example:
+        >>> with chainer.using_config("use_cudnn_tensor_core", "always"):
+        ...     if chainer.backends.cuda.cudnn_enabled:
+        ...         print(chainer.should_use_cudnn_tensor_core(np.float16))
     """
     if not should_use_cudnn(">=auto"):
         return False

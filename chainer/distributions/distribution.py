@@ -223,6 +223,18 @@ def register_kl(dist1: type[Distribution], dist2: type[Distribution]) -> Callabl
     Returns:
         Decorator of a function of two distributions that returns a Variable. A function that was
         registered for the pair before is replaced.
+
+    Example:
+        >>> class Point(chainer.Distribution):
+        ...     def __init__(self, value):
+        ...         super().__init__()
+        ...         self.value = value
+        >>> @chainer.register_kl(Point, chainer.distributions.Normal)
+        ... def point_and_normal(dist1, dist2):
+        ...     return -dist2.log_prob(dist1.value)
+        >>> normal = chainer.distributions.Normal(np.float32(0), np.float32(1))
+        >>> print(f"{float(chainer.kl_divergence(Point(np.float32(0)), normal).array):.3f}")
+        0.919
     """
 
     def register(function: _KL) -> _KL:
@@ -276,6 +288,12 @@ def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
 
     Returns:
         Variable: Cross entropy in nats, of the shape to which both batch shapes broadcast.
+
+    Example:
+        >>> from chainer.distributions import Normal
+        >>> p, q = Normal(np.float32(0), np.float32(1)), Normal(np.float32(1), np.float32(1))
+        >>> print(f"{float(chainer.cross_entropy(p, q).array):.3f}, {float(p.entropy.array):.3f}")
+        1.919, 1.419
     """
     require_attribute("dist1", dist1, "entropy", "a Distribution")
     # A class of a user may have made the entropy a method.

@@ -74,7 +74,21 @@ class AbstractSerializer:
 
 
 class Serializer(AbstractSerializer):
-    """Base class of all serializers."""
+    """Base class of all serializers.
+
+    Example:
+        >>> class Names(chainer.Serializer):
+        ...     def __init__(self, path=""):
+        ...         self.path = path
+        ...     def __getitem__(self, key):
+        ...         return Names(f"{self.path}/{key}")
+        ...     def __call__(self, key, value):
+        ...         print(f"{self.path}/{key}")
+        ...         return value
+        >>> Names().save(chainer.Sequential(L.Linear(3, 2)))
+        /0/W
+        /0/b
+    """
 
     def save(self, obj: Serializable) -> None:
         """Saves an object by this serializer.
@@ -89,7 +103,20 @@ class Serializer(AbstractSerializer):
 
 
 class Deserializer(AbstractSerializer):
-    """Base class of all deserializers."""
+    """Base class of all deserializers.
+
+    Example:
+        >>> class Zeros(chainer.Deserializer):
+        ...     def __getitem__(self, key):
+        ...         return self
+        ...     def __call__(self, key, value):
+        ...         value[...] = 0
+        ...         return value
+        >>> model = L.Linear(3, 2)
+        >>> Zeros().load(model)
+        >>> float(abs(model.W.array).sum())
+        0.0
+    """
 
     def load(self, obj: Serializable) -> None:
         """Loads an object from this deserializer.

@@ -49,6 +49,11 @@ def assert_allclose(
     Raises:
         AssertionError: If shapes differ or an element differs too much; the message names the worst
             element.
+
+    Example:
+        >>> from chainer import testing
+        >>> testing.assert_allclose(F.exp(np.zeros(3, np.float32)), np.ones(3))
+        >>> testing.assert_allclose([1.0], [1.1], atol=0.2)
     """
     x = to_host(x)
     y = to_host(y)

@@ -69,6 +69,19 @@ class distribution_unittest(unittest.TestCase):
     Attributes:
         scipy_onebyone (bool): Whether SciPy's methods take the parameters of one element of the
             batch at a time.
+
+    Example:
+        >>> from scipy import stats
+        >>> from chainer import testing
+        >>> class TestNormal(testing.distribution_unittest):
+        ...     scipy_onebyone = True
+        ...     def setUp_configure(self):
+        ...         self.dist, self.scipy_dist = chainer.distributions.Normal, stats.norm
+        ...         self.test_targets = {"log_prob", "mean"}
+        ...         loc = np.random.uniform(-1, 1, self.shape).astype(np.float32)
+        ...         scale = np.random.uniform(1, 2, self.shape).astype(np.float32)
+        ...         self.params = {"loc": loc, "scale": scale}
+        ...         self.scipy_params = {"loc": loc, "scale": scale}
     """
 
     scipy_onebyone: ClassVar[bool] = False

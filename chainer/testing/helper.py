@@ -51,6 +51,13 @@ def patch(target: str, *args: Any, **kwargs: Any) -> Any:
         wraps: Object the mock passes calls to; by default the object ``target`` names.
         *args: Passed to ``mock.patch``.
         **kwargs: Passed to ``mock.patch``.
+
+    Example:
+        >>> from chainer import testing
+        >>> with testing.patch("chainer.functions.relu", wraps=F.relu) as relu:
+        ...     y = F.relu(np.array([-1.0, 2.0], np.float32))
+        >>> relu.call_count, y.array
+        (1, array([0., 2.], dtype=float32))
     """
     kwargs.setdefault("wraps", _resolve(target))
     patcher: Any = unittest.mock.patch
@@ -94,6 +101,14 @@ def without_requires(*requirements: str) -> Callable[[Any], Any]:
 
     Args:
         requirements: Requirement specifiers such as ``'numpy>=2.1'``.
+
+    Example:
+        >>> from chainer import testing
+        >>> @testing.without_requires("numpy>=1000")
+        ... def test_old_numpy():
+        ...     return "ran"
+        >>> test_old_numpy()
+        'ran'
     """
     skip = requirements_satisfied(*requirements)
     return unittest.skipIf(skip, f"requires without: {', '.join(requirements)}")

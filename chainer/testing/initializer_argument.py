@@ -23,6 +23,12 @@ class InitializerArgument:
     Raises:
         ValueError: If ``expected_initializer`` is None.
         TypeError: If ``expected_initializer`` is not an initializer, an array or a number.
+
+    Example:
+        >>> from chainer import testing
+        >>> argument = testing.InitializerArgument(None, chainer.initializers.LeCunNormal())
+        >>> argument.argument_value is None, type(argument.expected_initializer).__name__
+        (True, 'LeCunNormal')
     """
 
     def __init__(self, argument_value: Any, expected_initializer: InitializerLike) -> None:

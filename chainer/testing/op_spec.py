@@ -65,6 +65,14 @@ class Tolerance:
         forward: Of the outputs.
         backward: Of the gradients, along a direction of unit length.
         double: Of the gradients of gradients, along a direction of unit length.
+
+    Example:
+        >>> from chainer import testing
+        >>> tolerance = testing.Tolerance(
+        ...     forward=(1e-6, 1e-6), backward=(1e-4, 1e-4), double=(1e-3, 1e-3)
+        ... )
+        >>> tolerance.forward
+        (1e-06, 1e-06)
     """
 
     forward: _Pair
@@ -91,6 +99,12 @@ class Sample:
         skip_grad: Indexes of floating-point inputs that get no gradient.
         kwargs: Keywords for the function and its reference; arrays are treated like positional
             ones, but get no gradient, and each call gets copies.
+
+    Example:
+        >>> from chainer import testing
+        >>> sample = testing.Sample(np.ones((2, 3)), axis=1)
+        >>> len(sample.arrays), sample.kwargs
+        (1, {'axis': 1})
     """
 
     def __init__(
@@ -121,6 +135,12 @@ class ErrorInput:
         debug: Whether it is refused in debug mode only, because devices that compute
             asynchronously would have to wait for a result to tell.
         kwargs: Keywords for the function.
+
+    Example:
+        >>> from chainer import testing
+        >>> wrong = testing.ErrorInput(np.zeros(3), axes=(0, 0), error=ValueError, match="axes")
+        >>> wrong.error.__name__, wrong.match
+        ('ValueError', 'axes')
     """
 
     def __init__(
@@ -266,6 +286,16 @@ class OpSpec:
         train: Value of ``chainer.config.train`` during the calls.
         requires: Names of capabilities that the function needs besides the dtype and its own name
             (:data:`chainer.backend.CAPABILITIES`).
+
+    Example:
+        >>> from chainer import testing
+        >>> spec = testing.OpSpec(
+        ...     "square",
+        ...     reference=lambda x: x**2,
+        ...     samples=lambda draw: [testing.Sample(draw((2, 3))), testing.Sample(draw((0, 3)))],
+        ... )
+        >>> spec.reference(np.array([3.0]))
+        array([9.])
     """
 
     name: str

@@ -113,6 +113,14 @@ def generate_seed() -> int:
     Raises:
         AssertionError: If called outside such a test, where the seed would be another one in each
             run.
+
+    Example:
+        >>> from chainer import testing
+        >>> @testing.fix_random()
+        ... def draw():
+        ...     return float(np.random.default_rng(testing.generate_seed()).random())
+        >>> draw() == draw()
+        True
     """
     if _depth == 0:
         raise AssertionError("generate_seed() must be called in a test decorated with fix_random()")
@@ -135,6 +143,14 @@ def fix_random(
     Raises:
         AssertionError: If a class does not have these methods.
         TypeError: If it is applied to something else.
+
+    Example:
+        >>> from chainer import testing
+        >>> @testing.fix_random()
+        ... def draw():
+        ...     return float(np.random.rand())
+        >>> draw() == draw()
+        True
     """
 
     def decorate(target: Any) -> Any:

@@ -17,6 +17,10 @@ def run_module(name: str, file: str) -> None:
 
     Raises:
         SystemExit: With pytest's exit status, if ``name`` is ``'__main__'``.
+
+    Example:
+        >>> from chainer import testing
+        >>> testing.run_module("test_x", "test_x.py")  # runs nothing: the file was imported
     """
     if name != "__main__":
         return

@@ -23,6 +23,15 @@ def save_and_load(
         filename (str): File name used during the save/load.
         saver (callable): ``saver(path, src)`` saves the source object.
         loader (callable): ``loader(path, dst)`` loads the file into the destination object.
+
+    Example:
+        >>> from chainer import serializers, testing
+        >>> source, target = L.Linear(3, 2), L.Linear(3, 2)
+        >>> testing.save_and_load(
+        ...     source, target, "model.npz", serializers.save_npz, serializers.load_npz
+        ... )
+        >>> bool((source.W.array == target.W.array).all())
+        True
     """
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, filename)
@@ -36,6 +45,13 @@ def save_and_load_npz(src: Any, dst: Any) -> None:
     Args:
         src: An object to save from.
         dst: An object to load into.
+
+    Example:
+        >>> from chainer import testing
+        >>> source, target = L.Linear(3, 2), L.Linear(3, 2)
+        >>> testing.save_and_load_npz(source, target)
+        >>> bool((source.W.array == target.W.array).all())
+        True
     """
     from chainer.links.serializers import load_npz, save_npz
 
@@ -48,6 +64,13 @@ def save_and_load_hdf5(src: Any, dst: Any) -> None:
     Args:
         src: An object to save from.
         dst: An object to load into.
+
+    Example:
+        >>> from chainer import testing
+        >>> source, target = L.Linear(3, 2), L.Linear(3, 2)
+        >>> testing.save_and_load_hdf5(source, target)
+        >>> bool((source.W.array == target.W.array).all())
+        True
     """
     from chainer.links.serializers import load_hdf5, save_hdf5
 

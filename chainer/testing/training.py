@@ -36,6 +36,18 @@ def get_trainer_with_mock_updater(
 
     Returns:
         Trainer: The trainer.
+
+    Example:
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater(stop_trigger=(3, "iteration"))
+        >>> @chainer.training.make_extension(trigger=(1, "iteration"))
+        ... def show(trainer):
+        ...     print(trainer.updater.iteration)
+        >>> trainer.extend(show)
+        >>> trainer.run()
+        1
+        2
+        3
     """
     from chainer.training.trainer import Trainer
 

@@ -2,10 +2,10 @@
 
     python -m scripts.site.screenshots site pictures
 
-Takes the start page, a function's page, the configuration, a tutorial and the results of a search,
-at two widths, in light and dark colors. The pages are opened as files, without a server. Exits with
-1 if the search finds nothing or if a page has an error. It needs the extra ``browser-test`` and
-Chromium.
+``make docs-pictures`` runs it. Takes the start page, one page of each kind and the results of a
+search, at two widths, in light and dark colors. The pages are opened as files, without a server.
+Exits with 1 if the search finds nothing or if a page has an error. It needs the extra
+``browser-test`` and Chromium.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from playwright.sync_api import Page, sync_playwright
 
 PAGES = {
     "start": "index.html",
+    "guide": "guide/variables.html",
+    "recipes": "recipes/index.html",
+    "recipe": "recipes/notebook.html",
+    "reference": "reference/index.html",
     "function": "reference/functions/chainer.functions.convolution_2d.html",
     "configuration": "reference/configuration.html",
     "tutorial": "tutorials/digits.html",

@@ -21,13 +21,13 @@ _ALONE = frozenset(("404.html", "reference/SUMMARY.html"))
 
 
 class _Page(HTMLParser):
-    """The links and the anchors of a page, and the addresses that it loads from elsewhere."""
+    """The links and the anchors of a page, and the addresses that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = set()
-        self.loaded: set[str] = set()
+        self.loads: set[str] = set()
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -36,9 +36,22 @@ class _Page(HTMLParser):
             if values.get(name):
                 self.links.add(str(values[name]))
         loaded = values.get("src") or (values.get("href") if _is_style(tag, values) else "") or ""
-        if urlsplit(loaded).netloc:
-            self.loaded.add(loaded)
+        if loaded:
+            self.loads.add(loaded)
         self.anchors.update(str(values[name]) for name in ("id", "name") if values.get(name))
+
+    @property
+    def loaded_from_elsewhere(self) -> list[str]:
+        return sorted(address for address in self.loads if urlsplit(address).netloc)
+
+
+def loaded_by(text: str) -> set[str]:
+    """Returns the addresses that a page loads: styles, programs and pictures.
+
+    Args:
+        text: HTML of the page.
+    """
+    return _Page(text).loads
 
 
 def _is_style(tag: str, values: dict[str, str | None]) -> bool:
@@ -69,7 +82,9 @@ def problems(site: Path, names: list[str]) -> list[str]:
     for here, page in pages.items():
         if here == "404.html":  # its links begin at the root of a server
             continue
-        found += [f"{here}: loads {address} from elsewhere" for address in sorted(page.loaded)]
+        found += [
+            f"{here}: loads {address} from elsewhere" for address in page.loaded_from_elsewhere
+        ]
         for link in sorted(page.links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

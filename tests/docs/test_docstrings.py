@@ -118,3 +118,32 @@ def test_every_registered_name_has_an_example(kind):
         if not is_node and ">>>" not in text and "Example:" not in text:
             missing.append(entry.name)
     assert not missing
+
+
+#: Modules whose functions and classes, but errors and warnings, have examples.
+_MODULES = (
+    "chainer",
+    "chainer.backend",
+    "chainer.computational_graph",
+    "chainer.gradient_check",
+    "chainer.testing",
+)
+
+
+@pytest.mark.parametrize("name", _MODULES)
+def test_every_public_name_has_an_example(name):
+    module = importlib.import_module(name)
+    missing = []
+    for attribute in getattr(module, "__all__", None) or dir(module):
+        value = getattr(module, attribute)
+        is_error = inspect.isclass(value) and issubclass(value, BaseException)
+        # A module imports names of others for its own use.
+        is_ours = str(getattr(value, "__module__", "")).startswith("chainer")
+        if attribute.startswith("_") or is_error or not is_ours:
+            continue
+        if not (inspect.isclass(value) or inspect.isroutine(value)):
+            continue
+        text = inspect.getdoc(value) or ""
+        if ">>>" not in text and "Example" not in text:
+            missing.append(attribute)
+    assert not missing

@@ -40,9 +40,25 @@ def serving(folder):
             thread.join()
 
 
-def runs_at(url):
-    with urlopen(url + "api/runs") as response:
+def answer_at(url, state=""):
+    with urlopen(f"{url}api/runs?state={state}") as response:
         return json.load(response)
+
+
+def log_of(run):
+    """Returns the entries in an answer as a log has them."""
+    pairs = zip(run["shapes"], run["rows"], strict=True)
+    return [dict(zip(run["keys"][shape], row, strict=True)) for shape, row in pairs]
+
+
+def entries_of(reader):
+    return log_of(json.loads(b"{" + reader.entries() + b"}"))
+
+
+def runs_at(url):
+    answer = answer_at(url)
+    assert answer["names"] == list(answer["runs"])
+    return {name: run | {"log": log_of(run)} for name, run in answer["runs"].items()}
 
 
 @pytest.fixture
@@ -82,6 +98,33 @@ def test_runs(results):
         assert runs["first"]["log"] == [] and runs["first"]["problem"].startswith("log: ")
 
 
+def test_only_what_is_new_is_sent(results):
+    log = json.loads((results / "first" / "log").read_text())
+    (results / "first" / "log").write_text(json.dumps(log))
+    with serving(results) as url:
+        state = answer_at(url)["state"]
+        assert answer_at(url, state)["runs"] == {}
+        log.append(log[-1] | {"iteration": 99})
+        (results / "first" / "log").write_text(json.dumps(log))
+        answer = answer_at(url, state)
+        assert list(answer["runs"]) == ["first"] and answer["names"] == ["first", "group/second"]
+        # The last entry of before may have changed: it comes again.
+        assert answer["runs"]["first"]["from"] == 2
+        assert [entry["iteration"] for entry in log_of(answer["runs"]["first"])][1:] == [99]
+        assert answer_at(url, answer["state"])["runs"] == {}
+        # What an older page asks for is not forgotten, and another log is sent whole.
+        assert answer_at(url, state)["runs"]["first"]["from"] == 2
+        (results / "first" / "log").write_text('[{"iteration": 1}]')
+        assert answer_at(url, answer["state"])["runs"]["first"]["from"] == 0
+        # States of another server, and wrong ones.
+        for other in ("", "0-1", state + "0", "x", "-", f"{state.partition('-')[0]}-{'9' * 50}"):
+            assert set(answer_at(url, other)["runs"]) <= {"first", "group/second"}
+        assert len(answer_at(url, "00000000-99")["runs"]) == 2
+        (results / "first" / "log").unlink()
+        answer = answer_at(url, state)
+        assert answer["names"] == ["group/second"] and "first" not in answer["runs"]
+
+
 @pytest.mark.parametrize(
     "path", ["other", "files/secret.png", "files/first/log", "files/first/..%2Fsecret.png"]
 )
@@ -91,7 +134,7 @@ def test_nothing_else_is_served(results, path):
 
 
 def entries(n, keys=()):
-    return [{"iteration": i, "epoch": 1, **{key: i / 7 for key in keys}} for i in range(1, n + 1)]
+    return [{"iteration": i, "epoch": 1, **{key: i / 8 for key in keys}} for i in range(1, n + 1)]
 
 
 @pytest.mark.parametrize(
@@ -248,15 +291,15 @@ class TestLongLogs:
         monkeypatch.setattr(LogReader, "_add", lambda *a: decoded.append(1) or add(*a))
         for number in range(1, 400):
             keys = [f"key {i}" for i in range(300 if number % 5 == 0 else 3)]
-            all_entries.append({"iteration": number, **{key: number / 7 for key in keys}})
+            all_entries.append({"iteration": number, **{key: number / 8 for key in keys}})
             log.write(str(tmp_path / "log"), all_entries)
             reader.update(time.monotonic() + 60)
             assert reader.total == number and not reader.problem and reader.share == 1
-        assert json.loads(reader.entries()) == all_entries
+        assert entries_of(reader) == all_entries
         assert len(decoded) == 398
         log.close()  # the spaces are gone: it is read again
         reader.update(time.monotonic() + 60)
-        assert json.loads(reader.entries()) == all_entries
+        assert entries_of(reader) == all_entries
 
     @pytest.mark.parametrize("indent", [None, 4])
     @pytest.mark.parametrize("text", ["plain", "umläut \u2028 \U0001f600"])
@@ -269,14 +312,14 @@ class TestLongLogs:
         while reader.share < 1:  # a call reads one entry at least
             reader.update(0)
             assert not reader.problem
-        assert json.loads(reader.entries()) == wanted
+        assert entries_of(reader) == wanted
 
     def test_another_log_of_the_same_name(self, tmp_path):
         reader = LogReader(tmp_path / "log", tmp_path, 1 << 20)
         for count, key in ((50, "a"), (60, "b"), (3, "b"), (0, "b")):
             (tmp_path / "log").write_text(json.dumps(entries(count, [key])))
             reader.update(time.monotonic() + 60)
-            assert json.loads(reader.entries()) == entries(count, [key])
+            assert entries_of(reader) == entries(count, [key])
         (tmp_path / "log").unlink()
         reader.update(time.monotonic() + 60)
         assert reader.problem == "No such file or directory" and reader.total == 0
@@ -285,7 +328,7 @@ class TestLongLogs:
         (tmp_path / "log").write_text(json.dumps(entries(20_000, ["loss"])))
         reader = LogReader(tmp_path / "log", tmp_path, 50_000)
         reader.update(time.monotonic() + 60)
-        kept = json.loads(reader.entries())
+        kept = entries_of(reader)
         assert 20_000 < len(reader.entries()) < 52_000 and reader.total == 20_000
         numbers = [entry["iteration"] for entry in kept]
         assert numbers[0] == 1 and numbers[-1] == 20_000
@@ -294,7 +337,7 @@ class TestLongLogs:
         large = [{f"key {i}": i for i in range(5000)} | {"iteration": 1, "epoch": 0}]
         (tmp_path / "log").write_text(json.dumps(large))
         reader.update(time.monotonic() + 60)
-        (kept,) = json.loads(reader.entries())
+        (kept,) = entries_of(reader)
         assert len(reader.entries()) < 50_000 and len(kept) > 1000 and kept["iteration"] == 1
 
     @pytest.mark.slow
@@ -316,9 +359,10 @@ class TestLongLogs:
                 start = time.process_time()
                 text = runs.to_json()
                 longest = max(longest, time.process_time() - start)
-                share, polls = json.loads(text)["."]["read"], polls + 1
+                answer = json.loads(text)["runs"]
+                share, polls = answer["."]["read"], polls + 1
             after = peak()
-            run = json.loads(text)["."]
+            run = answer["."]
             print(json.dumps([run["entries"], len(text), longest, (after - before) / 1024, polls]))
         """
         command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
@@ -388,32 +432,72 @@ def page():
 def test_page_in_a_browser(results, page):
     with serving(results) as url:
         page.goto(url)
-        page.wait_for_selector("polyline")
-        curves = page.locator("figure[data-key='main/loss'] polyline")
-        assert curves.count() == 2
-        assert "group/second" in page.inner_text("#table")
-        # Hyperparameters that differ are marked, resources and pictures are there.
-        assert "optimizer.lr" in page.inner_text("#hyper") and "SGD" in page.inner_text("#hyper")
-        assert page.locator("#hyper td.differs").count() > 0
-        assert "MiB" in page.inner_text("#resources")
+        page.wait_for_selector("figure[data-key='main/loss'] canvas")
+        spoken = page.locator("figure[data-key='main/loss'] .plot")
+        assert "main/loss by iteration, 2 runs" in spoken.get_attribute("aria-label")
+        # The curves are equal, so that the color of the second run is seen.
+        drawn = """() => {
+            const canvas = document.querySelector("figure[data-key='main/loss'] canvas");
+            const { width, height } = canvas, context = canvas.getContext("2d");
+            const { data } = context.getImageData(0, 0, width, height);
+            const found = new Set();
+            for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 4).join());
+            return found.has("216,101,63,255");
+        }"""
+        assert page.evaluate(drawn)
+        # Hyperparameters that differ are marked, resources are there.
+        page.keyboard.press("2")
+        table = page.inner_text("#table")
+        assert "group/second" in table and "optimizer.lr" in table and "SGD" in table
+        assert page.locator("#table td.differs").count() > 0 and "MiB" in table
+        page.get_by_label("only columns that differ").check()
+        page.wait_for_function("() => !document.querySelector('#table').innerText.includes('SGD')")
+        page.get_by_role("button", name="time").click()
+        header = page.get_by_role("columnheader", name="time")
+        assert header.get_attribute("aria-sort") == "ascending"
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        assert (content := download.value.path().read_text()).count("\n") == 3
+        assert "group/second" in content
+        # One run is hidden, by a filter and by its box.
+        page.get_by_role("checkbox", name="group/second").uncheck()
+        page.wait_for_function(
+            "() => !document.querySelector('#table').innerText.includes('second')"
+        )
+        page.get_by_role("checkbox", name="group/second").check()
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.type("^gr.*d$")
+        page.wait_for_function(
+            "() => !document.querySelector('#table').innerText.includes('first')"
+        )
+        page.get_by_label("Filter runs").fill("")
+        page.keyboard.press("Escape")
+        page.keyboard.press("3")
         assert page.get_attribute("#pictures img", "alt") == "loss plot.png"
-        # One run is hidden, and shown again.
-        page.get_by_label("group/second").uncheck()
-        assert curves.count() == 1 and "group/second" not in page.inner_text("#table")
-        page.get_by_label("group/second").check()
-        assert curves.count() == 2
-        # Another axis, and a logarithmic one.
-        before = curves.first.get_attribute("points")
-        page.get_by_label("log y").check()
-        assert curves.first.get_attribute("points") != before
-        page.select_option("#x", "epoch")
-        assert page.locator("figure[data-key='main/loss'] text.x").all_text_contents() == ["1", "3"]
+        page.keyboard.press("4")
+        page.wait_for_function("() => document.querySelector('#details').innerText.includes('SGD')")
+        # Another axis, a logarithmic one, a part of it, and the values below the crosshair.
+        for key in "1xl":
+            page.keyboard.press(key)
+        assert "by epoch" in spoken.get_attribute("aria-label")
+        page.keyboard.press("+")
+        page.get_by_role("button", name="Whole axis").click()
+        page.locator("figure[data-key='main/loss'] .u-over").hover()
+        assert "group/second" in page.inner_text("figure[data-key='main/loss'] .values")
+        with page.expect_download() as download:
+            page.get_by_label("Save main/loss as CSV").click()
+        assert download.value.path().read_text().startswith("run,epoch,main/loss\nfirst,1,")
+        with page.expect_download() as download:
+            page.get_by_label("Save main/loss as a picture").click()
+        assert download.value.path().read_bytes().startswith(b"\x89PNG")
         # The training goes on: the page follows without a reload.
+        page.keyboard.press("2")
         log = results / "group" / "second" / "log"
         entries = json.loads(log.read_text())
         entries.append(entries[-1] | {"epoch": 9, "iteration": 99})
         log.write_text(json.dumps(entries))
-        page.wait_for_function("document.querySelector('#table').innerText.includes('99')")
+        page.wait_for_function("() => document.querySelector('#table').innerText.includes('99')")
         assert page.errors == []
 
 
@@ -426,6 +510,69 @@ def test_names_cannot_change_the_page(results, page):
         page.wait_for_selector("figcaption")
         assert name in page.inner_text("#charts")
         assert page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.slow
+def test_statistics_and_pictures_by_step(tmp_path, page):
+    trainer = make_trainer(tmp_path, (5, "epoch"))
+    trainer.extend(extensions.LogReport())
+    trainer.extend(extensions.ParameterStatistics(trainer.updater.get_optimizer("main").target))
+    trainer.run()
+    for step in (1, 2, 10):
+        (tmp_path / f"sample_{step}.png").write_bytes(b"\x89PNG")
+    with serving(tmp_path) as url:
+        page.goto(url)
+        figure = page.locator("figure:has(canvas.histogram)").first
+        page.wait_for_selector("canvas.histogram")
+        figure.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "() => document.querySelector('.histogram').ariaLabel?.startsWith('Histogram from')"
+        )
+        page.keyboard.press("3")
+        assert page.get_attribute("#pictures img", "alt") == "sample_10.png"
+        page.locator("#pictures input").fill("1")
+        assert page.get_attribute("#pictures img", "alt") == "sample_2.png"
+        assert page.errors == []
+
+
+@pytest.mark.slow
+def test_many_runs(tmp_path, page):
+    """1,000 runs with 1,000,000 entries are read, sent and drawn. Prints how long it takes."""
+    random = np.random.RandomState(0)
+    for run in range(1000):
+        losses, folder = random.rand(1000).cumsum(), tmp_path / f"run{run:03d}"
+        folder.mkdir()
+        log = [
+            {"main/loss": x, "main/accuracy": 1 / x, "iteration": i}
+            for i, x in enumerate(losses, 1)
+        ]
+        (folder / "log").write_text(json.dumps(log))
+    with serving(tmp_path) as url:
+        page.goto(url)
+        page.wait_for_function("() => document.querySelector('#count').innerText.includes('1000')")
+        while any(run["read"] < 1 for run in answer_at(url)["runs"].values()):
+            time.sleep(1)
+        page.wait_for_timeout(3000)
+        # All numbers are there: three columns of a million.
+        assert page.evaluate("() => performance.memory.usedJSHeapSize") > 20e6
+        took = {}
+        for name, keys in (
+            ("all", "a"),
+            ("zoom", "+"),
+            ("axis", "x"),
+            ("table", "2"),
+            ("back", "1"),
+        ):
+            start = time.monotonic()
+            page.keyboard.press(keys)
+            # Two frames later everything is drawn.
+            page.evaluate(
+                "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
+            )
+            took[name] = time.monotonic() - start
+        print(f"seconds until it is drawn: {took}")
+        spoken = page.locator("figure[data-key='main/loss'] .plot").get_attribute("aria-label")
+        assert "1000 runs" in spoken and page.errors == []
 
 
 #: Runs that are broken, or that try to run code in the page: files by folder.
@@ -465,8 +612,8 @@ def test_bad_runs_in_a_browser(results):
             ["chromium", *options, "--dump-dom", url], capture_output=True, text=True, timeout=60
         )
     assert "<title>Chainer board</title>" in done.stdout and "seized<" not in done.stdout
-    page = done.stdout.partition("<main")[2].rpartition("<script>")[0]
-    assert "first" in page and "<td>NaN</td>" not in page
+    assert ">first</span>" in done.stdout and "NaN" not in done.stdout
     for name in BAD_RUNS:
-        assert f"<td>{name.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
-    assert "log: nested too deeply" in done.stdout and "The board has been stopped" not in page
+        assert f">{name.replace('<', '&lt;').replace('>', '&gt;')}</span>" in done.stdout
+    assert "log: nested too deeply" in done.stdout
+    assert "The board has been stopped" not in done.stdout

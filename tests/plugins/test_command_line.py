@@ -522,6 +522,7 @@ def test_every_command_has_help_and_documentation() -> None:
         "list",
         "new-plugin",
         "plugins",
+        "rescue",
     }
     for name, module in found.items():
         assert module.HELP

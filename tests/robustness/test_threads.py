@@ -10,6 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.core.config import blas_threads
+from chainer.core.config.busy_threads import BusyMonitor
 from chainer.utils import install_command
 
 
@@ -63,7 +64,7 @@ class TestBlasThreads:
     @pytest.mark.parametrize("value", [0, -1, "2", 1.5])
     def test_bad_value(self, value):
         with pytest.raises(
-            ValueError, match=r"config\.blas_threads must be a positive int or None"
+            ValueError, match=r"config\.blas_threads must be a positive int, 'auto' or None"
         ):
             chainer.config.blas_threads = value
 
@@ -75,9 +76,25 @@ class TestBlasThreads:
         assert blas_threads.blas_threads() == 3
 
     def test_variable(self):
-        with pytest.raises(ValueError, match="CHAINER_BLAS_THREADS must be 1 or more, got 'x'"):
+        with pytest.raises(
+            ValueError, match="CHAINER_BLAS_THREADS must be 1 or more, or auto, got 'x'"
+        ):
             blas_threads.parse_count("CHAINER_BLAS_THREADS", "x")
         assert blas_threads.parse_count("CHAINER_BLAS_THREADS", "2") == 2
+        assert blas_threads.parse_count("CHAINER_BLAS_THREADS", "auto") == "auto"
+
+    def test_auto_gives_threads_back(self):
+        threadpoolctl = pytest.importorskip("threadpoolctl")
+
+        def numbers():
+            return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+
+        before = numbers()
+        with chainer.using_config("blas_threads", "auto"):
+            names = [thread.name for thread in threading.enumerate()]
+            assert "chainer-busy" in names
+        assert "chainer-busy" not in [thread.name for thread in threading.enumerate()]
+        assert numbers() == before
 
     def test_advice(self, monkeypatch):
         monkeypatch.setattr(blas_threads.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
@@ -91,3 +108,63 @@ class TestBlasThreads:
         monkeypatch.setattr(blas_threads, "blas_threads", lambda: 4)
         monkeypatch.setattr(blas_threads.os, "getloadavg", lambda: (0.5, 0, 0))
         assert blas_threads.slow_threads_advice() is None
+
+
+class Pool:
+    """A library with threads."""
+
+    def __init__(self, num_threads):
+        self.num_threads = num_threads
+
+    def set_num_threads(self, num_threads):
+        self.num_threads = num_threads
+
+
+class TestBusyMonitor:
+    """Threads of libraries while other programs use the cores; time and counts are made up."""
+
+    @pytest.fixture
+    def monitor(self):
+        self.count = self.now = 0
+        self.pools = [Pool(4), Pool(2)]
+        return BusyMonitor(self.pools, lambda: self.count, lambda: self.now)
+
+    def pass_time(self, monitor, seconds, interruptions=0):
+        self.now += seconds
+        self.count += interruptions
+        monitor.look()
+        return [pool.num_threads for pool in self.pools]
+
+    def test_an_idle_machine(self, monitor):
+        for _ in range(100):
+            assert self.pass_time(monitor, 0.02, _ % 2) == [4, 2]
+
+    def test_a_busy_machine(self, monitor):
+        assert self.pass_time(monitor, 0.02, 2) == [1, 1]
+        assert self.pass_time(monitor, 1.9) == [1, 1]
+        # Two seconds without an interruption: threads are tried again.
+        assert self.pass_time(monitor, 0.2) == [4, 2]
+
+    def test_trials_that_fail_become_rare(self, monitor):
+        pauses = []
+        self.pass_time(monitor, 10, 2)
+        for _ in range(6):
+            begin = self.now
+            while self.pass_time(monitor, 0.5) == [1, 1]:
+                pass
+            pauses.append(self.now - begin)
+            self.pass_time(monitor, 0.02, 5)
+        assert pauses == pytest.approx([2, 4, 8, 16, 32, 60], abs=0.6)
+
+    def test_after_a_long_peace_trials_begin_anew(self, monitor):
+        for _ in range(3):
+            self.pass_time(monitor, 0.02, 5)
+            self.pass_time(monitor, 100)
+        self.pass_time(monitor, 1000)
+        assert self.pass_time(monitor, 0.02, 5) == [1, 1]
+        assert self.pass_time(monitor, 2.1) == [4, 2]
+
+    def test_the_end(self, monitor):
+        self.pass_time(monitor, 0.02, 2)
+        monitor.restore_original_limits()
+        assert [pool.num_threads for pool in self.pools] == [4, 2]

@@ -61,13 +61,10 @@ def wgan(params, real, fake, mixed):
 
 
 def forces(params, x, target, centers, mask):
-    n = len(x)
     x = chainer.Variable(x)
-    a = F.broadcast_to(F.expand_dims(x, 0), (n, n, 3))
-    b = F.broadcast_to(F.expand_dims(x, 1), (n, n, 3))
-    d = a - b
+    d = F.expand_dims(x, 0) - F.expand_dims(x, 1)
     r = F.sqrt(F.sum(d * d, axis=2) + 1e-6)
-    gap = F.broadcast_to(F.expand_dims(r, 2), (n, n, 16)) - centers
+    gap = F.expand_dims(r, 2) - centers
     features = F.sum(F.exp(-2 * gap * gap) * mask, axis=1)
     energy = F.sum(perceptron(params, features))
     difference = -derivative(energy, x) - target
@@ -94,9 +91,8 @@ def _parts(name):
         return values, ode, (data.points(128),)
     if name == "forces":
         x, target, centers = data.molecule()
-        shape = (24, 24, 16)
-        mask = np.broadcast_to(1 - np.eye(24, dtype=np.float32)[:, :, None], shape)
-        return values, forces, (x, target, np.broadcast_to(centers, shape), mask)
+        mask = 1 - np.eye(24, dtype=np.float32)[:, :, None]
+        return values, forces, (x, target, centers, mask)
     return values, maml, data.tasks()
 
 

@@ -27,6 +27,12 @@ class GpuDevice(Device):
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
         TypeError: If ``device`` is not a device object of CuPy.
+
+    Example:
+        >>> device = chainer.get_device("@cupy:0")  # doctest: +SKIP
+        >>> isinstance(device, chainer.backend.GpuDevice)  # doctest: +SKIP
+        True
+        >>> x = device.send(np.ones(3, np.float32))  # doctest: +SKIP
     """
 
     def __init__(self, device: Any) -> None:

@@ -18,6 +18,13 @@ class Intel64Device(Device):
 
     Raises:
         RuntimeError: If iDeep is not available; the message says what is missing.
+
+    Example:
+        >>> from chainer.backends import intel64
+        >>> name = "@intel64" if intel64.is_ideep_available() else "@numpy"
+        >>> model = L.Linear(3, 2).to_device(name)
+        >>> model(np.zeros((4, 3), np.float32)).shape
+        (4, 2)
     """
 
     def __new__(cls) -> Intel64Device:

@@ -35,6 +35,10 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
     Returns:
         tuple of type: ``numpy.ndarray`` and, where iDeep works, ``ideep4py.mdarray``.
+
+    Example:
+        >>> np.ndarray in chainer.get_cpu_array_types()
+        True
     """
     return _types_of(backend for backend in _available() if backend.family == HOST_FAMILY)
 
@@ -48,6 +52,10 @@ def is_arrays_compatible(arrays: Iterable[Array | None]) -> bool:
     Returns:
         bool: True if all objects are arrays and their backends belong to one family, so that all
             are in host memory or all are CuPy arrays. False if something is not an array.
+
+    Example:
+        >>> chainer.is_arrays_compatible([np.zeros(2), None, np.ones(3)])
+        True
     """
     families: set[str | None] = set()
     for array in arrays:

@@ -228,6 +228,11 @@ def wrap(array: Array) -> Array:
 
     Raises:
         TypeError: If the object is not an array of a known backend.
+
+    Example:
+        >>> x = np.zeros(2)
+        >>> chainer.backend.wrap(x) is x
+        True
     """
     if type(array) is numpy.ndarray:
         return array if array.dtype.isnative else native_copy(array)
@@ -253,6 +258,13 @@ def copied(array: Array) -> Array:
 
     Args:
         array: Array of any backend.
+
+    Example:
+        >>> x = np.zeros(2)
+        >>> y = chainer.backend.copied(x)
+        >>> y[0] = 1
+        >>> x
+        array([0., 0.])
     """
     backend = backend_of(array)
     return backend.copy(array, backend.device_of(array))

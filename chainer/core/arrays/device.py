@@ -45,6 +45,14 @@ class Device:
             out, and defines ``xp``, ``name``, ``supported_array_types``, ``is_array_supported``,
             ``send_array`` and ``__eq__``.
         index (int): Index among the devices of the backend; None if it has only one.
+
+    Example:
+        >>> device = chainer.get_device("@numpy")
+        >>> device.name, device.xp is np
+        ('@numpy', True)
+        >>> model = L.Linear(3, 2).to_device(device)
+        >>> isinstance(model.device, chainer.backend.CpuDevice)
+        True
     """
 
     backend: Backend

@@ -66,6 +66,10 @@ def get_backend(name: str) -> Backend:
     Raises:
         LookupError: If no installed plugin supplies a backend of this name. The message names a
             distribution that supplies it, if one is known.
+
+    Example:
+        >>> chainer.backend.get_backend("numpy").xp is np
+        True
     """
     return registries.backends.get(name)
 
@@ -77,6 +81,12 @@ def find_backend(cls: type[Any]) -> Backend | None:
 
     Args:
         cls: The class.
+
+    Example:
+        >>> chainer.backend.find_backend(np.ndarray).name
+        'numpy'
+        >>> chainer.backend.find_backend(list) is None
+        True
     """
     backend = _by_class.get(cls)
     if backend is not None or cls in _classes_without_backend:
@@ -113,6 +123,10 @@ def backend_of(array: Array) -> Backend:
 
     Raises:
         TypeError: If the object is not an array of a known backend.
+
+    Example:
+        >>> chainer.backend.backend_of(np.zeros(3)).name
+        'numpy'
     """
     backend = _by_class.get(array.__class__) or find_backend(array.__class__)
     if backend is None:
@@ -125,6 +139,10 @@ def is_array(obj: object) -> bool:
 
     Args:
         obj: Any object.
+
+    Example:
+        >>> chainer.backend.is_array(np.zeros(2)), chainer.backend.is_array([0.0])
+        (True, False)
     """
     return find_backend(obj.__class__) is not None
 
@@ -137,6 +155,10 @@ def is_array_type(candidate: type | str, cls: type) -> bool:
     Args:
         candidate: The other class, or its lazy name ``'module:Class'``.
         cls: Class of the arrays.
+
+    Example:
+        >>> chainer.backend.is_array_type("numpy:ndarray", np.ndarray)
+        True
     """
     distance = _distance(candidate, cls)
     return distance is not None and distance <= _search(cls)[1]
@@ -169,6 +191,10 @@ def not_an_array_message(obj: object) -> str:
 
     Args:
         obj: The object.
+
+    Example:
+        >>> "list" in chainer.backend.not_an_array_message([1.0])
+        True
     """
     text = f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
     if isinstance(obj, (int, float, list, tuple)):

@@ -29,6 +29,21 @@ class OpaqueLayoutBackend(Backend):
     Another use is a backend that wraps the arrays of a library in a class of its own, and whose
     ``xp`` makes the wrappers. It overrides only :meth:`wrap`. Its ``array_types`` lists both the
     class of the wrappers and the class of the wrapped arrays.
+
+    Example:
+        >>> class Boxed:
+        ...     def __init__(self, array):
+        ...         self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        >>> class BoxedBackend(chainer.backend.OpaqueLayoutBackend):
+        ...     name, array_types, xp = "boxed", (Boxed,), np
+        ...     def from_host(self, array, device):
+        ...         return Boxed(np.array(array))
+        ...     def to_host(self, array):
+        ...         return self.to_xp(array).copy()
+        ...     def to_xp(self, array):
+        ...         return array.array if isinstance(array, Boxed) else array
+        >>> BoxedBackend().to_host(Boxed(np.arange(3)))
+        array([0, 1, 2])
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -48,6 +48,18 @@ class Backend(ArrayConversions):
             gets them together with arrays of the backend. For backends of the family ``'host'``.
         limitations: What the arrays cannot do: name of a capability
             (:mod:`chainer.core.arrays.capabilities`) -> the reason. May be a property.
+
+    Example:
+        >>> class Tagged(np.ndarray):
+        ...     pass
+        >>> class TaggedBackend(chainer.backend.Backend):
+        ...     name, array_types, xp = "tagged", (Tagged,), np
+        ...     def from_host(self, array, device):
+        ...         return np.array(array).view(Tagged)
+        ...     def to_host(self, array):
+        ...         return np.array(array)
+        >>> type(TaggedBackend().from_host(np.zeros(2), None)).__name__
+        'Tagged'
     """
 
     name: ClassVar[str]

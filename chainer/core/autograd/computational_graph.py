@@ -69,6 +69,15 @@ class ComputationalGraph:
 
     Raises:
         ValueError: If ``rankdir`` is unknown.
+
+    Example:
+        >>> from chainer.computational_graph import build_computational_graph
+        >>> x = chainer.Variable(np.zeros((2, 3), np.float32), name="x")
+        >>> graph = build_computational_graph(F.relu(x))
+        >>> [node.label for node in graph.nodes]
+        ['(2, 3), float32', 'ReLU', '(2, 3), float32']
+        >>> graph.dump("svg")[:4]
+        '<svg'
     """
 
     def __init__(

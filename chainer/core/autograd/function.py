@@ -75,6 +75,16 @@ class FunctionAdapter(FunctionNode):
 
     Args:
         function (Function): The function object to wrap.
+
+    Example:
+        >>> class Twice(chainer.Function):
+        ...     def forward(self, inputs):
+        ...         return (2 * inputs[0],)
+        ...     def backward(self, inputs, grad_outputs):
+        ...         return (2 * grad_outputs[0],)
+        >>> y = Twice()(chainer.Variable(np.ones(2, np.float32)))
+        >>> type(y.creator_node).__name__, type(y.creator).__name__
+        ('FunctionAdapter', 'Twice')
     """
 
     def __init__(self, function: Function) -> None:

@@ -163,5 +163,12 @@ thread_local = ThreadLocal()
 
 
 def get_function_hooks() -> dict[str, FunctionHook]:
-    """Returns the ordered dictionary of the hooks installed for all functions of this thread."""
+    """Returns the ordered dictionary of the hooks installed for all functions of this thread.
+
+    Example:
+        >>> from chainer.function_hooks import TimerHook
+        >>> with TimerHook():
+        ...     print(list(chainer.get_function_hooks()))
+        ['TimerHook']
+    """
     return threads.state.hooks

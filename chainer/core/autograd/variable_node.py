@@ -65,6 +65,12 @@ class VariableNode:
     Attributes:
         name: Name of the node.
         data: The retained array, or None.
+
+    Example:
+        >>> x = chainer.Variable(np.ones(2, np.float32))
+        >>> y = x * 2
+        >>> y.creator_node.inputs[0] is x.node, x.node.shape
+        (True, (2,))
     """
 
     # A slot for each attribute. A graph has one node per operation, and a dictionary for each node

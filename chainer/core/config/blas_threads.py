@@ -11,6 +11,7 @@ import importlib
 import os
 from typing import Any
 
+from chainer.core.config.busy_threads import BusyMonitor, available_cores
 from chainer.core.installation import install_command
 
 #: Environment variables that set the number of threads of BLAS libraries.
@@ -20,19 +21,23 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECL
 _limiter: Any = None
 
 
-def parse_count(variable: str, text: str) -> int:
-    """Returns the value of an environment variable that must be a positive number.
+def parse_count(variable: str, text: str) -> int | str:
+    """Returns the value of an environment variable that must be a positive number or ``auto``.
 
     Args:
         variable: Name of the variable, for the message.
         text: Its text.
     """
+    if text == "auto":
+        return text
     try:
         count = int(text)
     except ValueError:
         count = 0  # raises an error below, which shows the text
     if count < 1:
-        raise ValueError(f"environment variable {variable} must be 1 or more, got {text!r}")
+        raise ValueError(
+            f"environment variable {variable} must be 1 or more, or auto, got {text!r}"
+        )
     return count
 
 
@@ -40,15 +45,19 @@ def limit_blas_threads(count: Any) -> None:
     """Limits the threads of NumPy's BLAS library in this process, in all threads of Python.
 
     Args:
-        count: Number of threads; None removes the limit.
+        count: Number of threads; ``'auto'`` for one while other programs use the cores
+            (:mod:`chainer.core.config.busy_threads`); None removes the limit.
 
     Raises:
-        ValueError: If it is not positive.
+        ValueError: If it is not positive or ``'auto'``.
         ImportError: If threadpoolctl is not installed.
     """
     global _limiter
-    if count is not None and (not isinstance(count, int) or count < 1):
-        raise ValueError(f"config.blas_threads must be a positive int or None, got {count!r}")
+    is_number = isinstance(count, int) and not isinstance(count, bool) and count > 0
+    if not is_number and count is not None and count != "auto":
+        raise ValueError(
+            f"config.blas_threads must be a positive int, 'auto' or None, got {count!r}"
+        )
     # Remove the previous limit: a second limiter would later restore that limit instead of the
     # original number.
     if _limiter is not None:
@@ -63,6 +72,11 @@ def limit_blas_threads(count: Any) -> None:
             f"config.blas_threads needs threadpoolctl: {install_command('chainer[threads]')}; or "
             f"set the environment variable {VARIABLES[1]} before the program starts"
         ) from error
+    if count == "auto":
+        # Pools of OpenMP, such as oneDNN's, wait in the same way as those of BLAS.
+        _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
+        _limiter.start()
+        return
     # The threads of oneDNN, which iDeep uses, are not limited.
     _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
 
@@ -84,10 +98,7 @@ def blas_threads() -> int | None:
 
 def slow_threads_advice() -> str | None:
     """Returns advice if several BLAS threads share busy cores; None if there is no problem."""
-    # A container or `taskset` may allow fewer cores than the machine has.
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    cores = available_cores()
     threads = blas_threads()
     # If the number is unknown, assume the default of BLAS libraries: one thread for each core.
     threads = cores if threads is None else threads
@@ -97,5 +108,5 @@ def slow_threads_advice() -> str | None:
         return None
     return (
         f"NumPy's BLAS uses {threads} threads, and the {cores} cores are busy (load {load:.1f}): "
-        "training with small arrays may take many times as long; set CHAINER_BLAS_THREADS=1"
+        "training with small arrays may take many times as long; set CHAINER_BLAS_THREADS=auto"
     )

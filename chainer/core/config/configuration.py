@@ -196,6 +196,12 @@ class GlobalConfig:
 
     Any attribute may be set; names of user entries should start with ``user_``. Entries of the
     thread-local :class:`LocalConfig` hide the values here for their thread.
+
+    Example:
+        >>> chainer.global_config.user_rate = 0.5
+        >>> chainer.config.user_rate
+        0.5
+        >>> del chainer.global_config.user_rate
     """
 
     _states: weakref.WeakSet[ThreadState]
@@ -355,6 +361,11 @@ class LocalConfig:
 
     Args:
         global_config (GlobalConfig): Configuration to fall back to.
+
+    Example:
+        >>> with chainer.using_config("train", False):
+        ...     print(chainer.config.train, chainer.global_config.train)
+        False True
     """
 
     _global: GlobalConfig

@@ -27,6 +27,12 @@ def set_debug(debug: bool) -> None:
 
     Args:
         debug (bool): New debug mode.
+
+    Example:
+        >>> chainer.set_debug(True)
+        >>> chainer.is_debug()
+        True
+        >>> chainer.set_debug(False)
     """
     config.debug = debug
 
@@ -38,6 +44,11 @@ class DebugMode:
 
     Args:
         debug (bool): Debug mode inside the context.
+
+    Example:
+        >>> with chainer.DebugMode(True):
+        ...     print(chainer.is_debug())
+        True
     """
 
     def __init__(self, debug: bool) -> None:

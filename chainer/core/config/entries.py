@@ -208,9 +208,10 @@ CORE_ENTRIES = (
         variable="CHAINER_BLAS_THREADS",
         parse=parse_count,
         apply=limit_blas_threads,
-        accepted="positive int or None",
+        accepted="positive int, 'auto' or None",
         about="Number of threads of NumPy's BLAS library, for the whole process; None leaves it as "
-        "the library has it. Needs the extra `threads`.",
+        "the library has it. 'auto': one thread while other programs use the cores, else as many "
+        "as the library has. Needs the extra `threads`.",
     ),
     ConfigEntry(
         "cast_inputs",

@@ -193,6 +193,12 @@ def get_current_reporter() -> Reporter:
 
     Raises:
         IndexError: If no reporter is current.
+
+    Example:
+        >>> reporter = chainer.Reporter()
+        >>> with reporter:
+        ...     print(chainer.get_current_reporter() is reporter)
+        True
     """
     if not _local.reporters:
         raise IndexError(
@@ -271,6 +277,14 @@ def report_scope(observation: dict[str, Any]) -> Generator[None, None, None]:
 
     Raises:
         IndexError: If no reporter is current.
+
+    Example:
+        >>> observation = {}
+        >>> with chainer.Reporter():
+        ...     with chainer.report_scope(observation):
+        ...         chainer.report({"loss": 0.5})
+        >>> observation
+        {'loss': 0.5}
     """
     reporter = get_current_reporter()
     with reporter._writing_to(observation):  # pyright: ignore[reportPrivateUsage]

@@ -17,9 +17,16 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
+from chainer.functions.activation.log_softmax import log_softmax
+from chainer.functions.array.cast import cast
+from chainer.functions.array.concat import concat
+from chainer.functions.array.separate import separate
 from chainer.functions.array.stack import stack
+from chainer.functions.array.where import where
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import once_differentiable
+from chainer.functions.math.logsumexp import logsumexp
+from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules import gradients_of_composition
 
 
 class BlankSymbolError(AssertionError, ValueError):
@@ -102,12 +109,94 @@ class ConnectionistTemporalClassification(CallableNode, FunctionNode):
         return tuple([gx if i == 3 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        return once_differentiable(
-            self,
+        if 3 not in target_input_indexes:
+            return (None,) * len(target_input_indexes)
+        x = self.get_retained_inputs()[3]
+        (gx,) = _Gradient(self).apply((x, *[gy for gy in grad_outputs if gy is not None]))
+        return tuple([gx if i == 3 else None for i in target_input_indexes])
+
+    def compose(self, x: Variable) -> tuple[Variable]:
+        """Computes the loss with differentiable functions, for gradients of gradients.
+
+        Args:
+            x: Scores of shape ``(T, B, V)``.
+        """
+        input_length, label_length, t, _ = self.retained_input_arrays
+        dtype = x.dtype
+        losses = _losses(
+            cast(x, _compute_dtype(dtype)), t, self.blank_symbol, input_length, label_length
+        )
+        if self.reduce == "mean":
+            losses = sum_axes(losses) / max(len(t), 1)
+        return (cast(losses, dtype),)
+
+
+class _Gradient(FunctionNode):
+    """Gradient of the loss by its kernel, a function of the scores and of the loss's gradient."""
+
+    type_check_key = ()
+    label = "ConnectionistTemporalClassificationGrad"
+    _retained_inputs = (0, 1)
+
+    def __init__(self, function: ConnectionistTemporalClassification) -> None:
+        self._function = function
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (self._function.backward_arrays((3,), (inputs[1],))[0],)
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        compose = self._function.compose
+        return gradients_of_composition(
+            lambda x, gy: gradients_of_composition(compose, (x,), (0,), (gy,)),
+            self.get_retained_inputs(),
             target_input_indexes,
             grad_outputs,
-            "F.connectionist_temporal_classification does not support double backprop",
         )
+
+
+#: Logarithm of a probability of zero. It is finite, because infinities make NaN in gradients.
+_LOG_ZERO = -1e10
+
+
+def _losses(
+    x: Variable, t: Array, blank: int, input_length: Array, label_length: Array
+) -> Variable:
+    """Returns the loss of each sample by the forward recursion of Graves et al. (2006), 4.1.
+
+    Args:
+        x: Scores of shape ``(T, B, V)``.
+        t: Labels of shape ``(B, M)``.
+        blank: Index of the blank symbol.
+        input_length: Numbers of valid times, shape ``(B,)``.
+        label_length: Numbers of valid labels, shape ``(B,)``.
+    """
+    xp = x.xp
+    batch, n_labels = t.shape
+    # Blanks between the labels; labels beyond the length may be out of range.
+    path = xp.full((batch, 2 * n_labels + 1), blank, t.dtype)
+    path[:, 1::2] = xp.where(xp.arange(n_labels) < label_length[:, None], t, blank)
+    position = xp.arange(path.shape[1])
+    valid = position <= 2 * label_length[:, None]
+    # Equal labels need a blank in between; other labels may follow each other.
+    skips = xp.zeros(path.shape, bool)
+    skips[:, 2:] = (path[:, 2:] != blank) & (path[:, 2:] != path[:, :-2])
+    zero = xp.full(path.shape, _LOG_ZERO, x.dtype)
+
+    steps = separate(log_softmax(x, axis=2)[:, xp.arange(batch)[:, None], path], axis=0)
+    alpha = where(valid & (position < 2), steps[0], zero)
+    for time, step in enumerate(steps[1:], 1):
+        one = concat([zero[:, :1], alpha[:, :-1]], axis=1)
+        two = where(skips, concat([zero[:, :1], one[:, :-1]], axis=1), zero)
+        following = where(valid, logsumexp(stack([alpha, one, two]), axis=0) + step, zero)
+        goes_on = xp.broadcast_to((time < input_length)[:, None], path.shape)
+        alpha = where(goes_on, following, alpha)
+    # A path ends with the last label or the blank behind it.
+    is_end = valid & (position >= 2 * label_length[:, None] - 1)
+    losses = -logsumexp(where(is_end, alpha, zero), axis=1)
+    # Losses that do not depend on x: no time, or too little for the labels.
+    constant = (input_length == 0) | (losses.array > -_LOG_ZERO / 2)
+    is_empty = (input_length == 0) & (label_length == 0)
+    return where(constant, xp.where(is_empty, 0, -_LOG_ZERO).astype(x.dtype), losses)
 
 
 def _compute_dtype(dtype: DType) -> Any:
@@ -158,7 +247,8 @@ def connectionist_temporal_classification(
             of range gives a loss of NaN there.
 
     Note:
-        This function is differentiable only by ``x``, and only once.
+        This function is differentiable only by ``x``. The first gradient is computed by a kernel,
+        gradients of it by a composition of other functions.
 
     Example:
         >>> x = [np.zeros((1, 3), np.float32) for _ in range(2)]

@@ -11,6 +11,7 @@ from chainer import functions
 from chainer.backends import operations
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.arrays.extended_dtypes import is_half, kind_of
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.misuse import warn_once
@@ -19,8 +20,15 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.activation.softmax import Softmax
-from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
+from chainer.functions.rules import (
+    KernelFunction,
+    Ops,
+    Value,
+    Values,
+    gradients_of_composition,
+)
 from chainer.functions.rules.batching import with_samples
+from chainer.functions.rules.once import stand_in
 
 #: Loss of soft targets.
 SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
@@ -86,8 +94,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         _check_reduce_option(reduce)
         _check_class_weight_option(class_weight)
         self.normalize = normalize
-        self.double_backprop = enable_double_backprop
-        # Gradients of gradients need the scores, so a cached softmax would only cost memory.
+        # With the option, earlier releases kept the scores. Gradients then have the same bits.
         self.cache_score = cache_score and not enable_double_backprop
         self.class_weight = class_weight
         self.ignore_label = ignore_label
@@ -223,38 +230,106 @@ class SoftmaxCrossEntropy(KernelFunction):
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        if self.double_backprop:
+        if not self.cache_score:
             return super().backward(target_input_indexes, grad_outputs)
-        return once_differentiable(
-            self,
-            target_input_indexes,
-            grad_outputs,
-            "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
-            "but double-backprop is actually being performed. Please specify "
-            "'enable_double_backprop=True' explicitly.",
-        )
+        # The scores are not kept for the case that gradients are differentiated again: the cached
+        # softmax has all that the formula needs.
+        if target_input_indexes[0] != 0:
+            return (None,) * len(target_input_indexes)
+        (gy,) = grad_outputs
+        assert gy is not None
+        x = stand_in(self, 0, self.softmax_of_scores())
+        (gx,) = _GradientOfCachedScores(self).apply((x, gy))
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
+
+    def softmax_of_scores(self) -> Array:
+        """Returns the cached softmax in the dtype of the scores."""
+        y = backend_of(self.y).to_xp(self.y)
+        return y.astype(self.input_nodes[0].dtype, copy=False)
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
+        return (self.slope(ops, ops.softmax(x, axis=1), t.array, gy),)
+
+    def slope(self, ops: Ops, y: Value, t: Array, gy: Value) -> Value:
+        """Returns the gradient w.r.t. the scores.
+
+        Args:
+            ops: The functions of ``chainer.functions``.
+            y: Softmax of the scores.
+            t: Targets.
+            gy: Gradient of the loss.
+        """
         xp = self.xp
         if self.soft_target:
             # The factor makes the derivative correct for targets that do not sum to 1, too.
-            slope = ops.softmax(x, axis=1) * t.array.sum(axis=1, keepdims=True) - t.array
+            slope = y * t.sum(axis=1, keepdims=True) - t
             if self.reduce == "mean":
-                gx = slope * ops.broadcast_to(gy * self._coefficient, x.shape)
+                gx = slope * ops.broadcast_to(gy * self._coefficient, y.shape)
             else:
-                gx = slope * ops.broadcast_to(ops.expand_dims(gy, 1), x.shape)
-            return (ops.cast(gx, x.dtype),)
-        valid = t.array != self.ignore_label
+                gx = slope * ops.broadcast_to(ops.expand_dims(gy, 1), y.shape)
+            return ops.cast(gx, y.dtype)
+        valid = t != self.ignore_label
         # An ignored label may be out of range; its factor below is zero.
-        labels = xp.where(valid, t.array, 0)
-        classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
-        hit = (labels[:, None] == classes).astype(x.dtype)
-        factors = valid.astype(x.dtype)
+        labels = xp.where(valid, t, 0)
+        classes = xp.arange(y.shape[1]).reshape((-1,) + (1,) * (y.ndim - 2))
+        hit = (labels[:, None] == classes).astype(y.dtype)
+        factors = valid.astype(y.dtype)
         if self.class_weight is not None:
             factors *= self.class_weight[labels]
         if self.reduce == "mean":
-            factors *= xp.asarray(self._coefficient, x.dtype)
-        return ((ops.softmax(x, axis=1) - hit) * ops.expand_dims(gy * factors, 1),)
+            factors *= xp.asarray(self._coefficient, y.dtype)
+        return (y - hit) * ops.expand_dims(gy * factors, 1)
+
+
+class _GradientOfCachedScores(FunctionNode):
+    """Gradient of the loss by array code, a function of the scores and of the gradient of the loss.
+
+    Args:
+        function: The loss, which has the softmax of the scores.
+    """
+
+    accepts_opaque_arrays = True
+    type_check_key = ()
+    _retained_inputs = (1,)
+    label = "SoftmaxCrossEntropyGrad"
+
+    def __init__(self, function: SoftmaxCrossEntropy) -> None:
+        self._function = function
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (self._function.backward_arrays((0,), (inputs[1],))[0],)
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        function = self._function
+        (gy,) = self.get_retained_inputs()
+        softmax = _CachedSoftmax(function.softmax_of_scores())
+        (y,) = softmax.apply((stand_in(self, 0, softmax.y),))
+        t = function.retained_input_arrays[-1]
+        by_y, by_gy = gradients_of_composition(
+            lambda y, gy: (function.slope(functions, y, t, gy),), (y, gy), (0, 1), grad_outputs
+        )
+        return tuple(
+            [
+                by_gy if i else softmax.gradients(functions, (0,), y, by_y)[0]
+                for i in target_input_indexes
+            ]
+        )
+
+
+class _CachedSoftmax(Softmax):
+    """Softmax of an input whose array may be gone, because the output is known.
+
+    Args:
+        y: The output.
+    """
+
+    def __init__(self, y: Array) -> None:
+        super().__init__(1)
+        self.y = y
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        self._kernel = self.operation.select(self.y, axis=self.axis)
+        return (self.y,)
 
 
 def _joined(x: Variable) -> Variable:
@@ -293,8 +368,8 @@ def softmax_cross_entropy(
         ignore_label (int): Label to ignore. Without effect on soft targets.
         reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of
             each sample, of the shape of ``t``; zero for ignored samples.
-        enable_double_backprop (bool): Whether gradients of the gradient are wanted. If not,
-            differentiating it a second time raises RuntimeError.
+        enable_double_backprop (bool): Not needed: the gradient can be differentiated in any case.
+            In releases 4 to 7 differentiating it again was an error without this option.
         soft_target_loss (str): Loss of soft targets: ``'cross-entropy'``, or ``'kl-divergence'``,
             which is the cross entropy minus the entropy of the targets. Without effect on labels.
 

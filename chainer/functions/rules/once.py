@@ -62,15 +62,21 @@ def once_differentiable(
     if not config.enable_backprop:
         return tuple([None if gx is None else Variable(gx) for gx in arrays])
     found = [(i, gx) for i, gx in zip(targets, arrays, strict=True) if gx is not None]
-    inputs = [_stand_in(function, i, gx) for i, gx in found]
+    inputs = [stand_in(function, i, gx) for i, gx in found]
     node = OnceDifferentiableGrad(tuple([gx for _, gx in found]), error_message)
     gradients = node.apply((*inputs, *[gy for gy in grad_outputs if gy is not None]))
     variables = dict(zip([i for i, _ in found], gradients, strict=True))
     return tuple([variables.get(i) for i in targets])
 
 
-def _stand_in(function: FunctionNode, index: int, array: Array) -> Variable:
-    """Returns a Variable with the node of an input; its values do not matter."""
+def stand_in(function: FunctionNode, index: int, array: Array) -> Variable:
+    """Returns a Variable with the node of an input whose array may be gone.
+
+    Args:
+        function: The function.
+        index: Index of the input.
+        array: Array of the shape and dtype of the input. Its values do not matter.
+    """
     node = (function.inputs or ())[index]
     variable = Variable(array, requires_grad=node.requires_grad)
     variable._node = node

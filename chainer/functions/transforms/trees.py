@@ -89,6 +89,8 @@ def leaves_like(structure: Tree, tree: Tree, what: str) -> list[Variable]:
         if isinstance(expected, Variable):
             if not is_leaf(value):
                 value = numpy.asarray(value, expected.dtype)
+            elif isinstance(value, numpy.generic):
+                value = numpy.asarray(value)  # a scalar with a dtype
             if value.shape != expected.shape:
                 raise ValueError(f"{what} must have the shape {expected.shape}, got {value.shape}")
             if value.dtype != expected.dtype:

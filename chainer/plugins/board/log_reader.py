@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import codecs
 import itertools
 import json
@@ -9,7 +10,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from chainer.plugins.board.files import open_inside, presentable
 
@@ -22,6 +23,13 @@ _ENTRY_BYTES = 1 << 22
 #: Bytes before the position that must be the same when the file is read again.
 _ANCHOR = 256
 
+#: What an entry costs in a response and in memory beyond its values, in bytes.
+_ROW_BYTES = 4
+
+#: Members and letters of keys that an ordinary entry has at most, and the types of its values.
+_FEW = 100
+_NUMBERS = (float, int)
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -29,7 +37,8 @@ class LogReader:
     """The entries of a log, of which only new ones are read.
 
     Of a long log every second, every fourth, ... entry and the last one are kept, so that memory
-    and the response stay bounded.
+    and the response stay bounded. An entry is kept as the list of its values; entries of the same
+    keys share the list of the keys.
 
     Args:
         path: The log: a list of objects in JSON, as LogReport writes it.
@@ -42,9 +51,12 @@ class LogReader:
         self._path = path
         self._top = top
         self._decoder = json.JSONDecoder()
+        #: Grows when entries that were kept are left out, so that a page has to forget them.
+        self.version = 0
         self._restart()
 
     def _restart(self) -> None:
+        self.version += 1
         #: Number of complete entries that were read.
         self.count = 0
         #: Why the rest cannot be read; empty if it can.
@@ -53,11 +65,14 @@ class LogReader:
         self.modified = 0.0
         #: The part of the file that was read.
         self.share = 0.0
+        # The values of an entry in JSON, and the index of its keys in a table of them.
         self._kept: list[bytes] = []
+        self._shapes = array.array("L")
+        self._keys: dict[tuple[str, ...], int] = {}
         self._kept_bytes = 0
         self._step = 1
         # The last entry of the list, which gets its end only when another one follows.
-        self._last = b""
+        self._last: dict[str, Any] = {}
         # Where reading goes on: after the comma behind the last complete entry.
         self._position = 0
         self._anchor = b""
@@ -72,10 +87,30 @@ class LogReader:
         """Number of entries that were read, the last one included."""
         return self.count + bool(self._last)
 
-    def entries(self) -> bytes:
-        """Returns the entries that are kept, as a list in JSON."""
-        last = [self._last] if self._last else []
-        return b"[" + b",".join(self._kept + last) + b"]"
+    @property
+    def kept(self) -> int:
+        """Number of entries that are kept, without the last one, which may still change."""
+        return len(self._kept)
+
+    def entries(self, first: int = 0) -> bytes:
+        """Returns the entries that are kept, from one of them on, as members of an object in JSON.
+
+        Args:
+            first: Index of the first one. A page that has the others asks for the rest.
+
+        Returns:
+            bytes: ``"from"``: the index; ``"keys"``: lists of keys; ``"shapes"``: for each entry
+            the index of its list of keys; ``"rows"``: for each entry the list of its values.
+        """
+        rows, shapes, keys = self._kept[first:], self._shapes[first:].tolist(), list(self._keys)
+        if self._last:
+            shape = tuple(self._last)
+            if shape not in self._keys:
+                keys.append(shape)
+            shapes.append(keys.index(shape))
+            rows.append(_values(self._last))
+        members = {"from": first, "keys": keys, "shapes": shapes}
+        return json.dumps(members)[1:-1].encode() + b', "rows": [' + b",".join(rows) + b"]"
 
     def update(self, deadline: float) -> None:
         """Reads what is new.
@@ -108,7 +143,7 @@ class LogReader:
 
     def _read(self, file: BinaryIO, size: int, deadline: float) -> None:
         file.seek(self._position)
-        self._last, self._buffer, self._removed = b"", b"", []
+        self._last, self._buffer, self._removed = {}, b"", []
         begin = self._position
         while not self.problem:
             piece = file.read(_PIECE)
@@ -158,11 +193,11 @@ class LogReader:
                 index = _skip(text, index)
                 end = text[index : index + 1]
                 if end == ",":
-                    self._add(_encoded(value, self.limit))
+                    self._add(_entry(value, self.limit))
                     start = index + 1
                     index = _skip(text, start)
                 elif end == "]":
-                    self._last = _encoded(value, self.limit)
+                    self._last = _entry(value, self.limit)
                 elif end or at_end:
                     raise ValueError(f"expected ',' or ']' after entry {self.count + 1}")
                 else:
@@ -182,18 +217,34 @@ class LogReader:
         self._position += size + sum(n for offset, n in self._removed if offset < size)
         self._removed = [(offset - size, n) for offset, n in self._removed if offset >= size]
 
-    def _add(self, entry: bytes) -> None:
+    def _add(self, entry: dict[str, Any]) -> None:
         """Keeps an entry, and fewer of the others if they are too many."""
         if not entry:
             return
         if self.count % self._step == 0:
-            self._kept.append(entry)
-            self._kept_bytes += len(entry) + 1
+            self._kept.append(_values(entry))
+            self._shapes.append(self._shape(tuple(entry)))
+            self._kept_bytes += len(self._kept[-1]) + _ROW_BYTES
         self.count += 1
         while self._kept_bytes > self.limit and len(self._kept) > 1:
-            del self._kept[1::2]
-            self._step *= 2
-            self._kept_bytes = sum(map(len, self._kept)) + len(self._kept)
+            self._halve()
+
+    def _shape(self, keys: tuple[str, ...]) -> int:
+        if keys not in self._keys:
+            self._keys[keys] = len(self._keys)
+            self._kept_bytes += sum(len(key) + 4 for key in keys)
+        return self._keys[keys]
+
+    def _halve(self) -> None:
+        """Leaves every second entry out, and the lists of keys that no other entry has."""
+        self.version += 1
+        self._step *= 2
+        del self._kept[1::2]
+        keys = list(self._keys)
+        left = [keys[shape] for shape in self._shapes[::2]]
+        self._keys = {}
+        self._kept_bytes = sum(map(len, self._kept)) + _ROW_BYTES * len(self._kept)
+        self._shapes = array.array("L", [self._shape(shape) for shape in left])
 
 
 def _skip(text: str, index: int) -> int:
@@ -202,18 +253,29 @@ def _skip(text: str, index: int) -> int:
     return index if match is None else match.end()
 
 
-def _encoded(value: object, limit: int) -> bytes:
-    """Returns an entry as JSON that browsers read; empty if it is not an object."""
+def _entry(value: object, limit: int) -> dict[str, Any]:
+    """Returns an entry as the page gets it; empty if it is not an object."""
     if not isinstance(value, dict):
-        return b""
-    entry: dict[str, Any] = presentable(value)
-    data = json.dumps(entry).encode()
-    if len(data) <= limit:
-        return data
+        return {}
+    found = cast("dict[str, Any]", value)
+    if len(found) <= _FEW and all(type(v) in _NUMBERS and len(k) <= _FEW for k, v in found.items()):
+        return found  # the ordinary entry, of which a log may have a million
+    entry: dict[str, Any] = presentable(found)
+    size = len(json.dumps(entry))
+    if size <= limit:
+        return entry
     # The first members, and the counts, which are last.
     counts = {key: entry[key] for key in ("epoch", "iteration", "elapsed_time") if key in entry}
-    members = itertools.islice(entry.items(), limit * len(entry) // (2 * len(data)))
-    return json.dumps(dict(members) | counts).encode()
+    return dict(itertools.islice(entry.items(), limit * len(entry) // (2 * size))) | counts
+
+
+def _values(entry: dict[str, Any]) -> bytes:
+    """Returns the values of an entry in JSON. Seven digits are more than a curve shows."""
+    texts = [
+        f"{v:.7g}" if type(v) is float and v - v == 0 else json.dumps(presentable(v))
+        for v in entry.values()
+    ]
+    return f"[{','.join(texts)}]".encode()
 
 
 def _text_of(error: Exception) -> str:

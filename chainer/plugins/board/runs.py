@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,10 +30,11 @@ PICTURE_TYPES = {
     ".jpeg": "image/jpeg",
 }
 
-#: Bounds of a response: runs (the ones that changed last), bytes of all their logs together, files
-#: and pictures of a run, bytes of a picture and of a description.
-_RUNS = 500
-_LOG_BYTES = 16 << 20
+#: Bounds of a response: runs (the ones that changed last), bytes of all their logs together (a
+#: million entries of five numbers), files and pictures of a run, bytes of a picture and of a
+#: description.
+_RUNS = 1000
+_LOG_BYTES = 48 << 20
 _FILES = 1000
 _PICTURES = 100
 PICTURE_BYTES = 32 << 20
@@ -38,6 +42,66 @@ _OBJECT_BYTES = 1 << 16
 
 #: Seconds that one response reads logs at most. The next one goes on where it stopped.
 _READING_SECONDS = 1.0
+
+#: Seconds after which the files of a run are looked at again, although neither its log nor its
+#: folder has changed: a plot that was written over.
+_LOOKING_SECONDS = 10.0
+
+#: States of a run that are remembered: a page that asks for what is new since one of them gets
+#: that alone.
+_STATES = 100
+
+
+class _Run:
+    """A run as a page sees it, and since when.
+
+    Args:
+        folder: Folder of the run.
+        reader: Its log.
+    """
+
+    def __init__(self, folder: Path, reader: LogReader) -> None:
+        self.folder = folder
+        self.reader = reader
+        # Pairs of the count of looks at which it changed, and of the entries that it had.
+        self._states: deque[tuple[int, tuple[int, int]]] = deque(maxlen=_STATES)
+        self._rest = b""
+        self._seen: object = None
+        self._looked = float("-inf")
+
+    def look(self, number: int, files: Callable[[], dict[str, Any]]) -> None:
+        """Looks whether the run has changed.
+
+        Args:
+            number: Count of looks.
+            files: Returns what is known of the run beside its log.
+        """
+        reader, changed = self.reader, 0
+        with suppress(OSError):  # a run that has just been removed
+            changed = self.folder.stat().st_mtime_ns
+        seen = (changed, reader.modified, reader.total, reader.share, reader.problem)
+        now = time.monotonic()
+        if seen == self._seen and now - self._looked < _LOOKING_SECONDS:
+            return
+        self._seen, self._looked = seen, now
+        rest = json.dumps(files()).encode()[1:]
+        if rest != self._rest:
+            self._rest = rest
+            self._states.append((number, (reader.version, reader.kept)))
+
+    def since(self, number: int) -> bytes | None:
+        """Returns what is new since a look, as an object in JSON; None if nothing is.
+
+        Args:
+            number: Count of the look; 0 for all.
+        """
+        if self._states and self._states[-1][0] <= number:
+            return None
+        version, kept = next(
+            (state for count, state in reversed(self._states) if count <= number), (-1, 0)
+        )
+        first = kept if version == self.reader.version else 0
+        return b"{" + self.reader.entries(first) + b"," + self._rest
 
 
 class Runs:
@@ -53,53 +117,62 @@ class Runs:
     def __init__(self, root: Path, log_name: str) -> None:
         self._top = root.resolve()
         self._log_name = log_name
-        self._readers: dict[str, LogReader] = {}
+        self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
-        self._response = b""
         self._began = float("-inf")
+        # The count of looks, and which server has counted: a page may be older than it.
+        self._count = 0
+        self._server = secrets.token_hex(4)
 
-    def to_json(self) -> bytes:
-        """Returns what the page shows of the runs, by their path below the folder.
+    def to_json(self, state: str = "") -> bytes:
+        """Returns what the page shows of the runs.
+
+        Args:
+            state: ``state`` of a former response: only runs that have changed are returned then,
+                with their new entries.
 
         Returns:
-            bytes: Objects with ``log`` (entries; some of a long log), ``entries`` (their number),
-            ``read`` (the part of the log that was read so far), ``hyperparameters`` (of the
-            optimizers, and of a file of the program), ``resources`` (what the process has used),
-            ``pictures`` (names), ``snapshots`` (names and sizes in bytes), ``modified`` (time of
-            the last entry, in seconds since 1970), and ``problem``, a text if the log cannot be
-            read.
+            bytes: An object with ``state``, ``names`` (paths of all runs below the folder), and
+            ``runs`` by name: objects with ``from``, ``keys``, ``shapes`` and ``rows`` (entries; of
+            a long log some of them), ``entries`` (their number), ``read`` (the part of the log that
+            was read so far), ``hyperparameters`` (of the optimizers, and of a file of the program),
+            ``resources`` (what the process has used), ``pictures`` (names), ``snapshots`` (names
+            and sizes in bytes), ``modified`` (time of the last entry, in seconds since 1970), and
+            ``problem``, a text if the log cannot be read.
         """
         asked = time.monotonic()
+        server, _, count = state.partition("-")
         with self._lock:
-            # Requests that waited for one that began after them get its answer: many pages at once
-            # cost as much as two.
+            # Requests that waited for one that began after them see what it saw: many pages at
+            # once cost as much as two.
             if self._began <= asked:
                 self._began = time.monotonic()
-                self._response = self._read()
-            return self._response
+                self._look()
+            known = server == self._server and count.isascii() and count.isdecimal()
+            after = int(count) if known and len(count) < 20 else 0
+            changed = ((name, run.since(after)) for name, run in self._runs.items())
+            parts = [json.dumps(name).encode() + b":" + one for name, one in changed if one]
+            head = {"state": f"{self._server}-{self._count}", "names": list(self._runs)}
+        return json.dumps(head).encode()[:-1] + b', "runs": {' + b",".join(parts) + b"}}"
 
-    def _read(self) -> bytes:
+    def _look(self) -> None:
+        self._count += 1
         folders = self._newest(find_runs(self._top, self._log_name))
-        # Entries of runs that were removed are forgotten.
-        readers = self._readers
-        self._readers = {}
         limit = _LOG_BYTES // max(len(folders), 1)
+        runs: dict[str, _Run] = {}  # those that were removed are forgotten
+        for name, folder in folders.items():
+            run = self._runs.get(name)
+            # Rounded, so that the next run does not make all logs be read again.
+            if run is None or not limit / 2 <= run.reader.limit <= limit * 2:
+                run = _Run(folder, LogReader(folder / self._log_name, self._top, limit))
+            runs[name] = run
+        self._runs = runs
         deadline = time.monotonic() + _READING_SECONDS
         # First those that were read the least: none waits for ever.
-        shares = {name: readers[name].share if name in readers else 0.0 for name in folders}
-        for name in sorted(folders, key=lambda name: shares[name]):
-            reader = readers.get(name)
-            # Rounded, so that the next run does not make all logs be read again.
-            if reader is None or not limit / 2 <= reader.limit <= limit * 2:
-                reader = LogReader(folders[name] / self._log_name, self._top, limit)
-            self._readers[name] = reader
+        for run in sorted(runs.values(), key=lambda run: run.reader.share):
             if time.monotonic() < deadline:
-                reader.update(deadline)
-        parts = [
-            json.dumps(name).encode() + b":" + self._one(folder, self._readers[name])
-            for name, folder in folders.items()
-        ]
-        return b"{" + b",".join(parts) + b"}"
+                run.reader.update(deadline)
+            run.look(self._count, lambda run=run: self._about(run))
 
     def _newest(self, folders: dict[str, Path]) -> dict[str, Path]:
         if len(folders) <= _RUNS:
@@ -113,17 +186,16 @@ class Runs:
         names = sorted(folders, key=changed)[-_RUNS:]
         return {name: folders[name] for name in sorted(names)}
 
-    def _one(self, folder: Path, reader: LogReader) -> bytes:
-        """Returns the object of a run. A problem with one run never hides the others."""
-        problem = f"{self._log_name}: {reader.problem}" if reader.problem else ""
-        rest: dict[str, Any] = {
+    def _about(self, run: _Run) -> dict[str, Any]:
+        """Returns what is known of a run beside its entries."""
+        reader = run.reader
+        about: dict[str, Any] = {
             "entries": reader.total,
             "read": round(reader.share, 3),
             "modified": reader.modified,
-            "problem": problem,
+            "problem": f"{self._log_name}: {reader.problem}" if reader.problem else "",
         }
-        rest |= self._description(folder) | _files(folder)
-        return b'{"log":' + reader.entries() + b"," + json.dumps(rest).encode()[1:]
+        return about | self._description(run.folder) | _files(run.folder)
 
     def _description(self, folder: Path) -> dict[str, Any]:
         about = read_object(folder / (self._log_name + _ABOUT), self._top)

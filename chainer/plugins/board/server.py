@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 import socket
@@ -34,6 +32,20 @@ _SPACE_SECONDS = 1.0
 #: rebinding). The port may differ: it does behind `ssh -L`.
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 
+#: Types of the files of the page.
+_PAGE_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+#: The page runs its own programs and styles only. Blobs are the files that it lets users save.
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
 #: A picture may contain a program (SVG). It runs nowhere, also if it is opened as a page.
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -60,8 +72,7 @@ class BoardServer(ThreadingHTTPServer):
 
     def __init__(self, root: Path, port: int = 0, log_name: str = "log") -> None:
         self.runs = Runs(root, log_name)
-        self.page = resources.files("chainer.plugins.board").joinpath("page.html").read_bytes()
-        self.page_policy = _page_policy(self.page)
+        self.page = _page()
         self._open: dict[socket.socket, float] = {}
         self._changed = threading.Condition()
         super().__init__(("127.0.0.1", port), _Handler)
@@ -117,19 +128,14 @@ def _shut(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-def _page_policy(page: bytes) -> str:
-    """Returns the content security policy under which the page runs its own program only."""
-
-    def source(tag: str) -> str:
-        match = re.search(f"<{tag}>(.*?)</{tag}>".encode(), page, re.DOTALL)
-        digest = hashlib.sha256(b"" if match is None else match[1]).digest()
-        return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {source('script')}; style-src {source('style')}; "
-        "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
-    )
+def _page() -> dict[str, tuple[bytes, str]]:
+    """Returns the files of the page and their types, by their paths in requests."""
+    found: dict[str, tuple[bytes, str]] = {}
+    for file in resources.files("chainer.plugins.board").joinpath("page").iterdir():
+        kind = _PAGE_TYPES.get(os.path.splitext(file.name)[1])
+        if kind is not None:
+            found["/" if file.name == "index.html" else "/" + file.name] = file.read_bytes(), kind
+    return found
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -139,13 +145,15 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        path = unquote(urlsplit(self.path).path)
+        parts = urlsplit(self.path)
+        path = unquote(parts.path)
         if not self._is_local(path):
             self.send_error(403, "Only pages of the board may ask")
-        elif path == "/":
-            self._send(self.server.page, "text/html; charset=utf-8", self.server.page_policy)
+        elif path in self.server.page:
+            self._send(*self.server.page[path], _PAGE_POLICY)
         elif path == "/api/runs":
-            self._send(self.server.runs.to_json(), "application/json", "default-src 'none'")
+            runs = self.server.runs.to_json(unquote(parts.query.removeprefix("state=")))
+            self._send(runs, "application/json", "default-src 'none'")
         elif path.startswith("/files/"):
             self._send_picture(path.removeprefix("/files/"))
         else:

@@ -208,8 +208,6 @@ def _softmax_variant(
         reference=reference,
         call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, **options, **kwargs),
         samples=samples,
-        # Without ``enable_double_backprop`` the second derivative is refused.
-        gradient_order=2 if options.get("enable_double_backprop") else 1,
     )
 
 
@@ -218,7 +216,6 @@ SPECS = (
         "softmax_cross_entropy",
         reference=_softmax_cross_entropy,
         samples=_cross_entropy_samples,
-        gradient_order=1,
         errors=lambda draw: [
             invalid_type(
                 r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",

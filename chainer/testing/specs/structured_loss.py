@@ -191,7 +191,6 @@ SPECS = (
         reference=_ctc,
         call=_call_ctc,
         covers=("connectionist_temporal_classification",),
-        gradient_order=1,
         samples=lambda draw: [
             Sample(draw((4, 2, 3), -2, 2), np.array([[0, 1], [1, 1]], np.int32), blank=2),
             Sample(draw((4, 2, 3)), np.array([[1, 2], [2, 2]], np.int32), blank=0, reduce="no"),

@@ -72,6 +72,15 @@ class Optimizer(Watched, CheckedKeywords):
         t (int): Number of update steps.
         epoch (int): Current epoch, incremented by :meth:`new_epoch`.
         use_auto_new_epoch (bool): Whether an updater calls :meth:`new_epoch`. Updaters set it.
+
+    Example:
+        >>> model = L.Linear(2, 1, initialW=0)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> isinstance(optimizer, chainer.Optimizer)
+        True
+        >>> optimizer.update(lambda x: F.sum((model(x) - 1) ** 2), np.ones((1, 2), np.float32))
+        >>> model.b.array
+        array([0.2], dtype=float32)
     """
 
     target: Link | None = None
@@ -364,6 +373,22 @@ class GradientMethod(Optimizer):
 
     Attributes:
         hyperparam (Hyperparameter): Hyperparameters of the optimizer.
+
+    Example:
+        >>> class SignSGD(chainer.GradientMethod):
+        ...     def create_update_rule(self):
+        ...         return SignRule()
+        >>> class SignRule(chainer.UpdateRule):
+        ...     def update_core(self, param):
+        ...         param.array -= 0.1 * np.sign(param.grad)
+        >>> model = L.Linear(2, 1, initialW=0)
+        >>> optimizer = SignSGD().setup(model)
+        >>> loss = F.sum((model(np.ones((1, 2), np.float32)) - 1) ** 2)
+        >>> model.cleargrads()
+        >>> loss.backward()
+        >>> optimizer.update()
+        >>> model.W.array
+        array([[0.1, 0.1]], dtype=float32)
     """
 
     # Where programs import the class from: pickles name this module.

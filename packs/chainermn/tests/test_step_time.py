@@ -1,7 +1,7 @@
 """The model of the time of a step, compared with sums worked out by hand."""
 
 import pytest
-from chainermn.step_time import Network, Step, efficiency, step_seconds, sum_seconds
+from chainermn.step_time import Network, Step, bubble, efficiency, step_seconds, sum_seconds
 
 NETWORK = Network(latency=1e-5, bandwidth=1e9)
 STEP = Step(forward=0.01, backward=0.02, update=0.003, parameters=10**6)
@@ -37,3 +37,8 @@ def test_efficiency():
     values = [efficiency(STEP, p, NETWORK) for p in (2, 8, 64, 1024)]
     assert values == sorted(values, reverse=True)
     assert all(efficiency(STEP, p, NETWORK, overlap=True) > v for p, v in zip((2, 8), values))
+
+
+def test_bubble():
+    assert [bubble(2, m) for m in (1, 4, 8)] == pytest.approx([1 / 2, 1 / 5, 1 / 9])
+    assert bubble(1, 3) == 0

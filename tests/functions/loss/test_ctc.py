@@ -126,7 +126,7 @@ def test_arguments():
         ctc(steps(x), t, 2, int32(3, -1))
 
 
-def test_no_double_backprop():
+def test_gradients_that_are_recorded_have_the_same_bits():
     xs = steps(numbers(1, 3, 2, 3))
     loss = ctc(xs, int32([0], [1]), 2)
     loss.backward()
@@ -134,8 +134,40 @@ def test_no_double_backprop():
     gxs = chainer.grad([loss], xs, enable_double_backprop=True)
     for gx, value in zip(gxs, expected, strict=True):
         np.testing.assert_array_equal(gx.array, value)
-    with pytest.raises(RuntimeError, match="does not support double backprop"):
-        chainer.grad([gxs[0]], xs, [gxs[1]])
+
+
+@pytest.mark.parametrize("reduce", ["mean", "no"])
+@pytest.mark.parametrize(
+    ("shape", "input_length", "labels", "label_length"),
+    [
+        ((5, 3, 4), [5, 4, 3], [[1, 2], [3, 0], [0, 0]], [2, 1, 0]),
+        ((6, 2, 3), [6, 6], [[1, 1], [1, 2]], [2, 2]),  # equal labels need a blank in between
+        ((2, 2, 3), [2, 1], [[1, 2], [1, 1]], [2, 2]),  # the second does not fit
+        ((4, 2, 3), [4, 0], [[1, 2], [7, -3]], [2, 0]),  # no time, labels that do not count
+    ],
+)
+def test_second_gradient(reduce, shape, input_length, labels, label_length):
+    random = np.random.RandomState(0)
+    x, direction = random.randn(2, *shape)
+    arguments = (int32(*labels), 0, int32(*input_length), int32(*label_length), reduce)
+
+    def gradient(values, **options):
+        xs = steps(values)
+        return xs, chainer.grad([F.sum(ctc(xs, *arguments))], xs, **options)
+
+    xs, gxs = gradient(x, enable_double_backprop=True)
+    found = chainer.grad(gxs, xs, steps(direction))
+    step = 1e-6 * direction
+    expected = [
+        (above.array - below.array) / 2e-6
+        for above, below in zip(gradient(x + step)[1], gradient(x - step)[1], strict=True)
+    ]
+    for gx, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(gx.array, value, atol=1e-8)
+    # What gradients of gradients are computed from has the value of the kernel.
+    loss = ctc(steps(x), *arguments)
+    (composed,) = loss.creator_node.compose(chainer.Variable(x))
+    np.testing.assert_allclose(composed.array, loss.array, atol=1e-12)
 
 
 def test_backward_twice():

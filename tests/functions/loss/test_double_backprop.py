@@ -15,26 +15,62 @@ def sampler(shape):
     return np.ones(shape, np.int32)
 
 
-class TestOnce:
-    """The cross entropy is differentiated once unless it is told otherwise."""
+class TestCrossEntropy:
+    """The cross entropy is differentiated again although it keeps its softmax only."""
 
-    REFUSAL = "softmax_cross_entropy was called with 'enable_double_backprop=False'"
+    @staticmethod
+    def formula(x, reduce):
+        losses = -F.select_item(F.log_softmax(x), T)
+        return F.mean(losses) if reduce == "mean" else losses
 
     @pytest.mark.parametrize("cache_score", [False, True])
     @pytest.mark.parametrize("reduce", ["mean", "no"])
     @pytest.mark.parametrize("leaf", [False, True])
-    def test_first_gradient_is_recorded(self, cache_score, reduce, leaf):
+    def test_orders_one_to_three(self, cache_score, reduce, leaf):
+        found = []
+        for is_formula in (False, True):
+            x = Variable(X.astype(np.float64))
+            h = x if leaf else x * 2
+            if is_formula:
+                loss = self.formula(h, reduce)
+            else:
+                loss = F.softmax_cross_entropy(h, T, cache_score=cache_score, reduce=reduce)
+            h = None
+            y = F.sum(loss * loss)
+            for _ in range(3):
+                (gx,) = chainer.grad([y], [x], enable_double_backprop=True)
+                found.append(gx.array)
+                y = F.sum(gx * gx * gx)
+        for gx, expected in zip(found[:3], found[3:], strict=True):
+            np.testing.assert_allclose(gx, expected, rtol=1e-10)
+
+    def test_scores_are_not_kept(self):
         x = Variable(X.copy())
-        h = x if leaf else x * 2
-        loss = F.softmax_cross_entropy(h, T, cache_score=cache_score, reduce=reduce)
-        h = None
-        (gx,) = chainer.grad([F.sum(loss)], [x], enable_double_backprop=True)
-        F.sum(loss).backward()
-        np.testing.assert_allclose(gx.array, x.grad, rtol=1e-6)
-        with pytest.raises(RuntimeError, match=self.REFUSAL):
-            chainer.grad([F.sum(gx * gx)], [x])
-        with pytest.raises(RuntimeError, match=self.REFUSAL):
-            F.sum(gx * gx).backward()
+        h = x * 2
+        node = h.node
+        loss = F.softmax_cross_entropy(h, T)
+        del h
+        (gx,) = chainer.grad([loss], [x], enable_double_backprop=True)
+        assert node.data is None
+        assert gx.creator_node is not None
+        assert node.get_variable_or_none() is None
+
+    def test_second_gradient_by_backward(self):
+        x = Variable(X.copy())
+        (gx,) = chainer.grad([F.softmax_cross_entropy(x, T)], [x], enable_double_backprop=True)
+        F.sum(gx * gx).backward()
+        y = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
+        s = 2 * (y - np.eye(3, dtype="f")[T]) / 4
+        np.testing.assert_allclose(
+            x.grad, y * s - y * (y * s).sum(axis=1, keepdims=True), rtol=1e-4, atol=1e-7
+        )
+
+    @pytest.mark.parametrize("option", [False, True])
+    def test_option_of_earlier_releases_changes_nothing(self, option):
+        x = Variable(X.copy())
+        loss = F.softmax_cross_entropy(x, T, enable_double_backprop=option)
+        (gx,) = chainer.grad([loss], [x], enable_double_backprop=True)
+        assert chainer.grad([F.sum(gx * gx)], [x])[0].shape == X.shape
 
     def test_penalty_that_is_differentiated_twice(self):
         """A gradient penalty of one loss next to a cross entropy."""
@@ -43,13 +79,6 @@ class TestOnce:
         expected = Variable(X.copy())
         (F.softmax_cross_entropy(expected, T) + F.sum(expected**3)).backward()
         np.testing.assert_allclose(x.grad, expected.grad, rtol=1e-6)
-
-    def test_second_gradient_by_the_loss_alone(self):
-        x = Variable(X.copy())
-        loss = F.softmax_cross_entropy(x, T)
-        (gx,) = chainer.grad([loss * loss], [x], enable_double_backprop=True)
-        with pytest.raises(RuntimeError, match=self.REFUSAL):
-            chainer.grad([gx], [x], [Variable(X)])
 
 
 W = np.ones((4, 3), np.float32)

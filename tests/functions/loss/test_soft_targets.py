@@ -67,12 +67,14 @@ def test_without_targets():
     assert x.grad[0].any()
 
 
-def test_gradient_of_the_gradient_needs_the_flag():
-    x = Variable(X)
-    loss = F.softmax_cross_entropy(x, T)
-    (gx,) = chainer.grad([loss], [x], enable_double_backprop=True)
-    with pytest.raises(RuntimeError, match="enable_double_backprop=True"):
-        chainer.grad([gx], [x])
+def test_gradient_of_the_gradient_does_not_need_the_flag():
+    found = []
+    for flag in (False, True):
+        x = Variable(X)
+        loss = F.softmax_cross_entropy(x, T, enable_double_backprop=flag)
+        (gx,) = chainer.grad([loss], [x], enable_double_backprop=True)
+        found.append(chainer.grad([F.sum(gx * gx)], [x])[0].array)
+    np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-7)
 
 
 def test_order_of_arguments():

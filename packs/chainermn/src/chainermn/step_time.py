@@ -85,3 +85,13 @@ def step_seconds(
 def efficiency(step: Step, processes: int, network: Network, **options: bool) -> float:
     """Returns the speed of each of many processes, relative to one alone."""
     return step_seconds(step, 1, network) / step_seconds(step, processes, network, **options)
+
+
+def bubble(stages: int, micro_batches: int) -> float:
+    """Returns the part of the time for which the stages of a pipeline wait.
+
+    Args:
+        stages: Number of stages, each of which takes the same time.
+        micro_batches: Number of micro-batches of a step.
+    """
+    return (stages - 1) / (micro_batches + stages - 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import chainer
+import chainer.links as L
 import numpy
 from chainer.plugins import registries
 
@@ -74,7 +75,18 @@ def from_config(
     architecture = find_architecture(options)
     dtype = chainer.config.dtype if dtype is None else numpy.dtype(dtype)
     with chainer.using_config("initialize", initialize), chainer.using_config("dtype", dtype):
-        return architecture(options)
+        model = architecture(options)
+    if initialize:
+        _scale_embeddings(model, options)
+    return model
+
+
+def _scale_embeddings(model: Model, options: Options) -> None:
+    """Makes new embeddings small: they are also the weights of heads that are tied to them."""
+    scale = options.number("initializer_range", default=model.embedding_scale)
+    for link in model.links():
+        if isinstance(link, L.EmbedID):
+            chainer.initializers.Normal(scale)(link.W.array)
 
 
 def find_architecture(options: Options) -> type[Model]:

@@ -27,7 +27,7 @@ def as_array(tensor: Any, name: str = "tensor") -> np.ndarray:
 
     Args:
         tensor (torch.Tensor): A tensor on the CPU.
-        name (str): What it is, for the error.
+        name (str): Its name in the error.
 
     Raises:
         TypeError: If the tensor is not on the CPU, or NumPy has no such type.
@@ -50,7 +50,7 @@ def as_tensor(array: Array, name: str = "array") -> Any:
 
     Args:
         array (numpy.ndarray): The array.
-        name (str): What it is, for the error.
+        name (str): Its name in the error.
 
     Raises:
         TypeError: If the array is not of NumPy, or PyTorch has no such type.

@@ -20,7 +20,7 @@ class TorchGraph(FunctionNode):
 
     Args:
         leaves (list of torch.Tensor): The tensors that the inputs of the node share.
-        outputs (list of torch.Tensor): What was computed with them.
+        outputs (list of torch.Tensor): The tensors computed from them.
     """
 
     def __init__(self, leaves: Sequence[Any], outputs: Sequence[Any]) -> None:

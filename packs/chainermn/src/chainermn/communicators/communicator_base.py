@@ -181,6 +181,19 @@ class CommunicatorBase(ABC):
             tag (int): Number that the receiver gives as well.
         """
 
+    def start_send(self, data: Array | Sequence[Array], dest: int, tag: int) -> Request:
+        """Starts :meth:`send`; the arrays must be left alone until the request is complete.
+
+        Here they are sent at once, which waits for the receiver.
+
+        Args:
+            data (array or tuple of arrays): See :meth:`send`.
+            dest (int): Rank of the receiver.
+            tag (int): Number that the receiver gives as well.
+        """
+        self.send(data, dest, tag)
+        return CompletedRequest()
+
     @abstractmethod
     def recv(self, source: int, tag: int) -> Any:
         """Receives what another process sends by :meth:`send`.

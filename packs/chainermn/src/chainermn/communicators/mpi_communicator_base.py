@@ -22,7 +22,7 @@ from chainermn.communicators.array_messages import (
     to_host,
     to_receiver,
 )
-from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.communicators.communicator_base import CommunicatorBase, Request
 from chainermn.communicators.gradients import initialized_params, prepare_gradients
 
 if TYPE_CHECKING:
@@ -155,6 +155,16 @@ class MpiCommunicatorBase(CommunicatorBase):
         self.mpi_comm.send(head, dest=dest, tag=tag)
         for array in arrays:
             self.mpi_comm.Send(_bytes(to_host(array)), dest=dest, tag=tag)
+
+    def start_send(self, data: Array | Sequence[Array], dest: int, tag: int) -> Request:
+        self._check_peer(dest, "dest")
+        is_tuple = _is_sequence(data, "start_send")
+        arrays = check_arrays(data if is_tuple else (data,), "start_send")
+        head = is_tuple, [describe(array) for array in arrays]
+        requests = [self.mpi_comm.isend(head, dest=dest, tag=tag)]
+        buffers = [_bytes(to_host(array)) for array in arrays]
+        requests += [self.mpi_comm.Isend(buffer, dest=dest, tag=tag) for buffer in buffers]
+        return _SendRequest(requests, buffers)
 
     def recv(self, source: int, tag: int) -> Any:
         self._check_peer(source, "source")
@@ -375,6 +385,28 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     def mean_array(self, array: Array) -> None:
         array[...] = self.allreduce(array) * (1.0 / self._size)
+
+
+class _SendRequest:
+    """Messages that are being sent.
+
+    Args:
+        requests: Requests of mpi4py.
+        buffers: What MPI reads.
+    """
+
+    def __init__(self, requests: list[Any], buffers: list[Any]) -> None:
+        self._requests = requests
+        self._buffers = buffers
+
+    def test(self) -> bool:
+        self._requests = [request for request in self._requests if not request.Test()]
+        return not self._requests
+
+    def wait(self) -> None:
+        for request in self._requests:
+            request.Wait()
+        self._requests = []
 
 
 def _call_text(call: tuple[str, Any]) -> str:

@@ -11,14 +11,18 @@ from chainermn.functions.collective_communication import (
 )
 from chainermn.functions.point_to_point_communication import recv, send
 from chainermn.functions.pseudo_connect import pseudo_connect
+from chainermn.functions.tensor_parallel import copy_to_all, join_parts, sum_of_all
 
 __all__ = [
     "allgather",
     "alltoall",
     "bcast",
+    "copy_to_all",
     "gather",
+    "join_parts",
     "pseudo_connect",
     "recv",
     "scatter",
     "send",
+    "sum_of_all",
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import chainer
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.functions import pseudo_connect, recv, send
+from chainermn.links.micro_batches import SendsInBackground, bounds, schedule, stages_after
 
 if TYPE_CHECKING:
     from chainer.typing import Array
@@ -137,6 +138,72 @@ class MultiNodeChainList(chainer.ChainList):
             return delegate
         # A sent variable that no later transfer has taken up is reached through the result.
         return result if delegate is None else self._tie_result(delegate, result)
+
+    def backward_in_micro_batches(self, number: int, *inputs: Any) -> Any:
+        """Computes the gradients of a batch in parts, so that the processes work at the same time.
+
+        Collective. Forward and backward of the parts alternate (1F1B). Gradients are added to those
+        that are there, as ``backward()`` does; a result that is a mean over the examples gives the
+        gradients of the whole batch. Each process must send to later ones only.
+
+        Args:
+            number (int): Number of parts, the same in all processes.
+            inputs: Arrays for the links with ``rank_in=None``; they are cut along the first axis.
+
+        Returns:
+            ~chainer.Variable: The mean of the results of the parts, by their lengths. None in a
+            process without a result.
+
+        Raises:
+            ValueError: If ``number`` is not positive, exceeds the length of the batch or differs
+                between processes, lengths differ, or processes send to each other in a cycle.
+
+        Example:
+            ::
+
+                model.cleargrads()
+                loss = model.backward_in_micro_batches(4, x, t)
+                optimizer.update()
+        """
+        # Later processes have no inputs, but need the lengths of the parts.
+        every = self._comm.allgather_obj(({len(x) for x in inputs}, number))
+        lengths: set[int] = set().union(*(each for each, _ in every))
+        if (
+            len({each for _, each in every}) > 1
+            or number < 1
+            or len(lengths) > 1
+            or any(number > length for length in lengths)
+        ):
+            raise ValueError(
+                "number must be from 1 to the length of the batch, the same in all processes, and "
+                f"inputs of one length, got {number} and lengths {sorted(lengths)}"
+            )
+        length = lengths.pop() if lengths else number
+        parts = bounds(length, number)
+        targets = [rank for _, ranks in self._edges for rank in ranks or ()]
+        after = stages_after(self._comm, targets)
+        own, background = self._comm, SendsInBackground(self._comm)
+        results: dict[int, Any] = {}
+        total: Any = None
+        self._comm = cast(CommunicatorBase, background)
+        try:
+            for kind, i in schedule(number, after):
+                begin, end = parts[i]
+                if kind == "forward":
+                    results[i] = self(*(x[begin:end] for x in inputs))
+                    continue
+                y = results.pop(i)
+                if any(ranks is None for _, ranks in self._edges):
+                    y = y * ((end - begin) / length)
+                    if total is None:
+                        total = y.array.copy()
+                    else:
+                        total += y.array
+                y.backward()
+        finally:
+            self._comm = own
+        background.wait()
+        return None if total is None else chainer.Variable(total, requires_grad=False)
 
     def _tie(self, delegate: Any, arguments: list[Any]) -> list[Any]:
         if not arguments:

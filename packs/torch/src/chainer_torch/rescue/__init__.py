@@ -1,0 +1,1 @@
+"""``chainer rescue``: finds the models of an old project and writes them in other formats."""

@@ -1,0 +1,210 @@
+"""Writes a model as safetensors, ONNX and PyTorch source, and compares what they compute."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import chainer
+import numpy as np
+from chainer import Link, Variable, serializers
+from chainer.utils import install_command
+
+from chainer_torch.pytorch import as_tensor, torch
+from chainer_torch.rescue.finding import Found
+from chainer_torch.source.write import write_torch_source
+from chainer_torch.trees import map_leaves
+
+#: Greatest difference of outputs, relative to the largest number of the output, if that is above 1.
+TOLERANCE = 1e-5
+
+
+@dataclass
+class Result:
+    """The files of one model, and how they compare.
+
+    Attributes:
+        name: Name of its files.
+        link: Its class.
+        size: Number of its trained numbers.
+        files: The files that were written.
+        differences: Greatest difference from Chainer's outputs, by runtime.
+        remarks: Steps that were left out, with reasons.
+    """
+
+    name: str
+    link: str
+    size: int
+    files: list[str] = field(default_factory=list)
+    differences: dict[str, float] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether all files are there, and no runtime computed something else."""
+        close = all([d <= TOLERANCE for d in self.differences.values()])
+        return len(self.files) == 4 and close
+
+
+class CallOf(chainer.Chain):
+    """A model with the arguments of a call, of which the arrays are inputs."""
+
+    def __init__(self, model: Link, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        self.arguments = (args, kwargs)
+        with self.init_scope():
+            self.model = model
+
+    def forward(self, *arrays: Any) -> Any:
+        """Calls the model with other arrays in the places of the arrays."""
+        waiting = iter(arrays)
+        args, kwargs = map_leaves(
+            lambda x: next(waiting) if isinstance(x, np.ndarray) else x, self.arguments
+        )
+        results: list[Any] = []
+        # Links return lists of lists; a graph has a row of outputs.
+        map_leaves(lambda y: results.append(y) if isinstance(y, Variable) else None,
+                   self.model(*args, **kwargs))  # fmt: skip
+        return tuple(results)
+
+
+def convert(found: Found, name: str, folder: Path) -> Result:
+    """Writes one model in all formats and compares them.
+
+    Args:
+        found: The model and a call of it.
+        name: Name of the files.
+        folder: Where they go.
+    """
+    link = found.link
+    result = Result(name, f"{type(link).__module__}.{type(link).__qualname__}", found.size)
+    link.to_device("@numpy")
+    inputs: list[np.ndarray] = []
+    map_leaves(
+        lambda x: inputs.append(x) if isinstance(x, np.ndarray) else None,
+        (found.args, found.kwargs),
+    )
+    is_plain = not found.kwargs and all([isinstance(x, np.ndarray) for x in found.args])
+    model = CallOf(link, found.args, found.kwargs)
+    with chainer.using_config("train", False), chainer.no_backprop_mode():
+        _try(
+            result, "safetensors", lambda: _write_safetensors(link, folder / f"{name}.npz", result)
+        )
+        _reset(link)
+        expected = _try(result, "Chainer", lambda: [y.array for y in model(*inputs)])
+        if not expected:
+            if expected == []:
+                result.remarks.append("it returns no Variables")
+            return result
+    with chainer.using_config("train", False):
+        exported = link if is_plain and _is_flat(link, inputs) else model
+        _try(result, "ONNX", lambda: _write_onnx(exported, inputs, folder / f"{name}.onnx", result))
+        _try(
+            result, "PyTorch", lambda: _write_torch(exported, inputs, folder / f"{name}.py", result)
+        )
+    if f"{name}.onnx" in result.files:
+        _compare(
+            result, "onnxruntime", expected, lambda: _run_onnx(folder / f"{name}.onnx", inputs)
+        )
+    if f"{name}.py" in result.files:
+        _compare(result, "torch", expected, lambda: _run_torch(folder / f"{name}.py", inputs))
+    return result
+
+
+def _try(result: Result, what: str, function: Callable[[], Any]) -> Any:
+    """Calls a function; an error is a remark, because models of others may fail in any way."""
+    try:
+        return function()
+    except Exception as error:
+        text = str(error).strip().split("\n")[0]
+        result.remarks.append(f"{what}: {type(error).__name__}: {text}")
+        return None
+
+
+def _reset(link: Link) -> None:
+    """Makes recurrent links forget: the files begin without a state."""
+    for child in link.links():
+        reset = getattr(child, "reset_state", None)
+        if callable(reset):
+            reset()
+
+
+def _is_flat(link: Link, inputs: Sequence[np.ndarray]) -> bool:
+    """Returns whether a link returns a Variable, or a tuple of them."""
+    _reset(link)
+    with chainer.no_backprop_mode():
+        results = link(*inputs)
+    row = results if isinstance(results, (tuple, list)) else [results]
+    return all([isinstance(y, Variable) for y in row])
+
+
+def _write_safetensors(link: Link, path: Path, result: Result) -> None:
+    path = path.with_name(f"{path.stem}.chainer.safetensors")
+    serializers.save_safetensors(str(path), link)
+    result.files.append(path.name)
+
+
+def _write_onnx(model: Link, inputs: list[np.ndarray], path: Path, result: Result) -> None:
+    import onnx_chainer
+
+    _reset(model)
+    onnx_chainer.export(model, tuple(inputs), str(path))
+    result.files.append(path.name)
+
+
+def _write_torch(model: Link, inputs: list[np.ndarray], path: Path, result: Result) -> None:
+    _reset(model)
+    write_torch_source(model, tuple(inputs), path)
+    result.files += [path.name, path.with_suffix(".safetensors").name]
+
+
+def _compare(
+    result: Result, runtime: str, expected: list[np.ndarray], run: Callable[[], list[np.ndarray]]
+) -> None:
+    if importlib.util.find_spec(runtime) is None:
+        result.remarks.append(f"not compared in {runtime}: {install_command(runtime)}")
+        return
+    outputs = _try(result, runtime, run)
+    if outputs is None:
+        result.differences[runtime] = float("inf")
+        return
+    if [y.shape for y in outputs] != [y.shape for y in expected]:
+        result.remarks.append(f"{runtime}: the outputs have other shapes")
+        result.differences[runtime] = float("inf")
+        return
+    differences = [
+        np.abs(a.astype("d") - b.astype("d")).max(initial=0) / max(np.abs(b).max(initial=0), 1)
+        for a, b in zip(outputs, expected, strict=True)
+    ]
+    result.differences[runtime] = float(max(differences, default=0.0))
+
+
+def _run_onnx(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    import onnxruntime  # type: ignore[import-not-found]
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    outputs: list[Any] = list(session.run(None, dict(zip(names, inputs, strict=True))))
+    return outputs
+
+
+def _run_torch(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    spec = importlib.util.spec_from_file_location(f"rescued_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = bytecode
+    with torch().no_grad():
+        outputs = module.load()(*[as_tensor(x) for x in inputs])
+    row = outputs if isinstance(outputs, tuple) else (outputs,)
+    return [y.numpy() for y in row]

@@ -1,0 +1,177 @@
+"""``rescue``: all models of a project, and a report."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from chainer import Link
+
+from chainer_torch.rescue.converting import Result, convert
+from chainer_torch.rescue.finding import Found, run_program
+from chainer_torch.rescue.weights import WeightFile, files_of, match_files
+
+#: Larger projects are not copied.
+_MOST_BYTES = 2 * 10**9
+
+
+def rescue(
+    project: str,
+    arguments: Sequence[str] = (),
+    *,
+    output: str = "rescued",
+    shapes: Sequence[str] = (),
+    weights: Sequence[str] = (),
+    seconds: float = 60.0,
+) -> list[Result]:
+    """Finds the models of an old project and writes them as safetensors, ONNX and PyTorch source.
+
+    A program runs in a copy of its folder until its models were called 50 times. Its files of
+    weights are loaded into the models that they fit. ``report.md`` and ``report.json`` in the
+    output folder tell what was written, and how far outputs differ in onnxruntime and PyTorch.
+
+    Args:
+        project (str): A program (``train.py``), or a file and a class (``net.py:Net``).
+        arguments (list of str): Arguments of the program; for a class, its arguments as JSON.
+        output (str): Folder for the files.
+        shapes (list of str): For a class: shape and dtype of each input, such as
+            ``"1,3,32,32"`` or ``"1,10:int32"``.
+        weights (list of str): Files of weights beside the files in the folder of the project.
+        seconds (float): Longest time of the program.
+
+    Returns:
+        list of Result: A result for each model.
+
+    Raises:
+        FileNotFoundError: If the program is not there.
+        ValueError: If an argument does not fit, or the folder is too large to be copied.
+    """
+    file, _, name = project.partition(":")
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not a file: give a program, or file.py:Class")
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    if name:
+        found, end = [_made(path, name, arguments, shapes)], "a class was given"
+    else:
+        with tempfile.TemporaryDirectory() as copies:
+            found, end = run_program(_copied(path, Path(copies)), arguments, seconds=seconds)
+    extra = [Path(w).resolve() for w in weights]
+    own = [p for p in files_of(path.parent) if folder.resolve() not in p.parents]
+    files = match_files([*extra, *own], [f.link for f in found])
+    taken: set[str] = set()
+    results = [convert(call, _name(call.link, taken), folder) for call in found]
+    _write_report(folder, project, end, results, files)
+    return results
+
+
+def _copied(program: Path, folder: Path) -> Path:
+    """Copies the folder of a program, so that it does not change its files."""
+    size = sum([p.stat().st_size for p in program.parent.rglob("*") if p.is_file()])
+    if size > _MOST_BYTES:
+        raise ValueError(
+            f"{program.parent} has {size / 1e9:.1f} GB and is copied before the program runs: put "
+            "the program and what it reads into a folder of its own"
+        )
+    copy = folder / program.parent.name
+    ignored = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "node_modules")
+    shutil.copytree(program.parent, copy, ignore=ignored, ignore_dangling_symlinks=True)
+    return copy / program.name
+
+
+def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]) -> Found:
+    """Makes a link of a class and the sample that it is called with."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    if not hasattr(module, name):
+        raise ValueError(f"{path} has no class {name!r}")
+    link = getattr(module, name)(*[json.loads(a) for a in arguments])
+    if not isinstance(link, Link):
+        raise ValueError(f"{name} of {path} must make a chainer.Link, got {type(link).__name__}")
+    if not shapes:
+        raise ValueError("shapes must name the inputs of the class, such as 1,3,32,32")
+    inputs = tuple([_sample(text) for text in shapes])
+    link(*inputs)
+    return Found(link, inputs, {})
+
+
+def _sample(text: str) -> np.ndarray:
+    matched = re.fullmatch(r"(\d+(?:,\d+)*)(?::(\w+))?", text)
+    if matched is None:
+        raise ValueError(f"a shape must be like 1,3,32,32 or 1,10:int32, got {text!r}")
+    shape = tuple([int(n) for n in matched[1].split(",")])
+    dtype = np.dtype(matched[2] or "float32")
+    if dtype.kind in "iu":
+        return np.zeros(shape, dtype)
+    return np.random.RandomState(0).standard_normal(shape).astype(dtype)
+
+
+def _name(link: Link, taken: set[str]) -> str:
+    """Returns a name of files that no other model has."""
+    base = re.sub(r"(?<!^)(?=[A-Z][a-z])", "_", type(link).__name__).lower().strip("_")
+    base = re.sub(r"\W", "_", base)
+    name, i = base, 2
+    while name in taken:
+        name, i = f"{base}_{i}", i + 1
+    taken.add(name)
+    return name
+
+
+def _write_report(
+    folder: Path, project: str, end: str, results: list[Result], files: list[WeightFile]
+) -> None:
+    converted = sum([r.is_converted for r in results])
+    lines = [
+        f"# Models of {project}",
+        "",
+        f"The program: {end}. {converted} of {len(results)} models were converted.",
+        "",
+        "| model | class | numbers | files | difference in onnxruntime | in PyTorch |",
+        "|---|---|---:|---|---:|---:|",
+    ]
+    for r in results:
+        cells = [_number(r.differences.get(name)) for name in ("onnxruntime", "torch")]
+        row = [r.name, f"`{r.link}`", str(r.size), ", ".join(r.files), *cells]
+        lines.append(f"| {' | '.join(row)} |")
+    remarks = [f"- {r.name}: {remark}" for r in results for remark in r.remarks]
+    lines += ["", "## Remarks", "", *(remarks or ["None."])]
+    lines += ["", "## Files of weights", ""]
+    for f in files:
+        taken = (
+            f"{results[f.model].name}{f' at {f.place}' if f.place else ''}"
+            if f.model is not None
+            else ""
+        )
+        lines.append(f"- {f.path}: {', '.join([t for t in (taken, f.remark) if t])}")
+    if not files:
+        lines.append("None were found: the weights are those of the run.")
+    (folder / "report.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table: dict[str, Any] = {
+        "project": project,
+        "program": end,
+        "models": [{**asdict(r), "is_converted": r.is_converted} for r in results],
+        "files": [{**asdict(f), "path": str(f.path)} for f in files],
+    }
+    (folder / "report.json").write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+
+
+def _number(difference: float | None) -> str:
+    return "-" if difference is None else f"{difference:.1e}"

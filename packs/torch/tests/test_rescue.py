@@ -1,0 +1,208 @@
+"""``chainer rescue``: models of old projects in other formats."""
+
+import json
+import pickle
+import textwrap
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+from chainer.plugins.cli import main
+
+from chainer_torch.rescue.finding import Found, models_of, run_program
+from chainer_torch.rescue.project import rescue
+
+NET = """
+import chainer
+import chainer.functions as F
+import chainer.links as L
+
+
+class Net(chainer.Chain):
+    def __init__(self, n_out):
+        super().__init__()
+        with self.init_scope():
+            self.conv = L.Convolution2D(1, 4, 3)
+            self.bn = L.BatchNormalization(4)
+            self.fc = L.Linear(None, n_out)
+
+    def __call__(self, x):
+        return self.fc(F.dropout(F.relu(self.bn(self.conv(x)))))
+"""
+
+TRAIN = """
+import sys
+from pathlib import Path
+
+import chainer
+import numpy as np
+
+import chainer.links as L
+from net import Net
+
+model = L.Classifier(Net(int(sys.argv[1])))
+optimizer = chainer.optimizers.SGD(0.01).setup(model)
+Path("written.txt").write_text("a result")
+for _ in range(int(sys.argv[2])):
+    x = np.random.rand(2, 1, 6, 6).astype("f")
+    optimizer.update(model, x, np.array([0, 1], "i"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "net.py").write_text(NET)
+    (folder / "train.py").write_text(TRAIN)
+    return folder
+
+
+def test_a_program(project, tmp_path):
+    (result,) = rescue(str(project / "train.py"), ["3", "5"], output=str(tmp_path / "out"))
+    assert result.name == "net"
+    assert len(result.files) == 4
+    assert all((tmp_path / "out" / name).is_file() for name in result.files)
+    assert result.is_converted
+    # onnxruntime is here for the tests; PyTorch may not be.
+    assert all(d <= 1e-5 for d in result.differences.values())
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "it ended by itself. 1 of 1 models were converted." in report
+    table = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert table["models"][0]["is_converted"] is True
+    # The program ran in a copy.
+    assert sorted(p.name for p in project.iterdir()) == ["net.py", "train.py"]
+
+
+def test_a_long_program_is_stopped(project):
+    found, end = run_program(project / "train.py", ["3", "1000000"], calls=7)
+    assert end == "it was stopped after 7 calls of models"
+    assert [type(f.link).__name__ for f in found] == ["Net"]
+
+
+def test_classes_are_left_as_they_were(project):
+    defined = vars(chainer.Link)["__init_subclass__"]
+    found, _ = run_program(project / "train.py", ["3", "1"])
+    assert vars(chainer.Link)["__init_subclass__"] is defined
+    call = type(found[0].link).__call__
+    assert not hasattr(call, "__wrapped__")
+
+
+def test_a_program_that_fails_tells_why(project, tmp_path):
+    (project / "train.py").write_text("raise KeyError('no data')")
+    assert rescue(str(project / "train.py"), output=str(tmp_path / "out")) == []
+    assert "it failed with KeyError: 'no data'" in (tmp_path / "out" / "report.md").read_text()
+
+
+def trained(project):
+    """The model of the project with other weights, in a trainer's form."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("net_of_test", project / "net.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    model = L.Classifier(module.Net(3))
+    model.predictor(np.ones((2, 1, 6, 6), "f"))
+    model.predictor.fc.b.array[...] = [5, 6, 7]
+    return model
+
+
+@pytest.mark.parametrize("form", ["npz", "snapshot", "h5", "safetensors"])
+def test_files_of_weights(project, tmp_path, form):
+    if form == "h5":
+        pytest.importorskip("h5py", reason="pip install h5py")
+    model = trained(project)
+    if form == "npz":
+        chainer.serializers.save_npz(project / "model.npz", model)
+    elif form == "h5":
+        chainer.serializers.save_hdf5(str(project / "model.h5"), model.predictor)
+    elif form == "safetensors":
+        chainer.serializers.save_safetensors(str(project / "m.safetensors"), model.predictor)
+    else:
+        optimizer = chainer.optimizers.SGD().setup(model)
+        updater = chainer.training.StandardUpdater(
+            chainer.iterators.SerialIterator([(np.zeros((1, 6, 6), "f"), 0)], 1), optimizer
+        )
+        trainer = chainer.training.Trainer(updater)
+        chainer.serializers.save_npz(project / "snapshot_iter_1", trainer)
+    (project / "other.npz").write_bytes(b"no archive")
+    (project / "whole.pkl").write_bytes(pickle.dumps(1))
+    rescue(str(project / "train.py"), ["3", "2"], output=str(tmp_path / "out"))
+    with chainer.serializers.open_safetensors(tmp_path / "out" / "net.safetensors") as file:
+        assert any(np.array_equal(file[name], [5, 6, 7]) for name in file)
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "other.npz: it fits no model" in report
+    assert "whole.pkl: a pickle is not read, because it can run any program" in report
+
+
+def test_a_class(project, tmp_path, capsys):
+    arguments = ["--output", str(tmp_path / "out"), "--shape", "1,1,6,6"]
+    assert main(["rescue", *arguments, f"{project / 'net.py'}:Net", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "numbers): converted\n" in printed
+    assert printed.endswith("report.md\n")
+
+
+def test_wrong_arguments(project, tmp_path, capsys):
+    out = ["--output", str(tmp_path / "out")]
+    assert main(["rescue", *out, str(project / "none.py")]) == 2
+    assert "none.py is not a file: give a program, or file.py:Class" in capsys.readouterr().err
+    assert main(["rescue", *out, f"{project / 'net.py'}:Other"]) == 2
+    assert "has no class 'Other'" in capsys.readouterr().err
+    assert main(["rescue", *out, f"{project / 'net.py'}:Net", "3"]) == 2
+    assert "shapes must name the inputs of the class" in capsys.readouterr().err
+    assert main(["rescue", *out, "--shape", "1x3", f"{project / 'net.py'}:Net", "3"]) == 2
+    assert "a shape must be like 1,3,32,32 or 1,10:int32, got '1x3'" in capsys.readouterr().err
+
+
+class Loss(chainer.Chain):
+    def __init__(self, inner):
+        super().__init__()
+        with self.init_scope():
+            self.inner = inner
+
+    def forward(self, x):
+        return F.sum(self.inner(x))
+
+
+def test_a_loss_is_not_the_model():
+    inner, alone = L.Linear(3, 2), L.Linear(2, 2)
+    outer = Loss(inner)
+    x = np.zeros((1, 3), "f")
+    calls = [
+        Found(outer, (x,), {}, is_loss=True, inner=[Found(inner, (x,), {})]),
+        Found(inner, (x,), {}),
+        Found(alone, (x,), {}),
+    ]
+    assert [model.link for model in models_of(calls)] == [inner, alone]
+
+
+def test_a_link_within_a_model_is_left_out():
+    model = chainer.Sequential(L.Linear(3, 2))
+    x = np.zeros((1, 3), "f")
+    calls = [Found(model[0], (x,), {}), Found(model, (x,), {})]
+    assert [found.link for found in models_of(calls)] == [model]
+
+
+def test_what_cannot_be_converted_is_told(project, tmp_path):
+    (project / "net.py").write_text(
+        textwrap.dedent("""
+        import chainer, chainer.functions as F, chainer.links as L
+        import numpy as np
+
+        class Net(chainer.Chain):
+            def __init__(self):
+                super().__init__()
+                with self.init_scope():
+                    self.l = L.Linear(3, 9)
+
+            def forward(self, x):
+                return F.batch_inv(F.reshape(self.l(x), (-1, 3, 3)))
+        """)
+    )
+    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+    assert not result.is_converted
+    assert result.files == ["net.chainer.safetensors"]
+    assert any("ONNX: MissingConverterError" in remark for remark in result.remarks)
