@@ -93,15 +93,16 @@ def test_commands_show_overrides(shiny: Site) -> None:
     assert record["refused"] == [] and record["replaced"] == ["function 'relu'"]
 
 
-def test_order_of_folders(tmp_path) -> None:
+@pytest.mark.parametrize("names", ["xy", "xx"])
+def test_order_of_folders(tmp_path, names) -> None:
     """The distribution whose name comes first in the alphabet keeps a contested name."""
     code = """
     def chainer_functions(registry):
         registry.register("contested", "math:{}")
     """
     folders = [Site(tmp_path / "z"), Site(tmp_path / "a")]
-    folders[0].add("a-pack", entry_points={"x": "xa"}, modules={"xa": code.format("sin")})
-    folders[1].add("b-pack", entry_points={"y": "yb"}, modules={"yb": code.format("cos")})
+    folders[0].add("a-pack", entry_points={names[0]: "xa"}, modules={"xa": code.format("sin")})
+    folders[1].add("b-pack", entry_points={names[1]: "yb"}, modules={"yb": code.format("cos")})
     for first, second in (folders, folders[::-1]):
         found = first.value(
             f"""

@@ -28,6 +28,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, FilePath, HostArray
 from chainer.core.version import __version__
 from chainer.links.link import Link
+from chainer.links.serializers.file_format import FileFormatError
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer
 from chainer.training.capturing.circumstances import current_reporter
 from chainer.training.capturing.state import Kind, Role, Slot, StateTree, each_once
@@ -469,9 +470,10 @@ def load_step(path: FilePath) -> LoadedStep:
         of its own, which goes on where NumPy's was when the step was saved.
 
     Raises:
-        ValueError: If the file is another one, of another version, or damaged, or if it names a
-            call that is not known. A step that calls kernels of Chainer (pooling, embedding and
-            others) needs the release that wrote the file.
+        FileFormatError: (a ValueError of :mod:`chainer.serializers`) If the file is another one,
+            of another version, or damaged, or if it names a call that is not known. A step that
+            calls kernels of Chainer (pooling, embedding and others) needs the release that wrote
+            the file.
 
     Example:
         >>> import os, tempfile
@@ -497,4 +499,7 @@ def load_step(path: FilePath) -> LoadedStep:
         >>> sorted(loaded.states)
         ['predictor/W', 'predictor/b']
     """
-    return LoadedStep(path)
+    try:
+        return LoadedStep(path)
+    except chainer_step_player.StepFileError as error:
+        raise FileFormatError(str(error)) from error

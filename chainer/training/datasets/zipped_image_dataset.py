@@ -39,7 +39,10 @@ class _Archive:
     def names(self) -> list[str]:
         """Returns the names of all members that are not directories."""
         with self._lock:
-            return [info.filename for info in self._file.get().infolist() if not info.is_dir()]
+            names = [info.filename for info in self._file.get().infolist()]
+        # Not by is_dir(), which looks at the last letter: a damaged archive has members without a
+        # name.
+        return [name for name in names if not name.endswith("/")]
 
     def read(self, name: str, dtype: DType) -> HostArray:
         """Returns an image.
