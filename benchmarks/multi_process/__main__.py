@@ -29,8 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-n", type=int, default=2, help="number of processes (default 2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples here")
     options = parser.parse_args(arguments)
-    words = ["allreduce", "5", "mlp", str(options.samples), "cnn", str(options.samples)]
-    alone_words = words[2:]
+    alone_words = ["mlp", str(options.samples), "cnn", str(options.samples)]
+    words = ["allreduce", "5", *alone_words, "transformer", str(options.samples)]
     samples: dict[str, Any] = {}
     for _ in range(options.rounds):
         merge(samples, run_chainer(options.n, words), "")
@@ -117,6 +117,13 @@ def report(samples: dict[str, Any], n: int) -> str:
         )
         predicted = 1e3 * step_model.step_seconds(step, n, network)
         lines.append(f"  predicted by the model {predicted:.2f}, measured {best['plain']:.2f}")
+    best = {kind: 1e3 * min(values) for kind, values in samples["transformer"].items()}
+    lines.append(
+        f"transformer of 6 layers: step in ms, {n} processes, all sharded or data parallel"
+    )
+    lines += [f"  {kind} {value:.0f}" for kind, value in best.items()]
+    if "fsdp" in best:
+        lines.append(f"  fsdp/zero3 {best['fsdp'] / best['zero3']:.2f}")
     return "\n".join(lines)
 
 

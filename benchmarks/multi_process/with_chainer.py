@@ -117,6 +117,73 @@ def steps(comm, name, samples):
     return result
 
 
+#: Sizes of the transformer: layers, vector, heads, vocabulary, length and batch of sequences.
+LAYERS, SIZE, HEADS, WORDS, LENGTH, BATCH = 6, 256, 4, 1000, 64, 4
+
+
+class Layer(chainer.Chain):
+    """A layer of a transformer, normalized before each part."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.norm1, self.norm2 = L.LayerNormalization(SIZE), L.LayerNormalization(SIZE)
+            self.attention = L.MultiHeadAttention(HEADS, SIZE, SIZE)
+            self.wide, self.narrow = L.Linear(SIZE, 4 * SIZE), L.Linear(4 * SIZE, SIZE)
+
+    def forward(self, x):
+        x = x + self.attention(self.normalized(self.norm1, x), causal=True)
+        y = F.gelu(self.wide(self.normalized(self.norm2, x), n_batch_axes=2))
+        return x + self.narrow(y, n_batch_axes=2)
+
+    def normalized(self, norm, x):
+        return F.reshape(norm(F.reshape(x, (-1, SIZE))), x.shape)
+
+
+class Transformer(chainer.Chain):
+    """A small language model."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(WORDS, SIZE)
+            self.layers = chainer.ChainList(*(Layer() for _ in range(LAYERS)))
+            self.output = L.Linear(SIZE, WORDS)
+
+    def forward(self, x, t):
+        h = self.embed(x)
+        for layer in self.layers:
+            h = layer(h)
+        return F.softmax_cross_entropy(self.output(F.reshape(h, (-1, SIZE))), t.reshape(-1))
+
+
+def transformer(comm, samples):
+    """Steps with everything sharded (ZeRO, stage 3), and data parallel."""
+    from chainermn.sharding import FullyShardedOptimizer
+
+    state = np.random.RandomState(comm.rank)
+    x, t = (state.randint(0, WORDS, (BATCH, LENGTH)).astype("i") for _ in range(2))
+    kinds = {
+        "zero3": lambda actual: FullyShardedOptimizer(actual, comm),
+        "plain": lambda actual: chainermn.create_multi_node_optimizer(actual, comm),
+    }
+    runs, result = {}, {}
+    for kind, make in kinds.items():
+        model = Transformer()
+        optimizer = make(chainer.optimizers.Adam()).setup(model)
+
+        def step(optimizer=optimizer, model=model):
+            optimizer.update(model, x, t)
+
+        for _ in range(2):  # the first makes parameters equal
+            step()
+        runs[kind], result[kind] = step, []
+    for _ in range(samples):
+        for kind, step in runs.items():
+            result[kind] += timed(comm, step, 1)
+    return result
+
+
 def main():
     comm = chainermn.create_communicator("naive")
     words = sys.argv[1:]
@@ -124,6 +191,8 @@ def main():
     for name, samples in zip(words[::2], map(int, words[1::2]), strict=True):
         if name == "allreduce":
             result[name] = allreduce(comm, samples)
+        elif name == "transformer":
+            result[name] = transformer(comm, samples)
         else:
             result[name] = steps(comm, name, samples)
     if comm.rank == 0:

@@ -50,12 +50,74 @@ def timed(call, samples, repeats=1):
     return times
 
 
+#: As in with_chainer.py.
+LAYERS, SIZE, HEADS, WORDS, LENGTH, BATCH = 6, 256, 4, 1000, 64, 4
+
+
+class Transformer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(WORDS, SIZE)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                SIZE, HEADS, 4 * SIZE, 0.0, "gelu", batch_first=True, norm_first=True
+            )
+            for _ in range(LAYERS)
+        )
+        self.output = nn.Linear(SIZE, WORDS)
+        self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(LENGTH))
+
+    def forward(self, x):
+        h = self.embed(x)
+        for layer in self.layers:
+            h = layer(h, src_mask=self.mask, is_causal=True)
+        return self.output(h)
+
+
+def transformer(samples):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    x, t = (torch.randint(0, WORDS, (BATCH, LENGTH)) for _ in range(2))
+    loss = nn.CrossEntropyLoss()
+    runs, result = {}, {}
+    for kind in ("fsdp", "ddp"):
+        model = Transformer()
+        if kind == "fsdp":
+            for layer in model.layers:
+                fully_shard(layer, mesh=mesh)
+            fully_shard(model, mesh=mesh)
+        else:
+            model = nn.parallel.DistributedDataParallel(model)
+        optimizer = torch.optim.Adam(model.parameters())
+
+        def step(model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss(model(x).reshape(-1, WORDS), t.reshape(-1)).backward()
+            optimizer.step()
+
+        for _ in range(2):
+            step()
+        runs[kind], result[kind] = step, []
+    for _ in range(samples):
+        for kind, step in runs.items():
+            dist.barrier()
+            begin = time.perf_counter()
+            step()
+            result[kind].append(time.perf_counter() - begin)
+    return result
+
+
 def main():
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     words = sys.argv[1:]
     result = {}
     for name, samples in zip(words[::2], map(int, words[1::2])):
+        if name == "transformer":
+            result[name] = transformer(samples)
+            continue
         if name == "allreduce":
             result[name] = {}
             for size in ALLREDUCE_BYTES:

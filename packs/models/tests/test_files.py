@@ -188,3 +188,26 @@ def test_saving_replaces_the_old_files(tmp_path):
     assert [path.name for path in out.glob("*.safetensors*")] == ["model.safetensors"]
     with pytest.raises(ValueError, match=r"max_shard_size must be .*, got 'big'"):
         cm.save_pretrained(model, out, max_shard_size="big")
+
+
+def test_new_embeddings_are_small():
+    """Heads that are tied to them would begin with a large loss otherwise."""
+    options = {"model_type": "gpt2", "n_embd": 32, "n_head": 2, "n_layer": 1, "vocab_size": 100}
+    model = cm.from_config(options, initialize=True)
+    assert 0.015 < model.embed.W.array.std() < 0.025
+    model = cm.from_config({**options, "initializer_range": 0.1}, initialize=True)
+    assert 0.08 < model.embed.W.array.std() < 0.12
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("n_layer", 10**6, "'n_layer' of .* must be at most"),
+        ("n_embd", 2 * 10**6, "asks for arrays that do not fit into memory|must have the shape"),
+    ],
+)
+def test_sizes_that_no_file_has(option, value, text, tmp_path):
+    config = {**REFERENCE["gpt2"]["config"], option: value}
+    folder = write_folder(tmp_path / "model", "gpt2", config=config)
+    with pytest.raises(cm.ModelFileError, match=text):
+        cm.load_pretrained(folder)

@@ -6,8 +6,8 @@ import chainer.links as L
 import numpy as np
 import pytest
 from chainer import gradient_check
-from published import write_folder
-from reference_models import tokens
+from published import REFERENCE, write_folder
+from reference_models import CASES, ended_tokens, images, sounds, tokens
 
 import chainer_models as cm
 
@@ -143,6 +143,38 @@ def test_lora_on_packed_weights(model, tmp_path):
         np.testing.assert_array_equal(other(ids).array, expected)
         cm.merge_lora(model)
         np.testing.assert_allclose(model(ids).array, expected, rtol=1e-3, atol=1e-3)
+
+
+def output_of(case, model):
+    """The output of a model for the inputs of its kind."""
+    kind = CASES[case][0]
+    if kind == "image":
+        y = model(images(64 if case.startswith(("resnet", "convnext")) else 16))
+    elif case == "clip":
+        y = model(ended_tokens(), images())
+    elif case == "whisper":
+        y = model(tokens(2, 6), model.encode(sounds()))
+    elif kind == "sequence":
+        y = model(tokens(2, 6), model.encode(tokens()))
+    else:
+        y = model(tokens())
+    return y.array
+
+
+@pytest.mark.parametrize("case", sorted(REFERENCE))
+def test_every_architecture_is_packed_and_has_lora(case, tmp_path, evaluating):
+    """No model reads the weight of a layer by itself: every linear layer can be replaced."""
+    model = cm.load_pretrained(write_folder(tmp_path / "model", case))
+    layers = [path for path, link in model.namedlinks() if isinstance(link, L.Linear)]
+    if not layers:
+        pytest.skip("the model has convolutions only")
+    expected = output_of(case, model)
+    assert cm.pack_weights(model, "bfloat16") == sorted(layers)
+    packed = output_of(case, model)
+    # Scores of T5 have no scale, so that it multiplies errors.
+    assert 0 < np.abs(packed - expected).std() < 0.2 * expected.std()
+    assert sorted(cm.add_lora(model, "", rank=1)) == sorted(layers)
+    np.testing.assert_array_equal(output_of(case, model), packed)
 
 
 def test_files_need_ordinary_weights(model, tmp_path):

@@ -39,6 +39,9 @@ class Model(chainer.Chain):
     #: Patterns (of :mod:`fnmatch`) of names in files that are not parameters.
     ignored: ClassVar[tuple[str, ...]] = ()
 
+    #: Standard deviation of new embeddings, if the options have no ``initializer_range``.
+    embedding_scale: ClassVar[float] = 0.02
+
     #: Whether the model has a head; its name, or ``""``, in models that may lack one.
     has_head: bool | str = True
 

@@ -171,8 +171,10 @@ class Decoder(Model):
 
     def _logits(self, h: Variable) -> Variable:
         options = self.options
-        W = self.embed.W if options.tied else self.head.W
-        y = F.linear(h, W, n_batch_axes=2)
+        if options.tied:
+            y = F.linear(h, self.embed.W, n_batch_axes=2)
+        else:
+            y = self.head(h, n_batch_axes=2)
         if options.logit_cap is not None:
             y = F.tanh(y / options.logit_cap) * options.logit_cap
         return y

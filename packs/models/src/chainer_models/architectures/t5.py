@@ -45,6 +45,8 @@ class T5(Model):
     ignored: ClassVar[tuple[str, ...]] = (
         "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
     )
+    # Products with them are scaled by one over the root of their length.
+    embedding_scale = 1.0
 
     def __init__(self, config: Options) -> None:
         super().__init__(config)
@@ -160,7 +162,9 @@ class T5(Model):
         h = self.decoder_norm(h if last is None else h[:, -last:])
         if self.scaled:
             h = h * h.dtype.type(h.shape[-1] ** -0.5)
-        return F.linear(h, self.embed.W if self.tied else self.head.W, n_batch_axes=2)
+        if self.tied:
+            return F.linear(h, self.embed.W, n_batch_axes=2)
+        return self.head(h, n_batch_axes=2)
 
     def rows(self) -> Sequence[Row]:
         """Returns the table of names."""
