@@ -148,7 +148,8 @@ def jacfwd(
     """Returns a function that computes the Jacobian of a function in forward mode.
 
     The signature is the one of JAX and ``torch.func``. One walk carries the directions of all
-    elements of an argument; the work grows with their number. :func:`chainer.jacrev` gives the same with work that grows with the results.
+    elements of an argument, and the work grows with their number. :func:`chainer.jacrev` gives the
+    same with work that grows with the results.
 
     Args:
         func (callable): Function that returns Variables or arrays, or nested tuples, lists and
