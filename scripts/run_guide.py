@@ -116,6 +116,8 @@ def with_outputs(text: str, outputs: Path) -> str:
 
 def run_blocks(page: Path) -> None:
     """Runs the blocks of a page in this process and folder; raises PageError."""
+    # A program may import a file that it wrote, as it can when a user runs it in a folder.
+    sys.path.insert(0, "")
     outputs: dict[str, str] = {}
     namespace = {"__name__": "__main__"}
     checker = doctest.OutputChecker()
