@@ -57,7 +57,7 @@ class Layers:
                 self._last_order[following].start_opening()
 
     def begin_forward(self) -> None:
-        """Notes that a step begins: what evaluations have opened is no part of its order."""
+        """Notes that a step begins. Evaluations before it do not count in its order."""
         self._in_backward = False
         self._order = []
 
