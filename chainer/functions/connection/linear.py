@@ -127,7 +127,8 @@ class LinearGradData(FunctionNode):
     ) -> Variables | None:
         W, gy = inputs
         if are_batched[0]:
-            return (functions.matmul(*with_samples((gy, W), are_batched[::-1], size)),)
+            W, gy = with_samples(inputs, are_batched, size)
+            return (functions.matmul(gy, W),)
         (gx,) = self.apply((W, gy.reshape((-1, gy.shape[2]))))
         return (gx.reshape((*gy.shape[:2], gx.shape[1])),)
 
