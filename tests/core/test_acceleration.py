@@ -61,20 +61,20 @@ def served_by(x=LARGE):
 
 class TestWhoServes:
     def test_off_by_default_and_nothing_changes(self):
-        declare("stranger", speedup=3.0)
+        declare("other", speedup=3.0)
         assert chainer.config.accelerate == "never"
         assert served_by() == "reference"
         assert (F.softplus(LARGE).array > 0).all()
 
     def test_a_provider_takes_part_by_what_it_declares(self):
-        declare("stranger", speedup=3.0)
+        declare("other", speedup=3.0)
         with chainer.using_config("accelerate", "auto"):
-            assert served_by() == "stranger"
+            assert served_by() == "other"
             np.testing.assert_array_equal(F.softplus(LARGE).array, -LARGE)
         assert (F.softplus(LARGE).array > 0).all()
 
     def test_without_a_speedup_it_does_not_take_part(self):
-        declare("stranger")
+        declare("other")
         with chainer.using_config("accelerate", "auto"):
             assert served_by() == "reference"
 
@@ -89,14 +89,14 @@ class TestWhoServes:
 
     @pytest.mark.parametrize("ratio", [1.0, 0.5])
     def test_the_reference_serves_what_nobody_serves_faster(self, ratio):
-        declare("stranger", speedup=ratio)
+        declare("other", speedup=ratio)
         with chainer.using_config("accelerate", "auto"):
             assert served_by() == "reference"
             text = str(chainer.explain("softplus", LARGE, beta=1.0))
-        assert "stranger (priority 0): the reference is as fast here" in text
+        assert "other (priority 0): the reference is as fast here" in text
 
     def test_supports_is_asked_first(self):
-        declare("stranger", speedup=3.0, supports=lambda spec: "not today")
+        declare("other", speedup=3.0, supports=lambda spec: "not today")
         with chainer.using_config("accelerate", "auto"):
             assert served_by() == "reference"
 
@@ -109,24 +109,24 @@ class TestWhoServes:
         assert "a (priority 0): 'b' comes first" in text
 
     def test_a_provider_that_does_not_work_here(self):
-        declare("stranger", speedup=3.0, unavailable=lambda: "libstranger is missing")
+        declare("other", speedup=3.0, unavailable=lambda: "libother is missing")
         with chainer.using_config("accelerate", "auto"):
             text = str(chainer.explain("softplus", LARGE, beta=1.0))
         assert "served by 'reference'" in text
-        assert "libstranger is missing" in text
+        assert "libother is missing" in text
 
 
 class TestExplanations:
     def test_what_it_gains(self):
-        declare("stranger", speedup=3.0)
+        declare("other", speedup=3.0)
         with chainer.using_config("accelerate", "auto"):
             text = str(chainer.explain("softplus", LARGE, beta=1.0))
-        assert "kernel of 'stranger': 3 times as fast as the reference" in text
+        assert "kernel of 'other': 3 times as fast as the reference" in text
 
     def test_what_it_would_gain(self):
-        declare("stranger", speedup=3.0)
+        declare("other", speedup=3.0)
         text = str(chainer.explain("softplus", LARGE, beta=1.0))
-        assert "chainer.config.accelerate = 'auto' would use 'stranger': 3 times" in text
+        assert "chainer.config.accelerate = 'auto' would use 'other': 3 times" in text
 
     def test_why_another_one_does_not_serve(self):
         declare("a", speedup=2.0)
@@ -136,11 +136,11 @@ class TestExplanations:
         assert "a (priority 0): 2 times as fast as the reference, a faster kernel 4 times" in text
 
     def test_advice_names_the_providers(self):
-        declare("stranger", speedup=2.0)
+        declare("other", speedup=2.0)
         declare("broken", speedup=2.0, unavailable=lambda: "libbroken is missing")
         off = acceleration.advice(chainer.core.config.configuration.threads.state.policy)
         assert off.startswith("off; chainer.config.accelerate = 'auto' or CHAINER_ACCELERATE=auto")
-        assert "stranger (1 operation)" in off
+        assert "other (1 operation, up to 2 times as fast)" in off
         assert "broken (not available: libbroken is missing)" in off
 
 
@@ -154,8 +154,8 @@ class TestMistakes:
 
     @pytest.mark.parametrize("answer", [None, True, "fast", [2.0]])
     def test_a_speedup_that_is_no_number(self, answer):
-        declare("stranger", speedup=lambda spec: answer)
-        message = "'speedup' of the kernel 'softplus/stranger"
+        declare("other", speedup=lambda spec: answer)
+        message = "'speedup' of the kernel 'softplus/other"
         with chainer.using_config("accelerate", "auto"), pytest.raises(TypeError, match=message):
             F.softplus(LARGE)
 
@@ -163,10 +163,10 @@ class TestMistakes:
         def broken(spec):
             raise KeyError("axis")
 
-        declare("stranger", speedup=broken)
+        declare("other", speedup=broken)
         with chainer.using_config("accelerate", "auto"), pytest.raises(KeyError) as caught:
             F.softplus(LARGE)
-        assert "softplus/stranger" in "".join(caught.value.__notes__)
+        assert "softplus/other" in "".join(caught.value.__notes__)
 
 
 def test_speedup_by_size():
@@ -195,5 +195,14 @@ class TestWithIdeep:
             F.sum(y).backward()
             assert type(x.grad) is np.ndarray
             # A function that iDeep does not serve goes to the provider of NumPy arrays.
-            declare("stranger", speedup=3.0)
+            declare("other", speedup=3.0)
             np.testing.assert_array_equal(F.softplus(y).array, -np.asarray(y.array))
+
+
+def test_the_profiler_says_what_it_would_gain():
+    declare("other", speedup=2.0)
+    with chainer.profiler.profile() as result:
+        F.softplus(LARGE)
+    assert "other (1 operation, up to 2 times as fast)" in str(result).splitlines()[-1]
+    with chainer.using_config("accelerate", "auto"):
+        assert "accelerate" not in str(result)

@@ -195,7 +195,7 @@ def test_a_kernel_pack_takes_part_in_accelerate_by_the_speedup_that_it_declares(
     for command in ("info", "doctor"):
         output = site.run("-m", "chainer.plugins.cli", command).stdout
         assert "chainer.config.accelerate = 'auto' or CHAINER_ACCELERATE=auto would use" in output
-        assert "turbo (1 operation)" in output
+        assert "turbo (1 operation, up to 50 times as fast)" in output
     wrong = site.run("-c", "import chainer", CHAINER_ACCELERATE="fast")
     assert "CHAINER_ACCELERATE must be 'auto' or 'never', got 'fast'" in wrong.stderr
 

@@ -13,12 +13,12 @@ THREADS = [1, 2]
 COMPARES_FRAMEWORKS = True
 BUDGETS = {
     "torch": {
-        "PINN": 1 / 1.15,
-        "ODE": 1 / 1.15,
-        "MAML": 1 / 1.15,
-        "forces": 1 / 0.9,
-        "HVP": 1 / 0.9,
-        "WGAN-GP": 1 / 0.9,
+        "eager: PINN": 1 / 1.15,
+        "eager: ODE": 1 / 1.15,
+        "eager: MAML": 1 / 1.15,
+        "eager: forces": 1 / 0.9,
+        "eager: HVP": 1 / 0.9,
+        "eager: WGAN-GP": 1 / 0.9,
         "order": 1 / 1.1,
     }
 }
@@ -58,7 +58,7 @@ def _order(n):
 
 CASES = {}
 for _name in data.WORKLOADS:
-    CASES[_name] = _case(_name, False)
+    CASES["eager: " + _name] = _case(_name, False)
 for _n in data.ORDERS:
     CASES["order {}".format(_n)] = _order(_n)
 for _name in data.WORKLOADS:

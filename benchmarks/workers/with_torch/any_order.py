@@ -184,7 +184,7 @@ def _order(n):
 
 CASES = {}
 for _name in data.WORKLOADS:
-    for _row in ("", "captured: ", "captured on JAX: "):
+    for _row in ("eager: ", "captured: ", "captured on JAX: "):
         CASES[_row + _name] = _case(_name)
 for _n in data.ORDERS:
     CASES["order {}".format(_n)] = _order(_n)

@@ -8,6 +8,7 @@ it; where none is faster, the reference does.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,11 +145,14 @@ class PlainResults:
 
     def __init__(self, kernel: Any, backend: OpaqueLayoutBackend, methods: Sequence[str]) -> None:
         self._kernel = kernel
+        self._backend = backend
         for name in methods:
             setattr(self, name, _with_plain_results(getattr(kernel, name), backend))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._kernel, name)
+        value = getattr(self._kernel, name)
+        # A method that the operation does not demand, such as two gradients in one pass.
+        return _with_plain_results(value, self._backend) if inspect.ismethod(value) else value
 
 
 def _with_plain_results(
@@ -197,7 +201,7 @@ def with_plain_results(
 
     Args:
         factory: The factory that the declaration names.
-        kernel: The declaration. If its provider is no backend with opaque layouts, the factory is
+        kernel: The declaration. If its provider has no layouts of its own, the factory is
             returned as it is.
         methods: Names of the methods of the operation.
     """
@@ -215,17 +219,20 @@ class Participant:
         provider: Its name.
         operations: Names of the operations whose calls it makes faster.
         reason: Why it does not work on this machine; None if it does.
+        most: The largest speedup that it declares as a number; None if functions alone know it.
     """
 
     provider: str
     operations: tuple[str, ...]
     reason: str | None
+    most: float | None = None
 
     def __str__(self) -> str:
         if self.reason is not None:
             return f"{self.provider} (not available: {self.reason})"
         plural = "" if len(self.operations) == 1 else "s"
-        return f"{self.provider} ({len(self.operations)} operation{plural})"
+        gain = "" if self.most is None else f", up to {self.most:.3g} times as fast"
+        return f"{self.provider} ({len(self.operations)} operation{plural}{gain})"
 
 
 def participants() -> list[Participant]:
@@ -242,8 +249,18 @@ def participants() -> list[Participant]:
     for name, own in sorted(found.items()):
         reasons: list[str | None] = [resolve(kernel.unavailable)() for kernel in own]
         operations = tuple(sorted({kernel.operation for kernel in own}))
-        result.append(Participant(name, operations, next(filter(None, reasons), None)))
+        reason = next(filter(None, reasons), None)
+        most = None if reason is not None else max(map(_largest, own))
+        result.append(Participant(name, operations, reason, most or None))
     return result
+
+
+def _largest(kernel: KernelDeclaration) -> float:
+    """Returns the largest speedup that a kernel declares; 0 if only a function knows it."""
+    declared: Any = resolve(kernel.speedup)
+    if isinstance(declared, SpeedupBySize):
+        return declared.steps[-1][1]
+    return float(declared) if isinstance(declared, (int, float)) else 0.0
 
 
 def advice(policy: KernelPolicy) -> str:

@@ -186,6 +186,8 @@ class _BatchedBackend(Backend):
 
     def __init__(self, physical: Backend) -> None:
         self._physical = physical
+        # Gradients of samples belong to arrays of the backend.
+        self.family = physical.family  # type: ignore[misc]
 
     @property
     def xp(self) -> Any:

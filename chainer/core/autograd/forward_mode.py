@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.applied_again import applied_again
+from chainer.core.autograd.batching import LEVELS
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.gradient_errors import describe, gradients_of_targets
 from chainer.core.autograd.variable import Variable
@@ -204,7 +205,8 @@ def by_double_backward(function: FunctionNode, moving: Indexes, tangents: Variab
     """
     from chainer.core.autograd.grad import grad  # it imports the engine, which is above this module
 
-    is_differentiable = config.enable_backprop
+    # Batched tangents have no arrays for the faster rules that need no graph.
+    is_differentiable = config.enable_backprop or bool(LEVELS.active)
     with using_config("enable_backprop", True):
         seeds = [_seed_of(function, reference()) for reference in function.outputs or ()]
         gradients = _gradients(function, moving, tuple(seeds))

@@ -16,6 +16,7 @@ from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import expect_bias, expect_weighted
+from chainer.functions.rules.batching import with_samples
 
 
 class LinearFunction(FunctionNode):
@@ -121,6 +122,16 @@ class LinearGradData(FunctionNode):
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        W, gy = inputs
+        if are_batched[0]:
+            W, gy = with_samples(inputs, are_batched, size)
+            return (functions.matmul(gy, W),)
+        (gx,) = self.apply((W, gy.reshape((-1, gy.shape[2]))))
+        return (gx.reshape((*gy.shape[:2], gx.shape[1])),)
+
     def forward(self, inputs: Arrays) -> Arrays:
         W, gy = inputs
         return (self._kernel.backward_data(gy, W),)
@@ -162,6 +173,12 @@ class LinearGradWeight(FunctionNode):
     def __init__(self, kernel: Any, w_dtype: DType) -> None:
         self._kernel = kernel
         self._w_dtype = w_dtype
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x, gy = with_samples(inputs, are_batched, size)
+        return (functions.cast(functions.matmul(gy, x, transa=True), self._w_dtype),)
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, gy = inputs

@@ -11,9 +11,11 @@ from html import escape
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from chainer.core.arrays.acceleration import advice, participants
 from chainer.core.arrays.lookup import backends_in_use
 from chainer.core.autograd.function import FunctionAdapter
 from chainer.core.autograd.function_hook import FunctionHook
+from chainer.core.config.configuration import threads
 from chainer.core.spans import active
 from chainer.core.utils.atomic_file import replacing
 from chainer.functions.hooks._report import with_unit
@@ -142,7 +144,7 @@ class Profile:
             )
             for row in cells
         ]
-        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], self._sum()])
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], self._sum(), *_advice()])
 
     __repr__ = __str__
 
@@ -186,6 +188,13 @@ class Profile:
         ]
         with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+def _advice() -> list[str]:
+    """Returns a line on the switch for speed, if it is off and a provider would take part."""
+    policy = threads.state.policy
+    working = [each for each in participants() if each.reason is None]
+    return [] if policy.accelerates or not working else [f"accelerate: {advice(policy)}"]
 
 
 class profile(FunctionHook):

@@ -16,7 +16,7 @@ from chainer.functions._axes import (
 from chainer.functions._broadcasting import broadcast_array, reduce_to_shape
 from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
-from chainer.functions.rules.batching import ShiftsAxes
+from chainer.functions.rules.batching import ShiftsAxes, shifted_axis
 
 
 class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
@@ -55,6 +55,12 @@ class SumGrad(UnaryFunction):
     def __init__(self, axis: tuple[int, ...] | None, shape: Shape) -> None:
         self._axis = axis
         self._shape = shape
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        axis = shifted_axis(self._axis, len(self._shape))
+        return SumGrad(axis, (size, *self._shape)).apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (gy,) = inputs

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy
+
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.batching import LEVELS, BatchingError, lowered, raised
@@ -173,11 +175,21 @@ def units_like(variable: Variable) -> list[Variable]:
     Args:
         variable: Variable of the shape and dtype of the arrays.
     """
-    xp = backend_of(variable.array).xp
     size, shape = variable.size, variable.shape
-    # A row of an identity matrix, so that nothing is written to an array that may be immutable.
-    eye = xp.eye(size, dtype=variable.dtype) if size else ()
-    return [Variable(eye[i].reshape(shape), requires_grad=False) for i in range(size)]
+    eye = numpy.eye(size, dtype=variable.dtype)
+    return [constant_beside(variable, eye[i].reshape(shape)) for i in range(size)]
+
+
+def constant_beside(variable: Variable, array: numpy.ndarray[Any, Any]) -> Variable:
+    """Returns a Variable of a NumPy array on the device of another Variable.
+
+    Args:
+        variable: The other Variable.
+        array: The array. It is made on the host, so that a captured step takes it as a constant.
+    """
+    backend = backend_of(variable.array)
+    sent = backend.from_host(array, backend.device_of(variable.array))
+    return Variable(sent, requires_grad=False)
 
 
 def apply_to_chosen(

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy
+
 from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.batching import LEVELS, BatchingError, Level, lowered, raised
+from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import config, using_config
+from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.stack import stack
 from chainer.functions.transforms.applied import (
     Applied,
     apply_to_chosen,
+    constant_beside,
     of_blocks,
     units_like,
     with_aux,
@@ -74,13 +80,49 @@ def jvp(
 def jacobian_columns(
     applied: Applied, outputs: Sequence[Variable], is_differentiable: bool
 ) -> list[list[Any]]:
-    """Returns the Jacobian of each output by each input, by one walk for each input element.
+    """Returns the Jacobian of each output by each input, by one walk for each input.
 
     Args:
         applied: The function, with its inputs.
         outputs: Variables that were computed from the inputs.
         is_differentiable: Whether the Jacobian can be differentiated in turn.
     """
+    try:
+        return _columns_at_once(applied, outputs, is_differentiable)
+    except BatchingError:  # a rule reads values of tangents
+        return _columns_in_a_loop(applied, outputs, is_differentiable)
+
+
+def _columns_at_once(
+    applied: Applied, outputs: Sequence[Variable], is_differentiable: bool
+) -> list[list[Any]]:
+    """Pushes all tangents forward in one walk, as samples of a batch."""
+    levels = len(LEVELS.active)
+    raw_inputs = [lowered(x) for x in applied.inputs]
+    raw_outputs = [lowered(y) for y in outputs]
+    blocks: list[list[Any]] = [[] for _ in outputs]
+    for x, raw in zip(applied.inputs, raw_inputs):
+        size, xp = x.size, backend_of(raw.array).xp
+        found: list[Variable | None] = [None] * len(outputs)
+        if size:
+            eye = numpy.eye(size, dtype=x.dtype).reshape((size, *[1] * levels, *x.shape))
+            units = constant_beside(raw, numpy.array(numpy.broadcast_to(eye, (size, *raw.shape))))
+            with Level(size) as level, using_config("enable_backprop", is_differentiable):
+                pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)})
+                found = [None if t is None else level.expand(t) for t in pushed]
+        for j, (y, raw_y, t) in enumerate(zip(outputs, raw_outputs, found)):
+            shape = (*raw_y.shape, *x.shape)
+            if t is None:
+                block = Variable(xp.zeros(shape, y.dtype), requires_grad=False)
+            else:
+                block = reshape(moveaxis(t, 0, -1), shape)
+            blocks[j].append(raised(block))
+    return blocks
+
+
+def _columns_in_a_loop(
+    applied: Applied, outputs: Sequence[Variable], is_differentiable: bool
+) -> list[list[Any]]:
     inputs = applied.inputs
     zeros = [zeros_like(x.array) for x in inputs]
     blocks: list[list[Any]] = [[] for _ in outputs]
@@ -105,8 +147,9 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """Returns a function that computes the Jacobian of a function in forward mode.
 
-    The signature is the one of JAX and ``torch.func``. The work grows with the number of elements
-    of the arguments. :func:`chainer.jacrev` gives the same with work that grows with the results.
+    The signature is the one of JAX and ``torch.func``. One walk carries the directions of all
+    elements of an argument, and the work grows with their number. :func:`chainer.jacrev` gives the
+    same with work that grows with the results.
 
     Args:
         func (callable): Function that returns Variables or arrays, or nested tuples, lists and

@@ -13,7 +13,7 @@ from chainer.functions.transforms.applied import (
     gradients_of,
     with_aux,
 )
-from chainer.functions.transforms.reverse import jacobian_rows
+from chainer.functions.transforms.forward import jacobian_columns
 
 __all__ = ["hessian", "hvp"]
 
@@ -90,10 +90,9 @@ def hessian(
     def second(*args: Any) -> Any:
         is_differentiable = config.enable_backprop
         applied = apply_to_chosen("hessian", func, args, argnums, has_aux)
-        rows = [
-            applied.of_inputs(jacobian_rows(g, applied.inputs, is_differentiable))
-            for g in applied.gradient()
-        ]
+        # Forward over reverse: one walk carries all directions.
+        blocks = jacobian_columns(applied, applied.gradient(), is_differentiable)
+        rows = [applied.of_inputs(row) for row in blocks]
         if isinstance(argnums, int):
             found = applied.of_inputs([row[0] for row in rows])[0]
         else:

@@ -197,3 +197,17 @@ def test_new_embeddings_are_small():
     assert 0.015 < model.embed.W.array.std() < 0.025
     model = cm.from_config({**options, "initializer_range": 0.1}, initialize=True)
     assert 0.08 < model.embed.W.array.std() < 0.12
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("n_layer", 10**6, "'n_layer' of .* must be at most"),
+        ("n_embd", 2 * 10**6, "asks for arrays that do not fit into memory|must have the shape"),
+    ],
+)
+def test_sizes_that_no_file_has(option, value, text, tmp_path):
+    config = {**REFERENCE["gpt2"]["config"], option: value}
+    folder = write_folder(tmp_path / "model", "gpt2", config=config)
+    with pytest.raises(cm.ModelFileError, match=text):
+        cm.load_pretrained(folder)

@@ -17,7 +17,7 @@ class Images(chainer.Chain):
         with self.init_scope():
             self.c1 = L.Convolution2D(3, 8, 3, pad=1, nobias=True)
             self.b1 = L.BatchNormalization(8)
-            self.c2 = L.Convolution2D(8, 8, 3, pad=1, nobias=True)
+            self.c2 = L.Convolution2D(8, 8, 3, pad=1)
             self.b2 = L.BatchNormalization(8)
             self.last = L.Linear(8 * 16, 10)
 

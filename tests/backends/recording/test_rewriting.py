@@ -189,12 +189,13 @@ def test_a_filled_array_that_others_read_is_kept():
     first = Call(Kind.UFUNC, np.add.reduce, (ref(x),), {"axis": None}, (number,))
     calls = [first, fill, ufunc(np.multiply, ref(z), ref(x), ref(y))]
     product = Call(Kind.UFUNC, np.matmul, (ref(y), ref(z)), {}, (w,))
-    assert fill in simplified([*calls, product], [w], set())
+    found = simplified([*calls, product], [w], set())
+    assert np.positive in [call.function for call in found]
     # The number changes before the array is read.
     change = Call(Kind.UFUNC, np.add.reduce, (ref(z),), {"axis": None}, (number,))
     late = ufunc(np.multiply, ref(Buffer(16)), ref(z), ref(y))
     found = simplified([first, fill, change, late], [*late.out], set())
-    assert fill in found
+    assert np.positive in [call.function for call in found]
 
 
 @pytest.mark.parametrize("treatment", ["raise", "ignore"])

@@ -234,6 +234,47 @@ def test_jacfwd_of_jacrev_is_the_hessian():
             np.testing.assert_allclose(outer(inner(function))(X).array, expected, atol=1e-12)
 
 
+MATRIX = np.linspace(0.2, 1, 12).reshape(3, 4) ** 2
+LABELS = np.array([0, 1, 2], "i")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(F.tanh, F.relu, F.elu, F.gelu, F.softmax, F.log_softmax, F.logsumexp, F.prod, F.max),
+        *(F.cumsum, F.normalize, F.average),
+        lambda x: F.inv(F.matmul(x, x, transb=True) + np.eye(3)),
+        lambda x: F.convolution_2d(x[None, None], np.arange(4.0).reshape(1, 1, 2, 2)),
+        lambda x: F.max_pooling_2d(x[None, None], 2),
+        lambda x: F.softmax_cross_entropy(x, LABELS, enable_double_backprop=True),
+        lambda x: F.einsum("ij,kj->ik", x, x * x),
+        lambda x: F.where(MATRIX > 0.3, x, x * x),
+        lambda x: F.linear(x, x, x[:, 0]),
+        lambda x: F.concat((x, x[::-1]), 0)[1:4] * F.sum(x),
+        lambda x: chainer.vmap(F.logsumexp)(x),
+    ],
+)
+def test_all_columns_at_once(function):
+    """Jacobians carry all directions in one walk, by batching rules or loops in each node."""
+    forward, reverse = chainer.jacfwd(function)(MATRIX), chainer.jacrev(function)(MATRIX)
+    np.testing.assert_allclose(forward.array, reverse.array, rtol=1e-10, atol=1e-12)
+
+    def scalar(x):
+        return F.sum(F.sin(function(x)))
+
+    second = chainer.jacrev(chainer.jacrev(scalar))(MATRIX)
+    np.testing.assert_allclose(chainer.hessian(scalar)(MATRIX).array, second.array, atol=1e-9)
+
+
+def test_rules_that_read_tangents_are_called_for_each_column():
+    class Reads(Cube):
+        def tangents(self, moving, tangents):
+            (x,) = self.get_retained_inputs()
+            return (chainer.Variable(3 * x.array**2 * tangents[0].array),)
+
+    closed(chainer.jacfwd(lambda x: Reads().apply((x,))[0])(X), np.diag(3 * X**2))
+
+
 # -- everywhere -----------------------------------------------------------------------------------
 
 

@@ -94,6 +94,10 @@ def _as_ufunc(call: Call) -> Call:
         if isinstance(call.function, numpy.ufunc):
             call.args = _with_arrays(call.function, call.args)
         return call
+    if _is_copy(call):
+        # An elementwise call, which others can be joined with.
+        target, _, source = call.args
+        return Call(Kind.UFUNC, numpy.positive, (source,), {}, (target,), call.errors)
     ufunc = _REDUCTIONS.get(call.function) if call.kind is Kind.OUT else None
     if (
         ufunc is None
@@ -266,11 +270,11 @@ def _without_fills(calls: list[Call], used: set[Buffer]) -> list[Call]:
 
     def number(ref: Ref) -> Ref:
         fill = fills.get(ref.buffer)
-        return ref if fill is None or fill.args[0].place() != ref.place() else fill.args[2]
+        return ref if fill is None or fill.out[0].place() != ref.place() else fill.args[0]
 
     for i, call in enumerate(calls):
         if _is_fill(call):
-            target, _, source = call.args
+            target, source = call.out[0], call.args[0]
             is_lasting = writes[target.buffer] == 1 and last_write.get(source.buffer, -1) < i
             if is_lasting and target.buffer not in used:
                 fills[target.buffer] = call
@@ -278,11 +282,25 @@ def _without_fills(calls: list[Call], used: set[Buffer]) -> list[Call]:
             call.args = replaced(call.args, number)
     filling = {id(call) for call in fills.values()}
     read = {r.buffer for call in calls if id(call) not in filling for r in call.references()}
-    return [c for c in calls if id(c) not in filling or c.args[0].buffer in read]
+    return [c for c in calls if id(c) not in filling or c.out[0].buffer in read]
 
 
 def _is_fill(call: Call) -> bool:
     """Returns whether a call fills an intermediate result with a number of its dtype."""
+    if call.function is not numpy.positive or not is_elementwise(call):
+        return False
+    source, target = call.args[0], call.out[0]
+    return (
+        isinstance(source, Ref)
+        and source.shape == ()
+        and source.dtype == target.dtype
+        and target.is_whole()
+        and target.buffer.memory is None
+    )
+
+
+def _is_copy(call: Call) -> bool:
+    """Returns whether a call copies an array of floats to all elements of another one."""
     if call.kind is not Kind.WRITE or call.function is not _ndarray.__setitem__:
         return False
     target, index, source = call.args
@@ -290,10 +308,10 @@ def _is_fill(call: Call) -> bool:
         index is Ellipsis
         and isinstance(target, Ref)
         and isinstance(source, Ref)
-        and source.shape == ()
+        and source.buffer is not target.buffer
         and source.dtype == target.dtype
-        and target.is_whole()
-        and target.buffer.memory is None
+        and target.dtype.kind == "f"
+        and len(source.shape) <= len(target.shape)
     )
 
 

@@ -13,7 +13,7 @@ import numpy
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.config.configuration import threads
-from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes
+from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules.formulas.programs import Program
 
@@ -90,6 +90,13 @@ class FirstGradient(FormulaNode):
         self._function = function
         self._function_targets = targets
         self._is_given = given
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # The function keeps the arrays of one sample, so the program computes the gradient.
+        node = FormulaNode(self._program, self.label)
+        return node.batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
         if threads.state.enable_backprop:

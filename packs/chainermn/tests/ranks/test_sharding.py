@@ -143,6 +143,21 @@ def test_equals_one_process(comm, shard, make, make_optimizer):
     assert_equal(optimizer, model, alone(make, comm.size, make_optimizer))
 
 
+class Frozen(Forgetful):
+    """Parameters that are not trained, in a layer that is computed again."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks[1].scale.requires_grad = False
+        self.blocks[2].freeze()
+
+
+@pytest.mark.parametrize("shard", ["gradients", "parameters"])
+def test_frozen_parameters(comm, shard):
+    model, optimizer = together(comm, Frozen, adam, shard=shard)
+    assert_equal(optimizer, model, alone(Frozen, comm.size, adam))
+
+
 def test_prefetch(comm):
     model, optimizer = together(comm, Plain, adam, prefetch=True)
     assert_equal(optimizer, model, alone(Plain, comm.size, adam))

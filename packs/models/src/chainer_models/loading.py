@@ -21,6 +21,17 @@ from chainer_models.names import Named
 from chainer_models.options import Options, read_options
 from chainer_models.packing import pack_weights
 
+#: Options that are numbers of layers.
+_LAYERS = (
+    "decoder_layers",
+    "encoder_layers",
+    "n_layer",
+    "n_layers",
+    "num_decoder_layers",
+    "num_hidden_layers",
+    "num_layers",
+)
+
 
 class Match(NamedTuple):
     """How the names of a model and of its files fit.
@@ -79,6 +90,24 @@ def from_config(
     if initialize:
         _scale_embeddings(model, options)
     return model
+
+
+def _check_layers(options: Mapping[str, Any], count: int, source: str) -> None:
+    """Refuses more layers than there are tensors, before all of them are made.
+
+    Args:
+        options: Options of a model, or of a part of it.
+        count: Number of tensors in the files.
+        source: Where the options are from.
+    """
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            _check_layers(value, count, source)
+        elif name in _LAYERS and isinstance(value, int) and value > count:
+            raise ModelFileError(
+                f"{name!r} of {source} must be at most {count}, the number of tensors in the "
+                f"files, got {value}"
+            )
 
 
 def _scale_embeddings(model: Model, options: Options) -> None:
@@ -155,8 +184,14 @@ def load_pretrained(
     options = read_options(folder)
     if config is not None:
         options = Options({**options.as_dict(), **config}, options.source)
-    model = from_config(options, dtype=dtype)
     tensors = Tensors(folder)
+    _check_layers(options.as_dict(), len(tensors), options.source)
+    try:
+        model = from_config(options, dtype=dtype)
+    except MemoryError as error:
+        raise ModelFileError(
+            f"{options.source} asks for arrays that do not fit into memory: {error}"
+        ) from error
     fitting = match(model, tensors)
     if fitting.missing:
         raise ModelFileError(

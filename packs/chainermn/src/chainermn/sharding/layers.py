@@ -41,8 +41,9 @@ class Layers:
     def open(self, units: list[Unit]) -> None:
         """Opens units, and closes those that are not needed any more."""
         for unit in self.units:
-            if self._in_backward and unit not in units:
-                self._take_stored(unit)
+            if self._in_backward:
+                if unit.is_recomputed and unit not in units:
+                    self._take_stored(unit)
             elif unit.is_open and not unit.active and unit not in units and not self.holds:
                 unit.close()
         for unit in units:
@@ -56,7 +57,7 @@ class Layers:
                 self._last_order[following].start_opening()
 
     def begin_forward(self) -> None:
-        """Notes that a step begins: what evaluations have opened is no part of its order."""
+        """Notes that a step begins. Evaluations before it do not count in its order."""
         self._in_backward = False
         self._order = []
 
@@ -83,16 +84,16 @@ class Layers:
         return True
 
     def _take_stored(self, unit: Unit) -> None:
-        """Sends the gradients that an inner backward pass has left in the parameters."""
-        if unit.is_open and all(p.grad is not None for _, p in unit.named if p.requires_grad):
+        """Sends the gradients that an inner backward pass has left, and closes the unit.
+
+        Only for units that a call opened which is computed again in backward: others may be needed
+        by another such call, and wait for the end of the pass.
+        """
+        trained = [param for _, param in unit.named if param.requires_grad]
+        # Nothing tells when a frozen one is not needed any more, so it waits, too.
+        if trained and all(param.grad is not None for param in trained):
             unit.take_stored_gradients()
-            if unit.has_gradients:
-                for each in self.units:
-                    each.settle()
-                unit.send_gradients()
-            # Other units may be needed by another call that is computed again.
-            if unit.is_recomputed and not self.holds:
-                unit.close()
+            self._send(unit)
 
     def _send(self, unit: Unit) -> None:
         # One message at a time: each needs the memory of its layer.

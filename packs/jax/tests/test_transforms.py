@@ -1,0 +1,71 @@
+"""The transforms of functions on arrays of JAX, eager and captured, against NumPy."""
+
+from __future__ import annotations
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+
+X = np.linspace(-1, 1, 12, dtype="f").reshape(4, 3)
+V = X[::-1].copy()
+
+
+def energy(x):
+    return F.sum(F.softplus(x) ** 2 * F.softmax(x))
+
+
+TRANSFORMS = {
+    "jvp": lambda x, v: chainer.jvp(F.softmax, (x,), (v,))[1],
+    "vjp": lambda x, v: chainer.vjp(F.tanh, x)[1](v)[0],
+    "hvp": lambda x, v: chainer.hvp(energy, x, v)[1],
+    "jacrev": lambda x, v: chainer.jacrev(lambda x: F.sum(x * x, axis=1))(x),
+    "jacfwd": lambda x, v: chainer.jacfwd(lambda x: F.sum(x * x, axis=1))(x),
+    "hessian": lambda x, v: chainer.hessian(energy)(x),
+    "vmap": lambda x, v: chainer.vmap(lambda x, v: F.logsumexp(x) * v)(x, v),
+    "nested": lambda x, v: chainer.vmap(lambda x: chainer.hessian(lambda x: F.sum(x**3))(x))(x),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms(name):
+    device = chainer.get_device("@jax:0")
+    x, v = device.send(X), device.send(V)
+    with device:
+        found = TRANSFORMS[name](x, v)
+    assert chainer.backend.get_device_from_array(found.array) == device
+    expected = TRANSFORMS[name](X, V).array
+    np.testing.assert_allclose(device_array(found), expected, rtol=2e-5, atol=2e-6)
+
+
+def device_array(variable):
+    return np.asarray(chainer.dataset.to_device("@numpy", variable.array))
+
+
+def test_within_a_captured_step():
+    device = chainer.get_device("@jax:0")
+    x, v = device.send(X), device.send(V)
+    names = ("jvp", "hvp", "jacrev", "vmap")
+    step = chainer.capture(lambda x, v: [TRANSFORMS[name](x, v) for name in names])
+    for _ in range(5):
+        found = step(x, v)
+    for name, each in zip(names, found, strict=True):
+        expected = TRANSFORMS[name](X, V).array
+        np.testing.assert_allclose(device_array(each), expected, rtol=2e-5, atol=2e-6)
+
+
+def test_gradients_of_samples():
+    device = chainer.get_device("@jax:0")
+    model = L.Linear(3, 2, initialW=X[:2])
+    model.to_device(device)
+
+    def loss(params, x):
+        return F.sum(F.tanh(chainer.functional_call(model, params, x[None])))
+
+    with device:
+        found = chainer.per_sample_grad(loss, dict(model.namedparams()))(device.send(X))
+    slope = 1 - np.tanh(X @ X[:2].T) ** 2
+    np.testing.assert_allclose(
+        device_array(found["/W"]), slope[:, :, None] * X[:, None], rtol=1e-5, atol=1e-6
+    )
