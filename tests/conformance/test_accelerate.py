@@ -21,6 +21,9 @@ from chainer.testing.conformance.test_contract_training import *
 from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
 
+#: The suites of iDeep and of Numba alone run all dtypes.
+QUICK = True
+
 supports = pytest.importorskip("chainer_numba.supports")
 
 pytestmark = [
