@@ -138,7 +138,7 @@ class Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, numpy.dtype[Any]]:
         """Returns the dtypes of new arrays: NumPy's, where the library has them."""
-        defaults: dict[str, Any] = numpy.__array_namespace_info__().default_dtypes()
+        defaults = cast("dict[str, Any]", numpy.__array_namespace_info__().default_dtypes())
         known = set(self.dtypes().values())
         return {name: dtype for name, dtype in defaults.items() if dtype in known}
 
