@@ -103,23 +103,20 @@ class GradientClipping:
                 self._clip_on_host(params)
 
     def _clip_on_host(self, params: list[Parameter]) -> None:
-        grads = dense_gradients(params)
-        if grads is not None:
-            kernel = gradient_hooks.select(grads[0])
-            norm = _norm_on_host(float(kernel.sum_of_squares(grads)), params)
-            if norm > self.threshold:
-                kernel.scale(grads, numpy.asarray(self.threshold / norm, grads[0].dtype))
-            return
-        # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
+        # Not by a kernel and not by sum(), which compensates rounding: _clip_in_recording() has to
+        # find the same number.
         squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
         norm = _norm_on_host(squares, params)
-        if norm == 0:
+        if norm == 0 or not self.threshold / norm < 1:
             return
         rate = self.threshold / norm
-        if rate < 1:
-            for param in params:
-                grad = param.grad
-                grad *= rate
+        grads = dense_gradients(params)
+        if grads is not None:
+            gradient_hooks.select(grads[0]).scale(grads, numpy.asarray(rate, grads[0].dtype))
+            return
+        for param in params:
+            grad = param.grad
+            grad *= rate
 
     def _clip_in_recording(self, params: list[Parameter]) -> None:
         """Does what :meth:`_clip_on_host` does, in every bit, without looking at the norm."""
