@@ -15,7 +15,7 @@ PEERS = ["ours"]
 THREADS = [2]
 MEASURED = True
 
-#: Seconds of steps before the measurement, in which ``'auto'`` finds out about the load, and of it.
+#: Seconds of steps before the measurement, in which ``'auto'`` notices the load, and of it.
 _WARM_UP, _MEASURED = 0.3, 0.4
 
 #: What the other program does.

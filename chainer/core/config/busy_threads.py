@@ -2,9 +2,9 @@
 
 While the threads of BLAS or OpenMP wait for each other, they keep their cores busy. If another
 program has one of the cores, each product of matrices waits for a thread that does not run. The
-operating system then takes cores away from this process in the midst of work, and counts this. So a
+operating system then takes cores away from this process while it works, and counts this. So a
 monitor reads that count some fifty times a second. Where it grows, libraries get one thread, which
-waits for nobody. After a while without interruptions they get their threads back on trial.
+waits for no other. After a while without interruptions they get their threads back on trial.
 """
 
 from __future__ import annotations

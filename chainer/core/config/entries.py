@@ -198,9 +198,9 @@ CORE_ENTRIES = (
         variable="CHAINER_ACCELERATE",
         selects_kernels=True,
         about="The one switch for speed. 'auto' uses the kernels of every installed provider "
-        '(`pip install "chainer[fast]"` for iDeep and Numba) where it is faster than the '
-        "reference, as the provider has measured. No array has to be moved. `chainer.explain` "
-        "tells who serves a call.",
+        "(the extra `fast` has iDeep and Numba) where it is faster than the reference, as the "
+        "provider has measured. No array has to be moved. `chainer.explain` tells who serves a "
+        "call.",
     ),
     ConfigEntry(
         "blas_threads",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -29,6 +29,10 @@ from chainer.functions.rules import (
 )
 from chainer.functions.rules.batching import with_samples
 from chainer.functions.rules.once import stand_in
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_hook import FunctionHook
+    from chainer.core.config.configuration import ThreadState
 
 #: Loss of soft targets.
 SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
@@ -295,6 +299,10 @@ class _GradientOfCachedScores(FunctionNode):
 
     def __init__(self, function: SoftmaxCrossEntropy) -> None:
         self._function = function
+
+    def _all_hooks(self, state: ThreadState) -> list[FunctionHook]:
+        # Hooks of earlier releases did not see this gradient: it was computed on arrays.
+        return []
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self._function.backward_arrays((0,), (inputs[1],))[0],)
