@@ -81,8 +81,9 @@ def test_each_bit_is_that_of_the_reference(hook, special, calls):
 @pytest.mark.parametrize("hook", HOOKS[3:])
 @pytest.mark.parametrize("special", [False, True])
 def test_clipping_of_the_norm(hook, special, calls):
-    check(hook, rtol=1e-6, special=special, contiguous=True)
-    assert calls in ([7], [7, 7])
+    check(hook, special=special, contiguous=True)
+    # The norm is computed as in a captured step. The kernel scales, if there is something to clip.
+    assert calls == ([7] if hook is HOOKS[3] and not special else [])
 
 
 def test_clipping_of_the_norm_with_arrays_that_are_not_contiguous(calls):
