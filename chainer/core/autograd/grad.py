@@ -314,11 +314,9 @@ def _paths_between(
         for i in indexes:
             if not inputs[i]._marks & NO_GRADIENT:
                 paths[function] = indexes
-                outputs_of = function.outputs or ()
-                if len(outputs_of) == 1:
-                    reachable.update(reached[function])
-                else:
-                    # The other outputs as well, as in release 7: one of them may be unchained.
-                    reachable.update([y for r in outputs_of if (y := r()) is not None])
+                reachable.update(reached[function])
+                # The other outputs as well, as in release 7: one of them may be unchained.
+                several = function._several_outputs
+                reachable.update([y for r in several if (y := r()) is not None])
                 break
     return paths
