@@ -1,4 +1,4 @@
-"""What the programs ``transforms`` share: sizes, weights and inputs. Python 3.7 compatible."""
+"""Sizes, weights and inputs of the programs ``transforms``. Python 3.7 compatible."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _with_plain_results(
         if result.__class__ is numpy.ndarray:
             return result
         if result.__class__ is tuple:
-            # What a kernel saves for its gradient may be nested deeper, and is its own affair.
+            # Deeper parts are what a kernel saves for its gradient, and only the kernel reads.
             return tuple([_plain(part, backend) for part in result])
         return convert(result) if find_backend(result.__class__) is backend else result
 

@@ -286,7 +286,7 @@ def _paths_between(
         function = node._creator_node
         if function is not None:
             paths[function] = ()
-    # What has a lower rank than all targets is not computed from them.
+    # A node of a lower rank than all targets does not depend on them.
     lowest = min([node._rank for node in targets], default=0)
     pending = list(outputs)
     while pending:

@@ -77,8 +77,8 @@ def tangents_of_composition(
         (variable([6.]),)
     """
     with using_config("enable_backprop", True):
-        # Other nodes than those of the inputs: an input may depend on another one, but the results
-        # must be partial derivatives.
+        # New nodes replace the inputs: one input may depend on another, but the results must be
+        # partial derivatives.
         taken = [_moving_input(x) if i in moving else x for i, x in enumerate(inputs)]
         outputs = composition(*taken)
     return tuple(

@@ -210,7 +210,7 @@ def apply_to_chosen(
 
     Raises:
         TypeError: If a chosen argument is not a tree of arrays.
-        ValueError: If there is no argument of a number.
+        ValueError: If ``argnums`` names an argument that was not given.
     """
     count = len(args)
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)

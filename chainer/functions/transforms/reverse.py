@@ -110,7 +110,7 @@ def jacrev(
 
     Raises:
         TypeError: By that function, if an argument is not an array of floating-point numbers.
-        ValueError: By that function, if there is no argument of a number.
+        ValueError: By that function, if ``argnums`` names an argument that was not given.
 
     Example:
         >>> A = np.array([[1., 2.], [3., 4.]], np.float32)

@@ -77,8 +77,8 @@ def hessian(
 
     Raises:
         TypeError: By that function, if an argument is not an array of floating-point numbers.
-        ValueError: By that function, if ``func`` returns more than one element, or there is no
-            argument of a number.
+        ValueError: By that function, if ``func`` returns more than one element, or if
+            ``argnums`` names an argument that was not given.
 
     Example:
         >>> x = np.array([1., 2.], np.float32)

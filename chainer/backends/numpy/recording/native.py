@@ -2,7 +2,7 @@
 
 A function is kept only if it computes the bits of the calls on an example, and in less time. It
 tells which floating-point errors have occurred. If NumPy would report one of them, the calls are
-made by NumPy once more, so that warnings and errors are those of the step as written.
+repeated by NumPy, which gives the warnings and errors of the step as written.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NativeCalls:
         self._calls = calls
         loads = [(k, a) for k, entry in enumerate(entries) for a in _loaded(entry)]
         stores = [(k, a) for k, entry in enumerate(entries) for a in _stored(entry)]
-        # What is read and then overwritten is kept, in case that NumPy has to make the calls.
+        # Arrays that are read and then overwritten are kept: NumPy may have to make the calls.
         lost = {place_of(w): w for k, w in stores for j, r in loads if j <= k and overlap(w, r)}
         self._kept = [(ref, _copy_of(ref)) for ref in lost.values()]
         copies = [_copying(*pair) for pair in self._kept]

@@ -147,7 +147,7 @@ def gradients_by_formula(
         array = x._array
         if array is None or array.shape != shape or array.dtype != dtype:
             return None
-    # What is not retained may have been broadcast.
+    # An input that is not retained may have another shape, and be broadcast.
     for node in function.input_nodes:
         if node._type[1] != shape:
             return None

@@ -23,7 +23,7 @@ from chainer_models.model import Wrapper
 from chainer_models.names import TRANSPOSED, Table
 from chainer_models.options import Options, read_json
 from chainer_models.packing import LINEAR, PackedLinear
-from chainer_models.places import link_at, replace_link
+from chainer_models.places import linear_paths, link_at, replace_link
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 #: Prefix of all names in files of peft.
@@ -125,16 +125,7 @@ def add_lora(
         raise ValueError(f"rank must be positive, got {rank}")
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
-    found = [
-        path
-        for path, link in model.namedlinks()
-        if isinstance(link, LINEAR) and re.search(pattern, path)
-    ]
-    if not found:
-        paths = [path for path, link in model.namedlinks() if isinstance(link, LINEAR)]
-        raise ValueError(
-            f"pattern must match a linear layer, got {pattern!r}; layers are {', '.join(paths[:8])}"
-        )
+    found = linear_paths(model, pattern, LINEAR)
     if any(isinstance(link, LoRALinear) for link in model.links()):
         raise ValueError("model must have no LoRA already: merge it first")
     model.freeze()

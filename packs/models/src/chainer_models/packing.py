@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import chainer.links as L
 from chainer import FunctionNode, Variable
 from chainer.typing import Array, VariableLike
 
-from chainer_models.places import link_at, replace_link
+from chainer_models.places import linear_paths, link_at, replace_link
 
 #: Rows that are widened at a time: a few MB, whatever the size of a matrix.
 ROWS = 1024
@@ -166,12 +165,7 @@ def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -
         >>> cm.pack_weights(model, "int8", "/attn/")
         ['/layers/0/attn/o', '/layers/0/attn/qkv']
     """
-    every = [path for path, link in model.namedlinks() if isinstance(link, L.Linear)]
-    found = sorted([path for path in every if re.search(pattern, path)])
-    if not found:
-        raise ValueError(
-            f"pattern must match a linear layer, got {pattern!r}; layers are {', '.join(every[:8])}"
-        )
+    found = linear_paths(model, pattern, L.Linear)
     for path in found:
         replace_link(model, path, PackedLinear(link_at(model, path), kind, group))
     return found
