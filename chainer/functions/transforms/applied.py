@@ -26,6 +26,20 @@ from chainer.functions.transforms.trees import (
 )
 
 
+def check_callable(name: str, func: object) -> None:
+    """Refuses what cannot be called.
+
+    Args:
+        name: Name of the transform, for the message.
+        func: The argument ``func``.
+
+    Raises:
+        TypeError: If it cannot be called.
+    """
+    if not callable(func):
+        raise TypeError(f"{name}: func must be callable, got {type(func).__name__}")
+
+
 class Applied:
     """A function, applied to inputs that can be differentiated by.
 
@@ -39,8 +53,7 @@ class Applied:
     def __init__(
         self, name: str, func: Callable[..., Any], primals: Sequence[Tree], has_aux: bool = False
     ) -> None:
-        if not callable(func):
-            raise TypeError(f"{name}: func must be callable, got {type(func).__name__}")
+        check_callable(name, func)
         self._name = name
         #: What the function gets, in the order of the primals.
         self.inputs: list[Variable] = []

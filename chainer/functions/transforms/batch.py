@@ -13,7 +13,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.functions.array.concat import concat
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.stack import stack
-from chainer.functions.transforms.applied import Applied
+from chainer.functions.transforms.applied import Applied, check_callable
 from chainer.functions.transforms.trees import Tree, filled, leaves_of, mapped
 
 __all__ = ["per_sample_grad", "vmap"]
@@ -71,8 +71,7 @@ def vmap(
         variable([[ 6.,  6.],
                   [14., 14.]])
     """
-    if not callable(func):
-        raise TypeError(f"vmap: func must be callable, got {type(func).__name__}")
+    check_callable("vmap", func)
     if randomness not in ("error", "different", "same"):
         raise ValueError(
             f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}"
@@ -295,7 +294,8 @@ def per_sample_grad(
         structure of ``params``, with one axis more in front: the samples.
 
     Raises:
-        TypeError: By that function, if ``params`` has integers or something else than arrays.
+        TypeError: If ``func`` cannot be called. By that function, if ``params`` has integers or
+            something else than arrays.
         ValueError: By that function, if ``func`` returns more than one element.
 
     Example:
@@ -308,6 +308,7 @@ def per_sample_grad(
         >>> gradients["/W"].shape
         (8, 1, 3)
     """
+    check_callable("per_sample_grad", func)
 
     def of_sample(*sample: Any) -> Any:
         applied = Applied("per_sample_grad", lambda p: func(p, *sample), [params], has_aux=has_aux)

@@ -324,6 +324,8 @@ def test_on_the_strict_backend():
 
 
 def test_bad_arguments():
+    with pytest.raises(TypeError, match="per_sample_grad: func must be callable, got int"):
+        chainer.per_sample_grad(3, {})
     with pytest.raises(TypeError, match="vmap: func must be callable, got int"):
         chainer.vmap(3)
     with pytest.raises(ValueError, match="vmap: randomness must be .* got 'other'"):
