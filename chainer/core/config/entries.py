@@ -198,11 +198,13 @@ def is_dtype(value: Any) -> bool:
     Args:
         value: The value.
     """
-    # NumPy raises SyntaxError for some texts with commas.
+    if value is mixed16:
+        return True
     try:
-        return value is mixed16 or numpy.dtype(value) is not None
-    except (TypeError, ValueError, SyntaxError):
+        numpy.dtype(value)
+    except (TypeError, ValueError, SyntaxError):  # the last for some texts with commas
         return False
+    return True
 
 
 def are_names(value: Any) -> bool:
