@@ -201,7 +201,7 @@ def _facts(md: Any) -> tuple[Any, ...]:
             return ()
         return tuple(pointer[0][0:n])
 
-    # An empty descriptor, which stands for "none", has no dimensions and no kind.
+    # The descriptor that means "none" has no dimensions and no kind.
     n = scalar(C.QUERY_NDIMS)
     kind = scalar(C.QUERY_FORMAT_KIND) if n else 0
     dims = vector(C.QUERY_DIMS, n)
