@@ -253,7 +253,7 @@ def train_until_the_end(out, size, kills, options=()):
         status, _, error = finish(process)
         if attempt < len(kills):
             assert status != 0
-            assert "was killed" in error
+            assert "was killed" in error, error
             assert time.monotonic() - killed_at < 120
         else:
             assert status == 0, error

@@ -22,6 +22,8 @@ GRACE_SECONDS = 0.5
 #: After a signal, processes may write snapshots before they end.
 SIGNAL_GRACE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
+#: How long the ends of processes are waited for after MPI's launcher has ended.
+_LAST_SECONDS = 5.0
 #: When a process has ended well, the others are asked this often where they are. One that waits for
 #: the ended one at the same place for so long never gets its answer.
 _ASK_SECONDS, _VAIN_SECONDS = 0.5, 3.0
@@ -159,7 +161,14 @@ class Job:
             if now - failed_at > grace or len(server.ended) == self._processes:
                 break
         if child.poll() is not None:
-            time.sleep(_POLL_SECONDS)  # the last messages may be on their way
+            # The last messages, and the ends of connections, are on their way. On busy cores the
+            # threads that read them may need long.
+            last = time.monotonic() + _LAST_SECONDS
+            time.sleep(_POLL_SECONDS)
+            while not server.ends and len(server.ended) < len(server.processes):
+                if time.monotonic() > last:
+                    break
+                time.sleep(_POLL_SECONDS)
         return server.ends[0] if server.ends else None
 
     def _look(self, began: float, now_at_once: bool) -> None:
