@@ -177,8 +177,7 @@ class Job:
         rarely = now - began > _START_SECONDS
         if now_at_once or now - self._looked_at > (_RARE_LOOK_SECONDS if rarely else _LOOK_SECONDS):
             self._looked_at = now
-            own = socket.gethostname()
-            self._memory.look(pid for pid, host in self._server.processes.values() if host == own)
+            self._memory.look(self._server.processes_here().values())
 
     def _find_waiting(self) -> None:
         """Looks for a process that waits for one that has ended well."""
@@ -223,9 +222,8 @@ class Job:
         return first.status or 1
 
     def _end_all(self, child: subprocess.Popen[bytes]) -> None:
-        own = socket.gethostname()
-        for rank, (pid, host) in self._server.processes.items():
-            if host == own and rank not in self._server.ended:
+        for rank, pid in self._server.processes_here().items():
+            if rank not in self._server.ended:
                 _kill(pid, signal.SIGKILL)
         # Ends those that wait, and with them those on other hosts, by their launchers.
         self._server.close()
