@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -208,8 +209,11 @@ def run(seconds: float, launch: bool = False) -> tuple[dict[str, Usage], int, in
         def watch(url: str) -> None:
             nonlocal answers
             while not done.wait(0.5):
-                with urlopen(url + "api/runs", timeout=60) as answer:
-                    answer.read()
+                try:
+                    with urlopen(url + "api/runs", timeout=60) as answer:
+                        answer.read()
+                except (OSError, HTTPException):
+                    continue  # where other programs keep the cores busy for 20 seconds
                 answers += 1
 
         with BoardServer(Path(folder)) as server:

@@ -124,7 +124,12 @@ class Job:
         """Runs the processes to their end and returns the status."""
         # A session of its own: Ctrl-C in the terminal reaches this process, which passes it on.
         child = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
-        before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        # Signals that are ignored stay ignored: `nohup` does that, and shells in the background.
+        before = {
+            number: signal.signal(number, self._forward)
+            for number in _FORWARDED
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
         status = 1
         try:
             first = self._watch(child)
