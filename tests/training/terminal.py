@@ -6,7 +6,6 @@ import fcntl
 import os
 import pty
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -20,13 +19,6 @@ import pyte
 
 #: High enough for a panel and the traceback of an error above it.
 COLUMNS, LINES = 80, 60
-
-
-def _begin() -> None:
-    """Makes the standard input the terminal of a new process, as a shell does."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    # Tests that a shell runs in the background ignore Ctrl-C, and their children would, too.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -59,7 +51,7 @@ class Terminal:
             stderr=slave,
             env=environment | {"PYTHONIOENCODING": "utf-8"} | variables,
             start_new_session=True,
-            preexec_fn=_begin,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         self._slave = slave
 
