@@ -288,9 +288,13 @@ def test_fewer_layers_than_processes(comm):
     for _ in range(3):
         optimizer.update(optimizer.target, x, t)
     assert optimizer.t == 3
-    with pytest.warns(chainer.MisuseWarning, match="has found no gradient"):
+
+    def update_twice():
         for _ in range(2):
             optimizer.update(lambda: chainer.Variable(np.ones((), "f")))
+
+    with pytest.warns(chainer.MisuseWarning, match="has found no gradient"):
+        update_twice()
 
 
 class PartlyFrozen(chainer.Chain):
