@@ -1,6 +1,7 @@
 """Several hosts with addresses of their own on one machine: network namespaces of Linux.
 
-What stands for ``ssh`` enters the namespace of the host, with its name and its table of names.
+A script in the place of ``ssh`` enters the namespace of the host, with its name and its table of
+names.
 """
 
 import json
@@ -207,7 +208,7 @@ def test_a_link_is_cut(hosts, tmp_path):
 
 
 def test_a_slow_link(hosts, tmp_path):
-    """It is no failure: the job takes its time."""
+    """The job takes its time, and does not fail."""
     subprocess.run(
         [
             *("ip", "netns", "exec", hosts.spaces["beta"], "tc", "qdisc", "add", "dev", "eth0"),

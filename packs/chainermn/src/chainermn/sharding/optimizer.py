@@ -314,7 +314,7 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
 
     @contextlib.contextmanager
     def _without_complaint(self) -> Iterator[None]:
-        """A process without gradients is no mistake where other processes own the layers."""
+        """A process may have no gradients where other processes own the layers."""
         own = (param for unit in self.units if unit.is_own for _, param in unit.named)
         if not self._sharded().has_gradients or any(param.grad is not None for param in own):
             yield
