@@ -61,3 +61,8 @@ def chainer_model_architectures(registry: Any) -> None:
     for library, networks in NAMED.items():
         for name, target in networks.items():
             registry.register(f"{library}/{name}", f"chainer_models.architectures.{target}")
+
+
+def chainer_operations(registry: Any) -> None:
+    """Registers the product with packed weights, so that others can register kernels for it."""
+    registry.register("packed_product", "chainer_models.packed_products:packed_product")
