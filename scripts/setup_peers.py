@@ -69,7 +69,7 @@ PROOFS = {
 SHARED = {
     "torch": ("torch",),
     "jax": ("jax", "optax"),
-    # torchvision by one command with torch, which it is built for: alone it may bring another build.
+    # torchvision by one command with torch, which it is built for.
     "models": ("torch", "torchvision", "timm", "transformers", "peft"),
     "mlx": ("mlx",),
     "tinygrad": ("tinygrad",),
