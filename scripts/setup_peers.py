@@ -13,8 +13,8 @@ among pyenv's versions. Where there is none, this is said, the exit status is st
 benchmarks print "peer not available" for that column. PyTorch, JAX with optax, MLX and tinygrad get
 an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
 hold another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch
-with torchvision, timm, transformers and peft, for ``make test-models``), ``mlx`` and ``tinygrad`` are made only if
-``--only`` names them.
+with torchvision, timm, transformers and peft, for ``make test-models`` and ``benchmarks models``),
+``mlx`` and ``tinygrad`` are made only if ``--only`` names them.
 
 Exit status: 0; 1 when an installation failed.
 """
