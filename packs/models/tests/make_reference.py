@@ -119,6 +119,20 @@ def encoder(model, options):
     return output * mask[:, :, None], {}
 
 
+def head(model, options):
+    """Outputs of padded texts: of classes, or scores of begins and ends of answers."""
+    ids, mask = models.tokens(), models.right_padding()
+    ids[mask == 0] = 1
+    output = model(torch.from_numpy(ids), attention_mask=torch.from_numpy(mask))
+    if "logits" not in output:
+        output = torch.stack([output.start_logits, output.end_logits], dim=-1)
+    else:
+        output = output.logits
+    if output.ndim == 3:
+        output = output * torch.from_numpy(mask)[:, :, None]
+    return output, {}
+
+
 def sequence(model, options):
     """Logits and texts for padded inputs."""
     ids, mask = torch.from_numpy(models.tokens()), torch.from_numpy(models.right_padding())
@@ -171,6 +185,7 @@ def sound(model, options):
 KINDS = {
     "causal": causal,
     "encoder": encoder,
+    "head": head,
     "sequence": sequence,
     "image": image,
     "named": image,

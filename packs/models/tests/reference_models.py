@@ -140,6 +140,30 @@ ENCODERS = {
     "distilbert": ("DistilBertForMaskedLM", {"model_type": "distilbert", **_DISTIL}),
 }
 
+#: Heads for other tasks. Texts are padded on the right, with the token 1.
+HEADS = {
+    "bert classes": ("BertForSequenceClassification", {"model_type": "bert", **_BERT}),
+    "bert tokens": ("BertForTokenClassification", {"model_type": "bert", **_BERT}),
+    "bert answers": ("BertForQuestionAnswering", {"model_type": "bert", **_BERT}),
+    "roberta classes": ("RobertaForSequenceClassification", {"model_type": "roberta", **_BERT}),
+    "roberta tokens": ("RobertaForTokenClassification", {"model_type": "roberta", **_BERT}),
+    "distilbert classes": (
+        "DistilBertForSequenceClassification",
+        {"model_type": "distilbert", **_DISTIL, "seq_classif_dropout": 0.0},
+    ),
+    "distilbert answers": (
+        "DistilBertForQuestionAnswering",
+        {"model_type": "distilbert", **_DISTIL, "qa_dropout": 0.0},
+    ),
+    "gpt2 classes": ("GPT2ForSequenceClassification", {**CAUSAL["gpt2"][1], "pad_token_id": 1}),
+    "gpt2 tokens": ("GPT2ForTokenClassification", CAUSAL["gpt2"][1]),
+    "llama classes": ("LlamaForSequenceClassification", {**CAUSAL["llama"][1], "pad_token_id": 1}),
+    "qwen2 tokens": ("Qwen2ForTokenClassification", CAUSAL["qwen2"][1]),
+    "gemma2 classes": (
+        "Gemma2ForSequenceClassification",
+        {**CAUSAL["gemma2"][1], "pad_token_id": 1},
+    ),
+}
 _T5 = {
     "vocab_size": VOCABULARY,
     "d_model": 32,
@@ -322,6 +346,7 @@ CASES = {
     for kind, cases in (
         ("causal", CAUSAL),
         ("encoder", ENCODERS),
+        ("head", HEADS),
         ("sequence", SEQUENCES),
         ("image", IMAGES),
         ("named", NAMED),

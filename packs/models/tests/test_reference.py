@@ -156,6 +156,24 @@ def test_encoders_with_padding(case, models):
     check_gradients(case, model, output)
 
 
+@pytest.mark.parametrize("case", cases("head"))
+def test_heads_for_other_tasks(case, models):
+    model, ids, mask = models(case), tokens(), right_padding()
+    ids[mask == 0] = 1
+    output = model(ids, mask=mask)
+    if output.ndim == 3:
+        output = masked(output, mask)
+    else:
+        # The last token of each text is found by the padding token, too.
+        alone = model(ids[1:, :9]).array
+        np.testing.assert_allclose(output.array[1:], alone, atol=1e-5)
+    check_output(case, output)
+    check_gradients(case, model, output)
+    if hasattr(model, "make_cache"):
+        with pytest.raises(TypeError, match="does not generate text"):
+            cm.generate(model, ids)
+
+
 @pytest.mark.parametrize("case", [n for n, (kind, *_) in CASES.items() if kind == "sequence"])
 def test_encoder_and_decoder(case, models):
     model, ids, mask = models(case), tokens(), right_padding()
