@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import chainer
 import chainer.functions as F
@@ -92,9 +93,10 @@ class TaskHead(chainer.Chain):
     def _last(self, ids: Array, mask: Array | None) -> Array:
         """Returns the position of the last token of each text."""
         xp = get_array_module(ids)
+        seen: Any = mask
         if mask is None:
-            mask = xp.ones(ids.shape, bool) if self.padding is None else ids != self.padding
-        return (xp.arange(ids.shape[1]) * mask.astype(bool)).argmax(axis=1)
+            seen = xp.ones(ids.shape, bool) if self.padding is None else ids != self.padding
+        return (xp.arange(ids.shape[1]) * seen.astype(bool)).argmax(axis=1)
 
     def rows(self, own: str) -> list[Row]:
         """Returns the table of names.

@@ -84,8 +84,9 @@ class PackedProductKernel(ReferenceKernel):
     ) -> Iterator[tuple[slice, Array]]:
         for start in range(0, len(codes), ROWS):
             rows = slice(start, start + ROWS)
-            others = [None if array is None else array[rows] for array in (scales, minima)]
-            yield rows, widened(self.xp, codes[rows], *others, columns, group)
+            scale = None if scales is None else scales[rows]
+            minimum = None if minima is None else minima[rows]
+            yield rows, widened(self.xp, codes[rows], scale, minimum, columns, group)
 
 
 class PackedProduct(Operation):

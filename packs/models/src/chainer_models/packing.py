@@ -70,8 +70,8 @@ class PackedLinear(chainer.Link):
             stop: The row after the last one.
         """
         arrays, attributes = self.packed_arrays()
-        parts = [None if array is None else array[start:stop] for array in arrays]
-        return widened(self.xp, *parts, **attributes)
+        codes, scales, minima = (None if a is None else a[start:stop] for a in arrays)
+        return widened(self.xp, codes, scales, minima, **attributes)
 
     def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
         """Returns codes, scales and minima (None where there are none), and what they mean."""
