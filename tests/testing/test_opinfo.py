@@ -12,6 +12,8 @@ from chainer.testing.certification.opinfo.row import Difference, Row, keyword
 from chainer.testing.certification.opinfo.rows import ROWS
 from tests.testing.planted.run import certify
 
+EXP = Row("exp", "exp")
+
 
 def test_rows_name_functions_of_chainer():
     names = {row.function for row in ROWS}
@@ -29,7 +31,7 @@ def test_every_difference_has_a_reason():
 def written(tmp_path, monkeypatch):
     """A function that writes a sample of ``exp``, and gives a check of a row on it."""
 
-    def write(gradient, row=Row("exp", "exp"), difference=None, dtype="float64", **kwargs):
+    def write(gradient, row=EXP, difference=None, dtype="float64", **kwargs):
         x, gy = np.array([0.0, 1.0], dtype), np.array([1.0, 2.0], dtype)
         arrays = {"0": x, "1": np.exp(x), "2": gy, "3": np.asarray(gradient(x, gy))}
         np.savez(tmp_path / f"exp.{dtype}.npz", **arrays)
