@@ -186,10 +186,10 @@ class JaxRecorder(Recorder):
         given = [[box.value for box in places] for places in (donated, kept, arguments)]
         step = self._step([*donated, *kept, *arguments], written, wanted)
         jitted = b.jax.jit(step, donate_argnums=0)
-        compiled = jitted.lower(*given, pack_numbers(self._numbers)).compile()
+        traced = jitted.trace(*given, pack_numbers(self._numbers))
         program = JaxProgram(
-            *(b, compiled, donated, kept, written),
-            *(self._numbers, len(outputs), self._passed_on),
+            *(b, traced.lower().compile(), donated, kept, written),
+            *(self._numbers, len(outputs), self._passed_on, traced.jaxpr),
         )
         self._compute(program, wanted, len(outputs), passed_on)
         return program

@@ -135,6 +135,10 @@ class Holder:
                     box._holder = None
             self._values = None
 
+    def live_boxes(self) -> list[Box]:
+        """Returns the boxes that still exist."""
+        return self._live_boxes()
+
     def _live_boxes(self) -> list[Box]:
         return [box for box in [reference() for reference in self._boxes] if box is not None]
 
@@ -163,6 +167,11 @@ class View:
         self._back = back
         self._value: Any = None
         self._source: Any = None  # what the value was computed from
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the value is the value of the parent."""
+        return self._there is None
 
     def read(self) -> Any:
         """Returns the value, computed again if the box was written."""
