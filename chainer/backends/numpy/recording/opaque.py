@@ -173,7 +173,7 @@ class RecordingOpaqueBackend(OpaqueLayoutBackend):
         """Returns a kernel whose calls are recorded as they are."""
         if is_reference:
             return self._plain.make_kernel(factory, operation, True)
-        return WholeCalls(factory(self.original), operation.methods)
+        return WholeCalls(factory(self.original), operation)
 
 
 def _value(array: Any) -> Any:
