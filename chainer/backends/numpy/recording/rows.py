@@ -125,7 +125,7 @@ class Rows:
     Args:
         refs: The arrays.
         lies: Whether they lie one after the other, so that nothing is copied.
-        places: Knows where they lie; None if they lie in memory of their own.
+        places: Knows their memory; None if it is not one of its lists.
     """
 
     def __init__(self, refs: Sequence[Ref], lies: bool, places: RowPlaces | None) -> None:
