@@ -46,9 +46,19 @@ something is, and 2 for wrong arguments.
 
 @lru_cache(maxsize=1)
 def link_targets() -> dict[str, str]:
-    """Returns the anchor of each public name, configuration entry and environment variable."""
-    variables = {variable.name: variable.name for _, variable in _variables()}
-    entries = {f"chainer.config.{name}": f"chainer.config.{name}" for name in declared}
+    """Returns where links to each public name, configuration entry and environment variable lead.
+
+    Returns:
+        dict: Identifiers of names, and addresses in the reference of the others.
+    """
+    variables = {
+        variable.name: f"environment-variables.html#{variable.name}" for _, variable in _variables()
+    }
+    entries = {
+        f"chainer.config.{name}": f"configuration.html#chainer.config.{name}"
+        for name in declared
+        if not name.startswith("_")  # not for programs, without a section
+    }
     return names.link_targets() | variables | entries
 
 
