@@ -108,7 +108,10 @@ def command_line() -> str:
         rows.append(f"| [`chainer {name}`](#chainer-{name}) | {summary} |")
         parts += [
             f"## chainer {name} {{#chainer-{name}}}",
-            to_markdown(inspect.cleandoc(parser.description or ""), link_targets()),
+            # Links of docstrings begin in the folders of the names; this page is above them.
+            to_markdown(inspect.cleandoc(parser.description or ""), link_targets()).replace(
+                'href="../', 'href="'
+            ),
             f"```text\n{_usage(parser)}\n```",
             "\n".join(["| argument | meaning |", "|---|---|", *_arguments(parser)]),
             "Supplied by the distribution `chainer`.",
