@@ -562,7 +562,10 @@ def test_many_runs(tmp_path, page):
         (folder / "log").write_text(json.dumps(log))
     with serving(tmp_path) as url:
         page.goto(url)
-        page.wait_for_function("() => document.querySelector('#count').innerText.includes('1000')")
+        # Minutes on a busy machine: the time is not what is tested.
+        page.wait_for_function(
+            "() => document.querySelector('#count').innerText.includes('1000')", timeout=240_000
+        )
         while any(run["read"] < 1 for run in answer_at(url)["runs"].values()):
             time.sleep(1)
         page.wait_for_timeout(3000)
