@@ -14,8 +14,8 @@ benchmarks print "peer not available" for that column. PyTorch, JAX with optax, 
 an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
 hold another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch
 with torchvision, timm, transformers, peft and the exporter to ONNX, for ``make test-models``,
-``benchmarks models`` and ``packs/onnx/tests/test_torchvision.py``), ``mlx`` and ``tinygrad`` are made
-only if ``--only`` names them.
+``benchmarks models`` and ``packs/onnx/tests/test_torchvision.py``), ``mlx`` and ``tinygrad`` are
+made only if ``--only`` names them.
 
 Exit status: 0; 1 when an installation failed.
 """
