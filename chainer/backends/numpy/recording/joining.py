@@ -314,12 +314,19 @@ def _order(groups: Sequence[_Group], uses: Dependencies) -> list[int]:
 
 def _without_cycles(groups: list[_Group], uses: Dependencies) -> list[_Group]:
     """Returns the groups that can be made at once, each after what it needs."""
+    if _can_be_made(groups, uses):  # nearly always, and each question takes as long as the program
+        return groups
     kept: list[_Group] = []
     for group in groups:
-        merged = len(uses.before) - sum([len(g.members) + len(g.sums) - 1 for g in (*kept, group)])
-        if len(_order([*kept, group], uses)) == merged:
+        if _can_be_made([*kept, group], uses):
             kept.append(group)
     return kept
+
+
+def _can_be_made(groups: Sequence[_Group], uses: Dependencies) -> bool:
+    """Returns whether no group needs, directly or not, what another one needs it for."""
+    nodes = len(uses.before) - sum([len(g.members) + len(g.sums) - 1 for g in groups])
+    return len(_order(groups, uses)) == nodes
 
 
 class _Joined:
