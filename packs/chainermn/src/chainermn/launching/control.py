@@ -114,6 +114,13 @@ class ControlServer:
             except OSError:
                 pass
 
+    def processes_here(self) -> dict[int, int]:
+        """Returns the numbers of the processes on this host that have connected, by rank."""
+        own = socket.gethostname()
+        # Under the lock: processes connect while others run.
+        with self._lock:
+            return {rank: pid for rank, (pid, host) in self.processes.items() if host == own}
+
     def ask(self) -> None:
         """Asks the processes that run where they are; the answers come in :attr:`places`."""
         with self._lock:
