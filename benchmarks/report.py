@@ -156,7 +156,7 @@ def _budgets(result: Result) -> list[str]:
                 f"   budget: geometric mean of {rows}{base}/{peer} <= {limit:.2f}: "
                 f"{verdict}, {mean:.2f}"
             )
-    return lines + _row_budgets(result)
+    return lines + _row_budgets(result) + _best_budgets(result)
 
 
 def _limited(
@@ -188,6 +188,31 @@ def _row_budgets(result: Result) -> list[str]:
                 f"{verdict}, {value / reference:.2f}"
             )
     return lines
+
+
+def _best_budgets(result: Result) -> list[str]:
+    """Budgets for the best of our columns: a user chooses the fastest way that there is."""
+    lines = []
+    for peer, limits in result.best_budgets.items():
+        for start, limit in limits.items():
+            rows = [row for row in result.rows if row.label.startswith(start)]
+            reference = _smallest(rows, [peer])
+            best = _smallest(rows, [name for name in result.peers if name.startswith("ours")])
+            if best is not None and reference is not None:
+                ratio, label, column = best[0] / reference[0], *best[1:]
+                verdict = "met" if round(ratio, 2) <= round(limit, 2) else "MISSED"
+                lines.append(
+                    f"   budget: best of ours/{peer}, {start!r} <= {limit:.2f}: "
+                    f"{verdict}, {ratio:.2f} ({label} of {column})"
+                )
+    return lines
+
+
+def _smallest(rows: list[Row], peers: list[str]) -> tuple[float, str, str] | None:
+    """Returns the smallest value of some peers in some rows, with its row and its peer."""
+    values = [(row.best(peer), row.label, peer) for row in rows for peer in peers]
+    found = [(value, label, peer) for value, label, peer in values if value is not None]
+    return min(found, default=None)
 
 
 def _pair(text: str, default: str) -> tuple[str, str]:

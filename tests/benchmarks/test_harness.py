@@ -131,6 +131,24 @@ def test_budgets_of_some_rows():
     assert "each 'model, slow' ours-ideep/torch <= 1.60: met" in text
 
 
+def test_budgets_of_the_best_column():
+    rows = [
+        Row("net", "", {"ours": [4.0], "ours-fast": [3.0], "torch": [2.0]}),
+        Row("net, captured", "", {"ours": [2.5], "ours-fast": [5.0]}),
+        Row("model", "", {"ours": [9.0], "torch": [2.0]}),
+    ]
+    result = Result(
+        "made up",
+        peers=["ours", "ours-fast", "torch"],
+        best_budgets={"torch": {"net": 1.25, "model": 1.25, "no such": 1.0}, "jax": {"net": 1.0}},
+        rows=rows,
+    )
+    text = format_result(result)
+    assert "best of ours/torch, 'net' <= 1.25: met, 1.25 (net, captured of ours)" in text
+    assert "best of ours/torch, 'model' <= 1.25: MISSED, 4.50 (model of ours)" in text
+    assert text.count("budget:") == 2
+
+
 def test_budgets_compare_with_the_base_and_the_best_peer():
     fast = {"ours": [9.0], "ours-fast": [2.0], "torch": [3.0], "jax": [1.5]}
     slow = {"ours": [9.0], "ours-fast": [4.0], "torch": [3.0]}

@@ -88,6 +88,11 @@ class Recording(enum.Enum):
         SMALL_STEPS: As STEPS if the first argument is small, else as WHOLE. Right where the
             reference kernel divides large arrays into many blocks.
         JOINED: An update of parameters: calls with the same scalars are made as one.
+
+    Example:
+        >>> from chainer.kernel import Recording, get_operation
+        >>> get_operation("adam_update").recording is Recording.JOINED
+        True
     """
 
     WHOLE = "whole"
@@ -126,6 +131,24 @@ class Operation:
         pure: Whether results depend on the arguments alone, which methods do not change. Recorders
             may then make calls in another order.
         joined_rows: For names of methods of a pure operation, how calls are joined.
+
+    Example:
+        An operation with its reference kernel. Packs register it in ``chainer_operations``.
+
+        >>> from chainer.kernel import Operation, ReferenceKernel
+        >>> class SquareKernel(ReferenceKernel):
+        ...     def forward(self, x):
+        ...         return self.xp.square(x)
+        ...     def backward(self, x, gy):
+        ...         return 2 * x * gy
+        >>> class Square(Operation):
+        ...     name = "square of an example"
+        ...     reference = SquareKernel
+        >>> square = Square()
+        >>> x = np.array([1.0, -3.0])
+        >>> kernel = square.select(x)
+        >>> kernel.forward(x)
+        array([1., 9.])
     """
 
     name: ClassVar[str]
@@ -405,6 +428,11 @@ def get_operation(name: str) -> Operation:
 
     Raises:
         LookupError: If there is no operation of this name.
+
+    Example:
+        >>> from chainer.kernel import get_operation
+        >>> get_operation("softmax").methods
+        ('forward', 'backward')
     """
     return registries.operations.get(name)
 
