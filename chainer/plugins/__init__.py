@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
 from chainer.core.config.configuration import declare
-from chainer.core.config.entries import ConfigEntry
+from chainer.core.config.entries import ConfigEntry, are_names
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.core.registry.registry import EntryLoadError, NameConflictError
@@ -91,6 +91,7 @@ def start(version: str) -> None:
                 (),
                 apply=_enable_from_configuration,
                 accepted="tuple of str, or str",
+                accepts=are_names,
                 about="Plugins that are enabled, by entry point or distribution: what they "
                 "register with `override=True` replaces Chainer's own, and their hooks for "
                 "training events are called. For the whole process; a plugin stays enabled if the "
@@ -102,10 +103,7 @@ def start(version: str) -> None:
 
 
 def _enable_from_configuration(value: object) -> None:
-    names = cast("Sequence[object]", (value,) if isinstance(value, str) else value)
-    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"config.enable_plugins must be names of plugins, got {value!r}")
-    _host().request(cast("Sequence[str]", names))
+    _host().request(cast("Sequence[str]", (value,) if isinstance(value, str) else value))
 
 
 def _host() -> PluginManager:

@@ -37,7 +37,7 @@ def check_source(target: str, location: str) -> None:
         IncompatiblePluginError: If the source declares another version.
     """
     places = [os.path.dirname(location)] if location else []
-    file = _source_file(target.partition(":")[0], [*places, *sys.path])
+    file = source_file(target.partition(":")[0], [*places, *sys.path])
     if file is None:
         return
     try:
@@ -76,7 +76,13 @@ def _check(declared: object) -> None:
         )
 
 
-def _source_file(module: str, places: Iterable[object]) -> str | None:
+def source_file(module: str, places: Iterable[object]) -> str | None:
+    """Returns the source file of a module in the first folder that has one; None without one.
+
+    Args:
+        module: Name of the module.
+        places: Folders, as in ``sys.path``.
+    """
     parts = module.split(".")
     for place in places:
         if not isinstance(place, str):

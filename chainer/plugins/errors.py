@@ -17,3 +17,7 @@ class IncompatiblePluginError(PluginError):
 
 class UnknownHookError(PluginError):
     """The plugin implements a hook that does not exist."""
+
+
+class SharedModuleError(PluginError):
+    """Another installed distribution has a plugin whose module has the same name."""

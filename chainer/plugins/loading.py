@@ -25,7 +25,7 @@ import itertools
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -35,6 +35,7 @@ from chainer.core.lazy import resolve
 from chainer.core.registry.registry import Registry
 from chainer.plugins.api_version import check_module, check_source
 from chainer.plugins.errors import IncompatiblePluginError, PluginError
+from chainer.plugins.module_names import require_own_module
 from chainer.plugins.records import PluginRecord, State
 from chainer.plugins.staging import Staged
 
@@ -65,12 +66,15 @@ class Loaded:
     held_up: bool = False
 
 
-def load_pack(record: PluginRecord, registries: Mapping[str, Registry]) -> Loaded:
+def load_pack(
+    record: PluginRecord, registries: Mapping[str, Registry], records: Sequence[PluginRecord]
+) -> Loaded:
     """Imports a pack and calls its registry hooks. Registers nothing.
 
     Args:
         record: The record of the pack, which is not changed.
         registries: The registries by kind.
+        records: The records of all plugins.
 
     Returns:
         Loaded: The result. Errors of the pack are part of it.
@@ -79,6 +83,7 @@ def load_pack(record: PluginRecord, registries: Mapping[str, Registry]) -> Loade
     start = time.perf_counter()
 
     def attempt() -> None:
+        require_own_module(record, records)
         check_source(record.target, record.location)
         loaded.plugin = resolve(record.target)
         _require_complete(record.target)

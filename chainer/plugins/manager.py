@@ -286,7 +286,7 @@ class PluginManager:
                 return True
             self._turns.begin(record)
         try:
-            loaded = load_pack(record, self._registries)
+            loaded = load_pack(record, self._registries, self._all())
             if loaded.held_up:
                 return self._later(record, loaded)
             with self._lock:

@@ -1,6 +1,7 @@
 import io
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
+from chainer.core.config.configuration import GlobalConfig, LocalConfig, declare, using_config
+from chainer.core.config.entries import ConfigEntry, declared
 
 DEFAULTS = {
     "_will_recompute": False,
@@ -84,6 +86,61 @@ class TestEntries:
             with pytest.raises(ValueError, match=f"config.{name} must be 'always'.* got True"):
                 setattr(config, name, True)
         assert getattr(chainer.config, name) == DEFAULTS[name]
+
+    @pytest.mark.parametrize(
+        ("name", "value", "accepted"),
+        [
+            ("dtype", "float23", "a data type of NumPy, such as 'float32', or chainer.mixed16"),
+            ("dtype", "f4,(", "a data type of NumPy, such as 'float32', or chainer.mixed16"),
+            ("dtype", "mixed16", "a data type of NumPy, such as 'float32', or chainer.mixed16"),
+            ("compute_mode", "cudnn_fats", "'cudnn_fast' or None"),
+            ("kernels", 5, "tuple of str, or str"),
+            ("kernels", ("ideep", 5), "tuple of str, or str"),
+            ("schedule_func", 5, "callable or None"),
+            ("autotune", [], "bool"),
+            ("cudnn_deterministic", np.array([True, False]), "bool"),
+            ("use_cudnn", np.array([1, 2]), "'always', 'auto' or 'never'"),
+            ("blas_threads", 0, "a positive int, 'auto' or None"),
+        ],
+    )
+    def test_what_is_not_accepted(self, name, value, accepted):
+        text = re.escape(f"config.{name} must be {accepted}, got {value!r}")
+        with using_config("user_before", 1):
+            for config in (chainer.config, chainer.global_config):
+                with pytest.raises(ValueError, match=text):
+                    setattr(config, name, value)
+            with pytest.raises(ValueError, match=text), using_config(name, value):
+                pass
+        assert getattr(chainer.config, name) == DEFAULTS[name]
+        with using_config("train", False), using_config("use_ideep", "auto"):
+            assert not chainer.config.train
+
+    @pytest.mark.parametrize(
+        "value", ["float16", np.float64, np.dtype("f"), float, chainer.mixed16]
+    )
+    def test_dtypes(self, value):
+        with using_config("dtype", value):
+            assert chainer.get_dtype() == (np.float16 if value is chainer.mixed16 else value)
+
+    def test_entry_of_a_plugin(self):
+        name = "user_of_this_test"
+        declare(ConfigEntry(name, 0.5, accepted="a number up to 1", accepts=lambda rate: rate <= 1))
+        try:
+            for value in (2, "much", np.array([0, 1])):
+                text = re.escape(f"config.{name} must be a number up to 1, got {value!r}")
+                with pytest.raises(ValueError, match=text):
+                    setattr(chainer.config, name, value)
+            with using_config(name, 0.25):
+                assert chainer.config.user_of_this_test == 0.25
+            with pytest.raises(ValueError, match="must be an odd number, got 2"):
+                declare(
+                    ConfigEntry(name, 2, accepted="an odd number", accepts=lambda value: value % 2)
+                )
+        finally:
+            del declared[name]
+            delattr(GlobalConfig, name)
+            delattr(LocalConfig, name)
+            delattr(chainer.global_config, name)
 
     def test_user_entries(self):
         chainer.config.user_value = 3

@@ -117,7 +117,7 @@ def test_order_of_folders(tmp_path, names) -> None:
 
 
 def test_bad_value() -> None:
-    with pytest.raises(TypeError, match=r"config\.enable_plugins must be names of plugins, got 3"):
+    with pytest.raises(ValueError, match=r"enable_plugins must be tuple of str, or str, got 3"):
         chainer.config.enable_plugins = 3
 
 

@@ -988,8 +988,8 @@ row(
 row(
     *(
         "configured_dtype_without_such_a_name",
-        TypeError,
-        "chainer.config.dtype must be a data type",
+        ValueError,
+        "config.dtype must be a data type of NumPy, .* or chainer.mixed16, got 'float23'",
     ),
     lambda out: use_dtype("float23"),
 )

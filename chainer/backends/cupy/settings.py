@@ -7,7 +7,7 @@ module must not import CuPy.
 from __future__ import annotations
 
 from chainer.core.config.configuration import declare
-from chainer.core.config.entries import SWITCH_VALUES, ConfigEntry, parse_flag, switch
+from chainer.core.config.entries import SWITCH_VALUES, ConfigEntry, is_flag, parse_flag, switch
 
 
 def declare_entries() -> None:
@@ -31,6 +31,7 @@ def declare_entries() -> None:
         ConfigEntry(
             "cudnn_deterministic",
             False,
+            accepts=is_flag,
             selects_kernels=True,
             deterministic=True,
             about="Whether all kernels must give the same bits in every run. They may be slower.",
@@ -38,6 +39,7 @@ def declare_entries() -> None:
         ConfigEntry(
             "autotune",
             False,
+            accepts=is_flag,
             selects_kernels=True,
             about="Whether cuDNN times several algorithms for each shape of a convolution at its "
             "first call, and keeps the fastest.",

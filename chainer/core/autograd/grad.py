@@ -280,12 +280,34 @@ def _paths_between(
     outputs may have to be retained.
     """
     paths: dict[FunctionNode, Indexes] = {}
-    # Functions, and their outputs that lead to the outputs of the program.
-    reached: dict[FunctionNode, list[VariableNode]] = {}
     for node in (*outputs, *targets):
         function = node._creator_node
         if function is not None:
             paths[function] = ()
+    reached = _reached_functions(outputs, targets)
+    reachable = set(targets)
+    for function in sorted(reached, key=lambda f: reached[f][0]._rank):
+        inputs = function.inputs or ()
+        indexes = tuple([i for i, x in enumerate(inputs) if x in reachable])
+        if function in paths:
+            paths[function] = indexes
+        if any([not inputs[i]._marks & NO_GRADIENT for i in indexes]):
+            paths[function] = indexes
+            reachable.update(reached[function])
+            # The other outputs as well, as in release 7: one of them may be unchained.
+            several = function._several_outputs
+            reachable.update([y for r in several if (y := r()) is not None])
+    return paths
+
+
+def _reached_functions(
+    outputs: Sequence[VariableNode], targets: set[VariableNode]
+) -> dict[FunctionNode, list[VariableNode]]:
+    """Returns the functions that may depend on targets, with those of their outputs that count.
+
+    An output counts if it is a target, or if outputs of the program were computed from it.
+    """
+    reached: dict[FunctionNode, list[VariableNode]] = {}
     # A node of a lower rank than all targets does not depend on them.
     lowest = min([node._rank for node in targets], default=0)
     pending = list(outputs)
@@ -305,18 +327,4 @@ def _paths_between(
         function = node._creator_node
         if function is not None:
             reached.setdefault(function, []).append(node)
-    reachable = set(targets)
-    for function in sorted(reached, key=lambda f: reached[f][0]._rank):
-        inputs = function.inputs or ()
-        indexes = tuple([i for i, x in enumerate(inputs) if x in reachable])
-        if function in paths:
-            paths[function] = indexes
-        for i in indexes:
-            if not inputs[i]._marks & NO_GRADIENT:
-                paths[function] = indexes
-                reachable.update(reached[function])
-                # The other outputs as well, as in release 7: one of them may be unchained.
-                several = function._several_outputs
-                reachable.update([y for r in several if (y := r()) is not None])
-                break
-    return paths
+    return reached

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -46,6 +46,18 @@ class ConfigEntry:
         about: Effect of the entry, in one or two sentences. The reference shows this text.
         accepted: The accepted values in words; by default :attr:`choices` or the type of
             :attr:`default`.
+        accepts: Function that returns whether a value is accepted, for entries whose values
+            :attr:`choices` cannot list. Others are refused at the assignment, in the words of
+            :attr:`accepted`.
+
+    A plugin declares its own entries with ``chainer.configuration.declare(entry)``.
+
+    Example:
+        >>> from chainer.configuration import ConfigEntry
+        >>> rate = ConfigEntry('rate', 0.5, accepted='a number up to 1', accepts=lambda x: x <= 1)
+        >>> rate.check(2)
+        Traceback (most recent call last):
+        ValueError: config.rate must be a number up to 1, got 2
     """
 
     name: str
@@ -59,6 +71,7 @@ class ConfigEntry:
     apply: Callable[[Any], None] | None = None
     about: str = ""
     accepted: str = ""
+    accepts: Callable[[Any], bool] | None = None
 
     def accepted_values(self) -> str:
         """Returns the accepted values in words, such as ``"'always', 'auto' or 'never'"``."""
@@ -85,10 +98,10 @@ class ConfigEntry:
         Args:
             value: The value.
         """
+        if not self._accepts(value):
+            raise ValueError(f"config.{self.name} must be {self.accepted_values()}, got {value!r}")
         if self.apply is not None:
             self.apply(value)
-        if self.choices and value not in self.choices:
-            raise ValueError(f"config.{self.name} must be {one_of(self.choices)}, got {value!r}")
         if isinstance(value, str) and isinstance(self.default, bool) and not self.choices:
             warn_once(
                 "text as a truth value",
@@ -97,6 +110,15 @@ class ConfigEntry:
                 "counts as True: write True or False",
                 stacklevel=4,
             )
+
+    def _accepts(self, value: object) -> bool:
+        try:
+            if self.choices:
+                return value in self.choices
+            return self.accepts is None or bool(self.accepts(value))
+        except (TypeError, ValueError):
+            # A comparison with a value of another type, such as an array.
+            return False
 
 
 def one_of(choices: tuple[Any, ...]) -> str:
@@ -170,6 +192,44 @@ def parse_names(variable: str, text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
+def is_dtype(value: Any) -> bool:
+    """Returns whether a value names a data type of NumPy, or is :data:`chainer.mixed16`.
+
+    Args:
+        value: The value.
+    """
+    if value is mixed16:
+        return True
+    try:
+        numpy.dtype(value)
+    except (TypeError, ValueError, SyntaxError):  # the last for some texts with commas
+        return False
+    return True
+
+
+def are_names(value: Any) -> bool:
+    """Returns whether a value is a name, or a tuple or list of names.
+
+    Args:
+        value: The value.
+    """
+    if isinstance(value, str):
+        return True
+    if not isinstance(value, (tuple, list)):
+        return False
+    return all(isinstance(name, str) for name in cast("Sequence[object]", value))
+
+
+def is_flag(value: Any) -> bool:
+    """Returns whether a value can be part of a :class:`KernelPolicy` as true or false.
+
+    Args:
+        value: The value.
+    """
+    # An array or a list has no hash value. Texts are warned of.
+    return value is None or isinstance(value, (int, str, numpy.bool_))
+
+
 def _parse_cast_inputs(variable: str, text: str) -> bool:
     value = parse_flag(variable, text)
     cast_request.make(value)
@@ -226,7 +286,7 @@ CORE_ENTRIES = (
     ConfigEntry(
         "compute_mode",
         None,
-        accepted="'cudnn_fast' or None",
+        choices=("cudnn_fast", None),
         about="'cudnn_fast': convolutions that are made then hold their weights with the channels "
         "last, as cuDNN likes them.",
     ),
@@ -243,7 +303,8 @@ CORE_ENTRIES = (
         numpy.dtype("float32"),
         variable="CHAINER_DTYPE",
         parse=parse_dtype,
-        accepted="float16, float32, float64 or chainer.mixed16",
+        accepted="a data type of NumPy, such as 'float32', or chainer.mixed16",
+        accepts=is_dtype,
         about="Data type of parameters, of initial values and of data sets that Chainer reads.",
     ),
     ConfigEntry(
@@ -290,6 +351,7 @@ CORE_ENTRIES = (
         parse=parse_names,
         selects_kernels=True,
         accepted="tuple of str, or str",
+        accepts=are_names,
         about="Names of the kernel providers that are preferred, the most preferred first.",
     ),
     ConfigEntry(
@@ -304,6 +366,7 @@ CORE_ENTRIES = (
         "schedule_func",
         None,
         accepted="callable or None",
+        accepts=lambda value: value is None or callable(value),
         about="The schedule of the static chain that runs at the moment. Set by Chainer.",
     ),
     ConfigEntry(

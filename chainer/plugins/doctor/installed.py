@@ -31,8 +31,14 @@ from chainer.core.registry.requirements import describe_error
 from chainer.core.version import __version__
 from chainer.plugins import environment
 from chainer.plugins.discovery import GROUP, normalize
-from chainer.plugins.errors import IncompatiblePluginError, PluginError, UnknownHookError
+from chainer.plugins.errors import (
+    IncompatiblePluginError,
+    PluginError,
+    SharedModuleError,
+    UnknownHookError,
+)
 from chainer.plugins.kernel_settings import setting
+from chainer.plugins.module_names import imported_file, own_file
 from chainer.plugins.records import PluginRecord
 
 #: Two names with this similarity (0 to 1) or more count as one name, misspelled.
@@ -278,6 +284,7 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         report.add(Finding("ok", "loaded", text))
         try:
             _examine_copies(record, report)
+            _examine_module(record, report)
             _examine_entries(record, report)
         except KeyboardInterrupt:
             raise
@@ -310,6 +317,8 @@ def _failure(record: PluginRecord, error: BaseException) -> Finding:
             "is not a hook must not begin with 'chainer_'"
         )
         return Finding("error", "unknown_hook", str(error), advice)
+    if isinstance(error, SharedModuleError):
+        return Finding("error", "shared_module", str(error))
     if isinstance(error, PluginError) and record.plugin is None and record.seconds is None:
         advice = (
             'write it as name = "package.module" in [project.entry-points.chainer], install again'
@@ -385,6 +394,20 @@ def _examine_copies(record: PluginRecord, report: Report) -> None:
         folder = copy.locate_file("")
         text = f"another copy, {record.distribution} {copy.version} in {folder}, is hidden by it"
         report.add(Finding("note", "hidden_copy", text, "uninstall the one you do not use"))
+
+
+def _examine_module(record: PluginRecord, report: Report) -> None:
+    """Tells if the module comes from a folder before the one where the plugin is installed."""
+    expected = own_file(record)
+    file = imported_file(record.target.partition(":")[0], sys.path)
+    if expected is not None and file is not None and not _are_same(expected, file):
+        text = f"its module was imported from {file}, and not from {expected}"
+        advice = "rename or remove that file, unless this is what you want"
+        report.add(Finding("note", "hidden_module", text, advice))
+
+
+def _are_same(first: str, second: str) -> bool:
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _how_to_enable(record: PluginRecord) -> str:

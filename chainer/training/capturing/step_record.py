@@ -26,9 +26,10 @@ from chainer.training.capturing.state import (
 )
 from chainer.training.capturing.structure import Structure, flatten, leaves_of, unflatten
 from chainer.training.capturing.substitution import Substitution
-from chainer.training.optimizers.interruptions import HeldSignals, remember, tell
+from chainer.training.optimizers.half_updates import remember, tell
 from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.optimizers.recorded_scalars import RecordedScalars
+from chainer.training.optimizers.updates import HeldSignals
 
 
 class CapturedVariable(Variable):

@@ -22,11 +22,11 @@ from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.training.optimizers.changes import Watched, optimizer_changes
+from chainer.training.optimizers.half_updates import forget, remember, tell
 from chainer.training.optimizers.hook_registry import HookRegistry
 from chainer.training.optimizers.hook_registry import _Hookable as _Hookable
 from chainer.training.optimizers.hooks.grouping import call_hook_for_params
 from chainer.training.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.optimizers.interruptions import HeldSignals, forget, remember, tell
 from chainer.training.optimizers.loaded_state import check_optimizer
 from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
@@ -36,7 +36,7 @@ from chainer.training.optimizers.loss_scaling import (
 )
 from chainer.training.optimizers.misuse_checks import UpdateChecks
 from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
-from chainer.training.optimizers.updates import Updates
+from chainer.training.optimizers.updates import HeldSignals, Updates
 
 if TYPE_CHECKING:
     from chainer.core.typing import DTypeLike

@@ -14,7 +14,8 @@ parameters, update by themselves in their place.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import _signal
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -25,6 +26,7 @@ from chainer.core.arrays.kernel_selection import KernelSelector
 from chainer.core.autograd.laid_out import LAYOUTS
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.typing import Array
+from chainer.core.utils.termination import deferred
 from chainer.training.optimizers.loss_scaling import remove_loss_scale
 from chainer.training.optimizers.recorded_scalars import active
 
@@ -37,6 +39,54 @@ _ndarray = numpy.ndarray
 #: Methods of a rule that make up an update. A class that overrides one of them is not grouped, and
 #: neither is an object on which a program replaces one, as mocks do.
 STEPS = ("update", "update_core", "update_core_cpu", "update_core_gpu")
+
+
+class HeldSignals:
+    """Holds Ctrl-C and SIGTERM back while parameters are updated, so that no update is half done.
+
+    Only the handlers that Python calls are replaced, not the signal mask: other threads could get
+    the signal. A second Ctrl-C is not held back: a hook may take long.
+    """
+
+    _received: tuple[int, Any] | None = None
+    _previous: Any = None
+
+    def hold(self) -> Callable[[int, Any], Any] | None:
+        """Replaces the handler and returns it; None where there is nothing to hold back."""
+        # The C functions: those of the module signal take as long as a small update.
+        previous: Any = _signal.getsignal(_signal.SIGINT)
+        if not callable(previous):
+            return None  # ignored, or left to the system
+        self._previous = previous
+        try:
+            _signal.signal(_signal.SIGINT, self)
+        except ValueError:  # handlers run in the main thread only, so this one is not interrupted
+            return None
+        deferred.depth += 1
+        return previous
+
+    def release(self, previous: Callable[[int, Any], Any] | None) -> None:
+        """Puts the handler back, and calls it if the signal has come.
+
+        Args:
+            previous: Result of :meth:`hold`.
+        """
+        if previous is None:
+            return
+        deferred.depth -= 1
+        _signal.signal(_signal.SIGINT, previous)
+        try:
+            if self._received is not None:
+                previous(*self._received)
+        finally:
+            if deferred.status is not None:
+                deferred.exit()
+
+    def __call__(self, number: int, frame: Any) -> None:
+        """Handles Ctrl-C: the first one waits."""
+        if self._received is not None:
+            self._previous(number, frame)
+        self._received = number, frame
 
 
 class Plan:

@@ -15,7 +15,7 @@ from chainer.training import optimizers
 
 #: Limits for two parameters. A review counted 105 calls in 18 files before updates were declared.
 MOST_CALLS = 55
-MOST_FILES = 10
+MOST_FILES = 9
 
 
 def count(name):

@@ -158,6 +158,8 @@ def update_and_stop(number, dtypes):
         nonlocal count
         if not frame.f_globals.get("__name__", "").startswith("chainer.training.optimizers.upd"):
             return trace
+        if frame.f_code.co_qualname.startswith("HeldSignals."):
+            return None  # a signal comes to its handler, and cannot end its methods
         frame.f_trace_opcodes = True
         if event == "opcode":
             count += 1

@@ -1,20 +1,14 @@
-"""Updates that end midway: signals wait for their end, and an optimizer remembers what is left.
+"""Updates that end midway: an optimizer remembers what is left.
 
 An update changes arrays in place. A copy of all arrays would take as much memory as the model, so
 an update that an exception ends is not undone: the optimizer tells of it at its next call.
 """
 
-# Rules and parameters keep for this package what a call for each would take as long as an update.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
-import _signal
 import warnings
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
-
-from chainer.core.utils.termination import deferred
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -25,54 +19,6 @@ _ATTRIBUTE = "_half_update"
 
 #: Parameters that a warning names.
 _NAMED = 3
-
-
-class HeldSignals:
-    """Holds Ctrl-C and SIGTERM back while parameters are updated, so that no update is half done.
-
-    Only the handlers that Python calls are replaced, not the signal mask: other threads could get
-    the signal. A second Ctrl-C is not held back: a hook may take long.
-    """
-
-    _received: tuple[int, Any] | None = None
-    _previous: Any = None
-
-    def hold(self) -> Callable[[int, Any], Any] | None:
-        """Replaces the handler and returns it; None where there is nothing to hold back."""
-        # The C functions: those of the module signal take as long as a small update.
-        previous: Any = _signal.getsignal(_signal.SIGINT)
-        if not callable(previous):
-            return None  # ignored, or left to the system
-        self._previous = previous
-        try:
-            _signal.signal(_signal.SIGINT, self)
-        except ValueError:  # handlers run in the main thread only, so this one is not interrupted
-            return None
-        deferred.depth += 1
-        return previous
-
-    def release(self, previous: Callable[[int, Any], Any] | None) -> None:
-        """Puts the handler back, and calls it if the signal has come.
-
-        Args:
-            previous: Result of :meth:`hold`.
-        """
-        if previous is None:
-            return
-        deferred.depth -= 1
-        _signal.signal(_signal.SIGINT, previous)
-        try:
-            if self._received is not None:
-                previous(*self._received)
-        finally:
-            if deferred.status is not None:
-                deferred.exit()
-
-    def __call__(self, number: int, frame: Any) -> None:
-        """Handles Ctrl-C: the first one waits."""
-        if self._received is not None:
-            self._previous(number, frame)
-        self._received = number, frame
 
 
 def remember(optimizer: Optimizer, unfinished: Iterable[Parameter], error: BaseException) -> None:
