@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from chainermn.launching.control import VARIABLE, ControlServer, End
+from chainermn.launching.control import SILENT_SECONDS, VARIABLE, ControlServer, End
 from chainermn.launching.finding import Launcher, find_launcher
 from chainermn.launching.shared_memory import SharedMemory
 
@@ -205,6 +205,11 @@ class Job:
             _say(f"{where} ended first, by {first.text}")
         elif first.kind == "early":
             _say(f"{where} ended with status 0 while others wait for it: {first.text}")
+        elif first.kind == "silent":
+            _say(
+                f"{where} did not answer for {SILENT_SECONDS} seconds: the host {first.host} is "
+                "down, or the network to it is cut"
+            )
         else:
             _say(
                 f"{where} ended without telling why: it was killed (by SIGKILL, or for "
