@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--array-api-tests",
         metavar="D",
-        help="folder with the test suite of the array API standard, for backends that claim it",
+        help="folder with the test suite of the array API standard, for backends that follow it",
     )
     parser.add_argument(
         "--only", metavar="EXPRESSION", help="only these tests, as pytest's option -k"

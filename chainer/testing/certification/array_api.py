@@ -34,7 +34,7 @@ def command(subject: str) -> str:
     )
 
 
-def claims_the_standard(device: Device) -> bool:
+def follows_the_standard(device: Device) -> bool:
     """Returns whether the namespace of a backend has the inspection functions of the standard.
 
     Args:

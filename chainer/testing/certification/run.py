@@ -55,7 +55,7 @@ def certify(
         opinfo: A Python that has PyTorch. Functions are then compared with PyTorch's on the samples
             of its OpInfo.
         array_api_tests: Folder with the test suite of the array API standard, which then runs on
-            backends that claim the standard.
+            backends that follow the standard.
         limits: Limits of processes and time.
         progress: Is called with each result.
 
@@ -85,7 +85,7 @@ def certify(
                 title = f"OpInfo: {part.title}"
                 found = isolation.run(title, arguments, limits, progress, {FOLDER: str(samples)})
                 certificate.results += found.results
-            if array_api_tests is not None and _claims_the_standard(part):
+            if array_api_tests is not None and _follows_the_standard(part):
                 suite = Path(array_api_tests)
                 found = _run_array_api(part, suite, chosen, limits, progress, certificate)
                 certificate.results += found
@@ -98,8 +98,8 @@ def certify(
 _ON_ARRAYS = ("backend", "kernels")
 
 
-def _claims_the_standard(part: Part) -> bool:
-    return part.kind == "backend" and array_api.claims_the_standard(get_device(part.device))
+def _follows_the_standard(part: Part) -> bool:
+    return part.kind == "backend" and array_api.follows_the_standard(get_device(part.device))
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def _say_what_did_not_run(
     if opinfo is None and any(part.kind in _ON_ARRAYS for part in parts):
         command = f"chainer certify {certificate.subject} --opinfo PYTHON"
         certificate.not_run["PyTorch's OpInfo"] = f"{command} (a Python that has PyTorch)"
-    if array_api_tests is None and any(_claims_the_standard(part) for part in parts):
+    if array_api_tests is None and any(_follows_the_standard(part) for part in parts):
         command = array_api.command(certificate.subject)
         certificate.not_run["test suite of the array API standard"] = command
 

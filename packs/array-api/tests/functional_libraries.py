@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from functools import cached_property
 from typing import Any
 
 import chainer
@@ -39,6 +41,63 @@ class NdonnxBackend(FunctionalArrayBackend):
     host_copy = host_view
 
 
+class SparseBackend(FunctionalArrayBackend):
+    """sparse: arrays in coordinate format."""
+
+    name = "sparse"
+    namespace = "sparse"
+    native_types = ("sparse:COO",)
+
+    def taken(self, flat: Any, numbers: np.ndarray[Any, Any]) -> Any:
+        return self.nx.take(flat, numbers, axis=0)  # its indices are arrays of NumPy
+
+    def host_view(self, native: Any) -> np.ndarray[Any, Any]:
+        return native.todense() if hasattr(native, "todense") else np.asarray(native)
+
+    host_copy = host_view
+
+
+class _MlxNamespace:
+    """MLX by the names of the standard."""
+
+    def __init__(self) -> None:
+        self.library = importlib.import_module("mlx.core")
+        self.bool = self.library.bool_
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self.library, name)
+        if name == "astype":
+            return lambda x, dtype, copy=True: function(x, dtype)
+        if name in ("sum", "prod"):
+            return lambda x, dtype=None, **kwargs: function(
+                x if dtype is None else x.astype(dtype), **kwargs
+            )
+        if name not in ("asarray", "empty", "zeros", "ones", "full", "arange", "linspace", "eye"):
+            return function
+        # Arrays of MLX are in memory that the processor and the GPU share: they have no device.
+        return lambda *args, device=None, **kwargs: function(*args, **kwargs)
+
+
+class MlxBackend(FunctionalArrayBackend):
+    """MLX: lazy arrays in memory that the processor and the GPU share."""
+
+    name = "mlx"
+    namespace = "mlx.core"
+    native_types = ("mlx.core:array",)
+
+    @cached_property
+    def nx(self) -> Any:
+        return _MlxNamespace()
+
+    def index_of(self, native: Any) -> int:
+        return 0
+
+    def host_view(self, native: Any) -> np.ndarray[Any, Any]:
+        return np.array(native)
+
+    host_copy = host_view
+
+
 class ImmutableBackend(FunctionalArrayBackend):
     """array-api-strict, whose arrays are not written to: it shows that nothing needs it."""
 
@@ -55,7 +114,7 @@ class Pack:
 
     @staticmethod
     def chainer_backends(registry: Any) -> None:
-        for cls in (DaskBackend, NdonnxBackend, ImmutableBackend):
+        for cls in (DaskBackend, NdonnxBackend, SparseBackend, MlxBackend, ImmutableBackend):
             registry.register(cls.name, cls())
 
 
