@@ -102,6 +102,13 @@ _BY_NAME = frozenset((numpy.maximum, numpy.minimum))
 _KINDS = frozenset(("UFUNC", "OUT", "ASSIGN", "WRITE", "WHOLE"))
 
 
+#: What numbers and structures that no step has lead to. Memory of any size may be declared.
+_DAMAGE = (
+    *(ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError),
+    *(SyntaxError, TypeError, ValueError),
+)
+
+
 class StepFileError(ValueError):
     """A file is not one of a captured step, or it needs what is not here."""
 
@@ -140,7 +147,7 @@ def load(path, kernels=None):
         return Step(header, memory, random, kernels)
     except StepFileError as error:
         raise StepFileError(f"{path}: {error}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise StepFileError(f"{path}: the file is damaged ({error!r})") from error
 
 
