@@ -231,9 +231,7 @@ class Program:
         Raises:
             NotRecordableError: If there is no such form, which is the default.
         """
-        raise NotRecordableError(
-            "its backend has no form of programs for files; only NumPy's has one"
-        )
+        raise NotRecordableError("its backend has no form of programs for files")
 
     def memory_of(self, array: Array) -> tuple[object, HostArray]:
         """Returns what holds the values of an array, and the values, for the file of a step.

@@ -192,7 +192,7 @@ class JaxBackend(FunctionalArrayBackend):
             ) from error
 
         def call(arrays: Sequence[Any], numbers: Sequence[float]) -> list[Any]:
-            packed = pack(numbers)
+            packed = pack(list(numbers))
             values = packed if isinstance(packed, list) else [packed]
             return [numpy.asarray(y) for y in program(*arrays, *values)]
 
