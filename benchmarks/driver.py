@@ -89,8 +89,9 @@ class Result:
     threads: int = 1
     base: str = "ours"
     budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
-    mean_budgets: dict[str, float] = field(default_factory=dict)
+    mean_budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
     row_budgets: list[tuple[str, str, float]] = field(default_factory=list)
+    best_budgets: dict[str, dict[str, float]] = field(default_factory=dict)
     compares_frameworks: bool = False
     peers: list[str] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)
@@ -176,6 +177,7 @@ def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | Non
     result.mean_budgets.update(loaded["mean_budgets"])
     if peer.framework == "chainer":
         result.row_budgets = [tuple(budget) for budget in loaded["row_budgets"]]
+        result.best_budgets = loaded["best_budgets"]
         result.compares_frameworks = loaded["compares_frameworks"]
     return loaded
 

@@ -7,7 +7,7 @@ Each request and each reply is one line of JSON. Requests are ``{"do": NAME, ...
 
     describe  ``packages``: names. Replies ``versions`` of Python and of those (null: missing).
     load      ``program``: path, ``ideep``: bool. Replies title, unit, scale, per_call, measured,
-              budgets, mean_budgets, row_budgets, base and cases (names).
+              budgets, mean_budgets, row_budgets, best_budgets, base and cases (names).
     setup     ``case``: name. Replies seconds of one call (null if it measures by itself) and result
               (floats to compare, or null); or ``missing``: the reason.
     run       ``calls``: number. Replies ``phases``: name -> seconds per call, or what was measured.
@@ -75,6 +75,7 @@ class Worker:
             "budgets": getattr(module, "BUDGETS", {}),
             "mean_budgets": getattr(module, "MEAN_BUDGETS", {}),
             "row_budgets": getattr(module, "ROW_BUDGETS", []),
+            "best_budgets": getattr(module, "BEST_BUDGETS", {}),
             "base": getattr(module, "BASE", "ours"),
             "compares_frameworks": getattr(module, "COMPARES_FRAMEWORKS", False),
             "cases": list(self.cases),

@@ -7,30 +7,24 @@ import numpy as np
 import onnx_chainer
 import onnx_files
 
-import bench_case
 from bench_case import Case
 
 UNIT = "ms"
-PEERS = ["ours", "ours-ideep", "torch", "onnxruntime"]
+BASE = "ours-fast"
+PEERS = ["ours", "ours-fast", "torch", "onnxruntime"]
 THREADS = [1]
-_CAPTURED = ("ResNet-50, captured", "GPT-2 size, captured")
-BUDGETS = {
-    "ours-ideep/onnxruntime": dict.fromkeys(_CAPTURED, 1.5),
-    "ours-ideep/torch": dict.fromkeys(_CAPTURED, 1.0),
+BEST_BUDGETS = {
+    "onnxruntime": dict.fromkeys(onnx_files.MODELS, 1.5),
+    "torch": dict.fromkeys(onnx_files.MODELS, 1.0),
 }
 
 #: Calls until a step is recorded, compared with the step as written, and in use.
 _CALLS_TO_CAPTURE = 5
 
-if bench_case.USE_IDEEP:
-    chainer.global_config.use_ideep = "auto"
-
 
 def case(make, sample, captures):
     def prepare():
         model = onnx_chainer.load(make())
-        if bench_case.USE_IDEEP:
-            model.to_device("@intel64")
         x = sample()
 
         def forward(x):

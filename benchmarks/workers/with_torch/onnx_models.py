@@ -88,8 +88,4 @@ MODELS = {
     "GPT-2 size": (Decoder, lambda: integers(50257, 1, 64)),
 }
 
-CASES = {
-    name + how: case(make, sample)
-    for name, (make, sample) in MODELS.items()
-    for how in ("", ", captured")
-}
+CASES = {name: case(make, sample) for name, (make, sample) in MODELS.items()}

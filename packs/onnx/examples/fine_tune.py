@@ -88,7 +88,11 @@ def write_resnet18(path, width=64, classes=1000, size=32, seed=0):
 
 
 def write_torchvision_resnet18(path, size=32):
-    """Writes torchvision's ResNet-18 with random weights; raises ImportError without it."""
+    """Writes torchvision's ResNet-18 with random weights, and returns it.
+
+    Raises:
+        ImportError: torchvision is not installed.
+    """
     import torch
     import torchvision
 
@@ -108,6 +112,7 @@ def write_torchvision_resnet18(path, size=32):
         do_constant_folding=False,
         dynamo=False,
     )
+    return model
 
 
 def without_head(proto):

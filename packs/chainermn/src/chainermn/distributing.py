@@ -66,6 +66,7 @@ def distribute(
 
     Raises:
         TypeError: If an iterator has no ``dataset`` that can be replaced.
+        ValueError: If ``shard`` is given and the updater captures its updates.
 
     Example:
         In every process; the rest of the script is that of one process:
@@ -83,6 +84,12 @@ def distribute(
         2
     """
     updater = trainer.updater
+    if shard is not None and getattr(updater, "_capture", False):
+        raise ValueError(
+            f"distribute(shard={shard!r}) needs StandardUpdater(capture=False): a captured update "
+            "repeats operations on arrays only, and would not send the layers and gradients. Leave "
+            "out capture, or leave out shard"
+        )
     for name, optimizer in updater.get_all_optimizers().items():
         if not isinstance(optimizer, MultiNodeOptimizer):
             if shard is None:
