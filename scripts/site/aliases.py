@@ -109,6 +109,9 @@ PAGES: dict[str, tuple[str, ...]] = {
     "recipes/web-service.md": ("deploy", "serve a model"),
 }
 
+#: This page has all names of PyTorch and Keras, and would come first for each of them.
+_EVERY_NAME = "guide/coming-from-pytorch.md"
+
 #: How texts of the table of foreign names abbreviate modules.
 _SHORT = {"F": "chainer.functions", "L": "chainer.links"}
 _OURS = re.compile(r"\b([A-Za-z_][\w.]*\.\w+)")
@@ -163,7 +166,11 @@ def pages() -> dict[str, tuple[str, ...]]:
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Gives a page its words before the search reads it."""
-    words = pages().get(page.file.src_uri)
+    path = page.file.src_uri
+    words = pages().get(path)
     if words:
         page.meta["tags"] = [*page.meta.get("tags", ()), *words]
+    if path in PAGES and path != _EVERY_NAME:
+        # As much as pages of the reference: their words are those of whole subjects.
+        page.meta.setdefault("search", {}).setdefault("boost", 2)
     return markdown
