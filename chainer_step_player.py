@@ -102,6 +102,13 @@ _BY_NAME = frozenset((numpy.maximum, numpy.minimum))
 _KINDS = frozenset(("UFUNC", "OUT", "ASSIGN", "WRITE", "WHOLE"))
 
 
+#: What numbers and structures that no step has lead to. Memory of any size may be declared.
+_DAMAGE = (
+    *(ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError),
+    *(SyntaxError, TypeError, ValueError),
+)
+
+
 class StepFileError(ValueError):
     """A file is not one of a captured step, or it needs what is not here."""
 
@@ -140,7 +147,7 @@ def load(path, kernels=None):
         return Step(header, memory, random, kernels)
     except StepFileError as error:
         raise StepFileError(f"{path}: {error}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise StepFileError(f"{path}: the file is damaged ({error!r})") from error
 
 
@@ -297,7 +304,12 @@ class Step:
         self.hyperparameters = dict(header["hyperparameters"])
         self.states = {name: self.array(place) for name, place in header["states"].items()}
         self.reported, self.gradients = {}, {}
-        self._programs = [_Program(self, p, self._random, kernels) for p in header["programs"]]
+        self._programs = [
+            _Exported(self, p, kernels)
+            if "backend" in p
+            else _Program(self, p, self._random, kernels)
+            for p in header["programs"]
+        ]
         self._known = {json.dumps(p.signature): p for p in self._programs}
 
     def array(self, place):
@@ -440,12 +452,7 @@ class _Program:
         data = self._data
         for key, increase in data["counters"]:
             step.counters[key] += increase
-        for target, value in zip(self._inputs, [*found, *self._carried], strict=True):
-            numpy.copyto(target, value)
-        for evaluate, array in self._numbers:
-            array[()] = evaluate()
-        self._calls([evaluate() for evaluate in self._arguments])
-        outputs = iter([array.copy() for array in self._outputs])
+        outputs = iter(self._results([*found, *self._carried]))
         leaves = []
         for i in range(data["results"]):
             if str(i) in data["repeated"]:
@@ -459,6 +466,43 @@ class _Program:
         step.reported = {key: next(outputs) for key, _ in data["reports"]}
         step.gradients = {name: next(outputs) for name in data["gradients"]}
         return leaves
+
+    def _results(self, arguments):
+        """Makes the calls; returns their results."""
+        for target, value in zip(self._inputs, arguments, strict=True):
+            numpy.copyto(target, value)
+        for evaluate, array in self._numbers:
+            array[()] = evaluate()
+        self._calls([evaluate() for evaluate in self._arguments])
+        return [array.copy() for array in self._outputs]
+
+
+class _Exported(_Program):
+    """The program of one signature that a compiler of another library made."""
+
+    def __init__(self, step, data, kernels):
+        if kernels is None:
+            raise StepFileError(
+                f"the step is a program of the backend {data['backend']!r}, not calls of NumPy; "
+                "load it by chainer.load_step()"
+            )
+        self._data = data
+        self.signature, self.result = data["signature"], data["result"]
+        self._carried = [step.array(place) for place in data["carried"]]
+        self._stored = [None if place is None else step.array(place) for place in data["stored"]]
+        self._constants = {int(i): step.array(place) for i, place in data["constants"].items()}
+        self._numbers = [step.number(formula) for formula in data["numbers"]]
+        self._read = [step.array(place) for place in data["read"]]
+        self._written = [step.array(place) for place in data["written"]]
+        self._call = kernels.program(data["backend"], step.array(data["program"]).tobytes())
+
+    def _results(self, arguments):
+        numbers = [evaluate() for evaluate in self._numbers]
+        found = self._call([*self._read, *arguments], numbers)
+        count = len(found) - len(self._written)
+        for target, value in zip(self._written, found[count:], strict=True):
+            numpy.copyto(target, value)
+        return list(found[:count])
 
 
 class _Source:

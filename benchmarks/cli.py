@@ -54,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     results: list[Result] = []
     for name in options.benchmarks or available:
         # Who names an earlier state wants to see that one, and not to wait for all others.
-        columns = ["ours", "before"] if options.before else default_peers(options.programs, name)
+        columns = ["ours", "before"]
+        if not options.before:
+            columns = default_peers(options.programs, name, options.quick)
         peers = [
             find_peer(peer, options.ours, options.folder, options.before)
             for peer in options.peers or columns
@@ -109,9 +111,10 @@ def uses_processes(programs: Path, name: str) -> bool:
     return bool(_literal(programs, name, "PROCESSES"))
 
 
-def default_peers(programs: Path, name: str) -> list[str]:
+def default_peers(programs: Path, name: str, is_quick: bool = False) -> list[str]:
     """Returns the peers that a benchmark runs with unless told otherwise."""
-    return _literal(programs, name, "PEERS") or DEFAULT_NAMES
+    quick = _literal(programs, name, "QUICK_PEERS") if is_quick else None
+    return quick or _literal(programs, name, "PEERS") or DEFAULT_NAMES
 
 
 def _literal(programs: Path, name: str, constant: str) -> list[Any] | None:

@@ -89,7 +89,7 @@ class Result:
     threads: int = 1
     base: str = "ours"
     budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
-    mean_budgets: dict[str, float] = field(default_factory=dict)
+    mean_budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
     row_budgets: list[tuple[str, str, float]] = field(default_factory=list)
     best_budgets: dict[str, dict[str, float]] = field(default_factory=dict)
     compares_frameworks: bool = False

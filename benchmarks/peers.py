@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
     "chainer": ["chainer", "numpy"],
     "torch": ["torch", "numpy"],
+    "transformers": ["transformers", "torch", "numpy"],
     "jax": ["jax", "optax", "numpy"],
     "numpy": ["numpy"],
     "onnxruntime": ["onnxruntime", "onnx", "numpy"],
@@ -30,6 +31,8 @@ NAMES = [
     "onnxruntime",
     "torch",
     "torch-compile",
+    "transformers",
+    "transformers-bfloat16",
     "jax",
     "upstream",
     "upstream-ideep",
@@ -49,13 +52,14 @@ class Peer:
 
     Attributes:
         name: Heading of the column.
-        framework: ``"chainer"``, ``"torch"``, ``"jax"``, ``"numpy"`` or ``"onnxruntime"``: takes
-            programs of ``with_<framework>``.
+        framework: ``"chainer"``, ``"torch"``, ``"transformers"``, ``"jax"``, ``"numpy"`` or
+            ``"onnxruntime"``: takes programs of ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
         compiles: Whether PyTorch's compiler is to be used.
         accelerates: Whether the one switch, ``chainer.config.accelerate``, is on.
+        dtype: Data type of the weights of transformers; float32 if empty.
         unavailable: Why the peer cannot be run, or ``None``.
     """
 
@@ -67,6 +71,7 @@ class Peer:
     kernels: str | None = None
     compiles: bool = False
     accelerates: bool = False
+    dtype: str = ""
 
     @property
     def packages(self) -> list[str]:
@@ -81,6 +86,8 @@ class Peer:
         environment["CHAINER_KERNELS"] = self.kernels or ""
         environment["CHAINER_ACCELERATE"] = "auto" if self.accelerates else "never"
         environment["CHAINER_BENCH_COMPILE"] = "1" if self.compiles else ""
+        environment["CHAINER_BENCH_DTYPE"] = self.dtype
+        environment["HF_HUB_OFFLINE"] = "1"
         if self.framework in ("jax", "chainer"):
             # XLA takes all processors unless it is told otherwise.
             flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
@@ -129,6 +136,12 @@ def find_peer(
         else:
             found = _in_environment(name, framework, folder / framework)
         return replace(found, compiles=name == "torch-compile")
+    if name in ("transformers", "transformers-bfloat16"):
+        python = _python(folder / "models")
+        command = "python scripts/setup_peers.py --only models"
+        missing = None if python.exists() else f"no environment at {python}; run: {command}"
+        dtype = name.partition("-")[2]
+        return Peer(name, "transformers", str(python), unavailable=missing, dtype=dtype)
     if name in ("upstream", "upstream-ideep"):
         return _in_environment(name, "chainer", folder / "chainer7", name == "upstream-ideep")
     if name == "upstream4":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +48,24 @@ def ratios(result: Result, peer: str, base: str | None = None) -> dict[str, floa
 
     Args:
         result: What a benchmark gave.
-        peer: Name of a peer.
+        peer: Name of a peer, or ``"best"``: the fastest of other frameworks in each row.
         base: Name of another; by default the one that the benchmark compares with.
     """
     base = result.base if base is None else base
     found = {}
     for row in result.rows:
-        value, reference = row.best(peer), row.best(base)
+        value = _best(row) if peer == "best" else row.best(peer)
+        reference = row.best(base)
         if value is not None and reference:
             found[row.label] = value / reference
     return found
+
+
+def _best(row: Row) -> float | None:
+    """Returns the smallest value of the peers that are not states of this project."""
+    others = [name for name in row.samples if not name.startswith(("ours", "before"))]
+    values = [value for name in others if (value := row.best(name)) is not None]
+    return min(values, default=None)
 
 
 def geometric_mean(values: list[float]) -> float:
@@ -129,33 +138,41 @@ def _summary(result: Result, others: list[str]) -> list[str]:
 def _budgets(result: Result) -> list[str]:
     lines = []
     for pair, budget in result.budgets.items():
-        base, peer = _pair(pair)
-        limits = budget if isinstance(budget, dict) else {"": budget}
-        rows: dict[str, dict[str, float]] = {start: {} for start in limits}
-        for label, ratio in ratios(result, peer, base).items():
-            starts = [start for start in limits if label.startswith(start)]
-            if starts:
-                rows[max(starts, key=len)][label] = 1 / ratio
-        for start, found in rows.items():
-            limit = limits[start]
+        base, peer = _pair(pair, result.base)
+        for what, limit, found in _limited(result, base, peer, budget):
             # Two digits, as printed: more cannot be measured here.
             missed = {k: ratio for k, ratio in found.items() if round(ratio, 2) > round(limit, 2)}
-            what = f"each {start!r}" if start else "each other" if len(limits) > 1 else "each"
-            if found:
-                lines.append(
-                    f"   budget: {what} {base}/{peer} <= {limit:.2f}: "
-                    + _verdict(missed, len(found))
-                )
-    for pair, budget in result.mean_budgets.items():
-        base, peer = _pair(pair)
-        found = ratios(result, peer, base)
-        if found:
-            mean = 1 / geometric_mean(list(found.values()))
-            verdict = "met" if mean <= budget else "MISSED"
             lines.append(
-                f"   budget: geometric mean of {base}/{peer} <= {budget:.2f}: {verdict}, {mean:.2f}"
+                f"   budget: {what or 'each'} {base}/{peer} <= {limit:.2f}: "
+                + _verdict(missed, len(found))
+            )
+    for pair, budget in result.mean_budgets.items():
+        base, peer = _pair(pair, result.base)
+        for what, limit, found in _limited(result, base, peer, budget):
+            mean = geometric_mean(list(found.values()))
+            verdict = "met" if mean <= limit else "MISSED"
+            rows = f"{what} " if what else ""
+            lines.append(
+                f"   budget: geometric mean of {rows}{base}/{peer} <= {limit:.2f}: "
+                f"{verdict}, {mean:.2f}"
             )
     return lines + _row_budgets(result) + _best_budgets(result)
+
+
+def _limited(
+    result: Result, base: str, peer: str, budget: float | dict[str, float]
+) -> Iterator[tuple[str, float, dict[str, float]]]:
+    """Yields the name of some rows, their limit, and base / peer of each of them."""
+    limits = budget if isinstance(budget, dict) else {"": budget}
+    rows: dict[str, dict[str, float]] = {start: {} for start in limits}
+    for label, ratio in ratios(result, peer, base).items():
+        starts = [start for start in limits if label.startswith(start)]
+        if starts:
+            rows[max(starts, key=len)][label] = 1 / ratio
+    for start, found in rows.items():
+        what = f"each {start!r}" if start else "each other" if len(limits) > 1 else ""
+        if found:
+            yield what, limits[start], found
 
 
 def _row_budgets(result: Result) -> list[str]:
@@ -198,9 +215,9 @@ def _smallest(rows: list[Row], peers: list[str]) -> tuple[float, str, str] | Non
     return min(found, default=None)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(text: str, default: str) -> tuple[str, str]:
     base, _, peer = text.rpartition("/")
-    return base or "ours", peer
+    return base or default, peer
 
 
 def _verdict(missed: dict[str, float], count: int) -> str:

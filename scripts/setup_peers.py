@@ -13,9 +13,9 @@ among pyenv's versions. Where there is none, this is said, the exit status is st
 benchmarks print "peer not available" for that column. PyTorch, JAX with optax, MLX and tinygrad get
 an environment of their own only where the current interpreter lacks them; CHAINER_BENCH_TORCH may
 hold another requirement than ``torch`` (words are passed to pip as they are). ``models`` (PyTorch
-with transformers and peft, for ``make test-models``), ``vision`` (PyTorch with torchvision and its
-exporter to ONNX, for ``packs/onnx/tests/test_torchvision.py``), ``mlx`` and ``tinygrad`` are made
-only if ``--only`` names them.
+with torchvision, timm, transformers, peft and the exporter to ONNX, for ``make test-models``,
+``benchmarks models`` and ``packs/onnx/tests/test_torchvision.py``), ``mlx`` and ``tinygrad`` are
+made only if ``--only`` names them.
 
 Exit status: 0; 1 when an installation failed.
 """
@@ -61,8 +61,7 @@ PROOFS = {
     "chainer4": "import chainer; assert chainer.__version__ == '4.3.1'",
     "torch": "import torch, numpy",
     "jax": "import jax, optax, numpy",
-    "models": "import torch, transformers, peft, numpy",
-    "vision": "import torch, torchvision, onnx, onnxscript, numpy",
+    "models": "import torch, torchvision, timm, transformers, peft, onnx, onnxscript, numpy",
     "mlx": "import mlx.core, mlx.nn, numpy",
     "tinygrad": "import tinygrad, numpy",
 }
@@ -71,14 +70,14 @@ PROOFS = {
 SHARED = {
     "torch": ("torch",),
     "jax": ("jax", "optax"),
-    "models": ("torch", "transformers", "peft"),
-    "vision": ("torch", "torchvision", "onnx", "onnxscript"),
+    # torchvision by one command with torch, which it is built for. torch.onnx needs the last two.
+    "models": ("torch", "torchvision", "timm", "transformers", "peft", "onnx", "onnxscript"),
     "mlx": ("mlx",),
     "tinygrad": ("tinygrad",),
 }
 
 #: Environments that are made only if they are asked for: no benchmark of the usual run needs them.
-ON_REQUEST = {"models", "vision", "mlx", "tinygrad"}
+ON_REQUEST = {"models", "mlx", "tinygrad"}
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import random
+import signal
 import sys
 import warnings
 import zlib
@@ -37,7 +38,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_configure(config):
-    """Imports CuPy, where it is, before warnings become errors: some are about its own code."""
+    """Makes Ctrl-C work, and imports CuPy before warnings become errors: some are about its code.
+
+    A shell starts programs in the background with Ctrl-C ignored. Tests of Ctrl-C failed there.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if importlib.util.find_spec("cupy") is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,7 +1,9 @@
 """Command line: python -m benchmarks multi_process.
 
 Runs chainermn (with mpi4py alone in the same processes) and PyTorch with Gloo in turn, several
-rounds, one thread for each process, and prints ratios of the smallest times.
+rounds, one thread for each process, and prints ratios of the smallest times. Then it prints how
+much communication is hidden behind backward, how long the stages of a pipeline wait, and the model
+of step times: fitted to 1, 2 and 4 processes, for up to 1,024.
 """
 
 from __future__ import annotations
@@ -15,7 +17,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chainermn import step_time as step_model
+from chainermn.step_time import bubble
+
+from benchmarks.multi_process import overlap, pipelines, scaling
+
+PARTS = ["peers", "overlap", "pipeline", "scaling"]
+#: Numbers of processes to which the model is fitted, and of stages of pipelines.
+FITTED, STAGES = (1, 2, 4), (2, 4)
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -26,22 +34,47 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--torch", metavar="PYTHON", help="interpreter that has PyTorch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--samples", type=int, default=20, help="samples of each round")
+    parser.add_argument("--only", choices=PARTS, action="append", help="one of the parts")
     parser.add_argument("-n", type=int, default=2, help="number of processes (default 2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples here")
     options = parser.parse_args(arguments)
-    alone_words = ["mlp", str(options.samples), "cnn", str(options.samples)]
-    words = ["allreduce", "5", *alone_words, "transformer", str(options.samples)]
+    parts = options.only or PARTS
     samples: dict[str, Any] = {}
     for _ in range(options.rounds):
-        merge(samples, run_chainer(options.n, words), "")
-        merge(samples, run_chainer(1, alone_words), "alone ")
-        if options.torch:
-            merge(samples, run_torch(options.torch, options.n, words), "")
-            merge(samples, run_torch(options.torch, 1, alone_words), "alone ")
+        if "peers" in parts:
+            compare(samples, options.n, str(options.samples), options.torch)
+        if "scaling" in parts:
+            words = ["mlp", str(options.samples), "cnn", str(options.samples)]
+            for n in FITTED:
+                sums = ["allreduce", "3"] if n > 1 else []
+                merge(samples.setdefault(f"{n} processes", {}), run_chainer(n, sums + words), "")
+        if "overlap" in parts:
+            merge(samples, run_chainer(options.n, ["overlap", str(options.samples)]), "")
+    if "pipeline" in parts:
+        # Stages sleep: a few samples are as good as many.
+        for n in STAGES:
+            samples[f"pipeline {n}"] = run_chainer(n, ["pipeline", "3"])["pipeline"]
     if options.json:
         options.json.write_text(json.dumps(samples, indent=1))
-    print(report(samples, options.n))
+    reports = {
+        "peers": lambda: report(samples, options.n),
+        "overlap": lambda: report_overlap(samples["overlap"], options.n),
+        "pipeline": lambda: report_pipelines(samples),
+        "scaling": lambda: report_scaling(samples),
+    }
+    print("\n".join(reports[part]() for part in PARTS if part in parts))
     return 0
+
+
+def compare(samples: dict[str, Any], n: int, count: str, torch: str | None) -> None:
+    """Runs one round with the peers."""
+    alone_words = ["mlp", count, "cnn", count]
+    words = ["allreduce", "5", *alone_words, "transformer", count]
+    merge(samples, run_chainer(n, words), "")
+    merge(samples, run_chainer(1, alone_words), "alone ")
+    if torch:
+        merge(samples, run_torch(torch, n, words), "")
+        merge(samples, run_torch(torch, 1, alone_words), "alone ")
 
 
 def run_chainer(n: int, words: list[str]) -> dict[str, Any]:
@@ -99,10 +132,6 @@ def report(samples: dict[str, Any], n: int) -> str:
             for name in ("mpi4py", "torch")
         ]
         lines.append(f"{size} {' '.join(row)} | {' '.join(ratios)}")
-    network = fitted_network(samples["allreduce"], n)
-    lines.append(
-        f"fitted: latency {1e6 * network.latency:.1f} us, {network.bandwidth / 1e9:.2f} GB/s"
-    )
     for name in ("mlp", "cnn"):
         together, alone = samples[name], samples["alone " + name]
         best = {k: 1e3 * min(v) for k, v in together.items() if isinstance(v, list)}
@@ -112,11 +141,6 @@ def report(samples: dict[str, Any], n: int) -> str:
             lines.append(f"  {kind} {value:.2f} ({one[kind] / value:.2f})")
         if "torch" in best:
             lines.append(f"  torch/ours {best['torch'] / best['plain']:.2f}")
-        step = step_model.Step(
-            one["plain"] / 3e3, 2 * one["plain"] / 3e3, 0, together["parameters"]
-        )
-        predicted = 1e3 * step_model.step_seconds(step, n, network)
-        lines.append(f"  predicted by the model {predicted:.2f}, measured {best['plain']:.2f}")
     best = {kind: 1e3 * min(values) for kind, values in samples["transformer"].items()}
     lines.append(
         f"transformer of 6 layers: step in ms, {n} processes, all sharded or data parallel"
@@ -127,14 +151,57 @@ def report(samples: dict[str, Any], n: int) -> str:
     return "\n".join(lines)
 
 
-def fitted_network(allreduce: dict[str, Any], n: int) -> step_model.Network:
-    """Returns latency and bandwidth from the smallest and the largest sum."""
-    best = {int(size): min(times["ours"]) for size, times in allreduce.items()}
-    rounds = 2 * (n - 1)
-    latency = best[min(best)] / rounds
-    large = 10**7 if 10**7 in best else max(best)
-    bandwidth = rounds * large / n / max(best[large] - rounds * latency, 1e-9)
-    return step_model.Network(latency, bandwidth)
+def report_overlap(seconds: dict[str, list[float]], n: int) -> str:
+    """Returns how much of the communication of gradients is hidden behind backward."""
+    lines = [f"gradients of the transformer, {n} processes: ms in calls of MPI, at once and hidden"]
+    for kind in overlap.KINDS:
+        at_once = 1e3 * min(seconds[f"{kind} at once"])
+        lines.append(f"  {kind} {at_once:.1f}, {100 * overlap.hidden(seconds, kind):.0f} %")
+    return "\n".join(lines)
+
+
+def report_pipelines(samples: dict[str, Any]) -> str:
+    """Returns the part of the time for which stages wait, and micro-batches that are kept."""
+    lines = ["pipelines: waiting measured (predicted), micro-batches kept by the first stage"]
+    lines.append("stages micro-batches " + " ".join(pipelines.ORDERS))
+    for n in STAGES:
+        result = samples[f"pipeline {n}"]
+        for number in pipelines.MICRO_BATCHES:
+            row = [
+                f"{min(result[f'{order} {number}']):.2f}"
+                f" ({bubble(n, number):.2f}), {result[f'kept {order} {number}']}"
+                for order in pipelines.ORDERS
+            ]
+            lines.append(f"{n} {number} | " + " | ".join(row))
+    return "\n".join(lines)
+
+
+def report_scaling(samples: dict[str, Any]) -> str:
+    """Returns the fit of the model, and what it predicts."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    measured = {n: samples[f"{n} processes"] for n in FITTED}
+    networks = {
+        n: scaling.fitted_network(result["allreduce"], n) for n, result in measured.items() if n > 1
+    }
+    lines = [f"the model of step times, fitted on {cores} cores"]
+    for n, network in networks.items():
+        lines.append(
+            f"  {n} processes: latency {1e6 * network.latency:.1f} us, "
+            f"{network.bandwidth / 1e9:.2f} GB/s"
+        )
+    for name in ("mlp", "cnn"):
+        seconds = {n: min(result[name]["plain"]) for n, result in measured.items()}
+        parameters = measured[1][name]["parameters"]
+        step = scaling.fitted_step(seconds, networks, parameters, cores or 1)
+        for n in FITTED:
+            network = networks.get(n, next(iter(networks.values())))
+            lines.append(
+                f"  {name}, {n} processes: fitted "
+                f"{1e3 * scaling.predicted(step, n, network, cores or 1):.1f} ms, "
+                f"measured {1e3 * seconds[n]:.1f}"
+            )
+        lines += scaling.table(name, step)
+    return "\n".join([*lines, *scaling.published()])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import time
 
 import chainermn
 import numpy as np
+from overlap import overlap
+from pipelines import pipeline
 
 import chainer
 import chainer.functions as F
@@ -193,6 +195,10 @@ def main():
             result[name] = allreduce(comm, samples)
         elif name == "transformer":
             result[name] = transformer(comm, samples)
+        elif name == "pipeline":
+            result[name] = pipeline(comm, samples)
+        elif name == "overlap":
+            result[name] = overlap(comm, samples, Transformer, WORDS, (BATCH, LENGTH))
         else:
             result[name] = steps(comm, name, samples)
     if comm.rank == 0:

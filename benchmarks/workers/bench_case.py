@@ -14,8 +14,9 @@ A program is a Python file with a docstring, whose first line is its title, and 
     True when calls return the value to report (in the base unit: seconds, bytes) instead of being
     timed. Default False.
 ``BUDGETS``
-    Dictionary from a peer's name to the largest ratio ours / peer that each row may have; ``"A/B"``
-    means the ratio of peers A and B. A dictionary instead of a ratio gives one for the rows
+    Dictionary from a peer's name to the largest ratio ``BASE`` / peer that each row may have;
+    ``"A/B"`` means the ratio of peers A and B, and the peer ``"best"`` is the fastest of other
+    frameworks in each row. A dictionary instead of a ratio gives one for the rows
     whose names begin with each key, the longest of several; ``""`` is all others. Default: none.
 ``MEAN_BUDGETS``
     The same for the geometric mean of all rows.
@@ -32,6 +33,8 @@ A program is a Python file with a docstring, whose first line is its title, and 
     Default False.
 ``PEERS``
     Names of the peers to run with when the command line names none. Default: those of all others.
+``QUICK_PEERS``
+    The same for ``--quick``. Default: those of ``PEERS``.
 ``THREADS``
     Numbers of threads to run with when the command line names none. Default: one thread.
 """

@@ -96,7 +96,13 @@ __getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_LAZY, _lazy))
 
 
 def check_cuda_available() -> None:
-    """Raises RuntimeError, saying what is missing, unless CuPy and a CUDA device can be used."""
+    """Raises RuntimeError, saying what is missing, unless CuPy and a CUDA device can be used.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> if cuda.available:
+        ...     cuda.check_cuda_available()
+    """
     library.require()
 
 
@@ -117,6 +123,11 @@ def get_device_from_id(device_id: int | None) -> Any:
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.get_device_from_id(None).id  # the CPU
+        -1
     """
     if device_id is not None and device_id >= 0:
         return library.require().cuda.Device(int(device_id))
@@ -132,6 +143,11 @@ def get_device_from_array(*arrays: Any) -> Any:
 
     Returns:
         Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.get_device_from_array(np.zeros(3)).id  # the CPU
+        -1
     """
     for array in arrays:
         for item in array if isinstance(array, (list, tuple)) else (array,):
@@ -150,6 +166,11 @@ def get_device(*args: Any) -> Any:
 
     Returns:
         Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.get_device(np.zeros(3)).id  # the CPU
+        -1
     """
     warnings.warn(
         "get_device is deprecated. Please use get_device_from_id or get_device_from_array instead.",
@@ -185,6 +206,14 @@ def to_gpu(array: ArrayTree, device: Any = None, stream: Any = None) -> Any:
         RuntimeError: If there is no CUDA; the message says what is missing.
         TypeError: If something is not an array.
         ValueError: If ``device`` is a negative number.
+
+    Example:
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> x = cuda.to_gpu(np.arange(3))
+        >>> isinstance(x, cuda.ndarray), x.device.id
+        (True, 0)
     """
     if stream is not None:
         warnings.warn(
@@ -227,6 +256,11 @@ def to_cpu(array: ArrayTree, stream: Any = None) -> Any:
 
     Raises:
         TypeError: If something is not an array.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.to_cpu((np.arange(3), None))  # on the CPU already
+        (array([0, 1, 2]), None)
     """
     host = get_backend("numpy").device()
 
@@ -246,6 +280,11 @@ def map_arrays(arrays: ArrayTree, function: Callable[[Array], Array]) -> Any:
     Args:
         arrays: The array or arrays. None is returned as it is.
         function: The function. An array that occurs twice is passed to it once.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.map_arrays([np.arange(3), None], lambda x: x + 1)
+        [array([1, 2, 3]), None]
     """
     if arrays is None:
         return None
@@ -278,6 +317,14 @@ def copy(array: Any, out: Any = None, out_device: Any = None, stream: Any = None
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
         ValueError: If ``out`` has another shape.
+
+    Example:
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> x = cuda.to_gpu(np.arange(3))
+        >>> cuda.copy(x)
+        array([0, 1, 2])
     """
     cupy = library.require()
     index = None if out is not None else _index(out_device)
@@ -310,7 +357,13 @@ _max_workspace_size = 8 * 1024 * 1024
 
 
 def get_max_workspace_size() -> int:
-    """Gets the workspace size for cuDNN in bytes; 8 MiB by default."""
+    """Gets the workspace size for cuDNN in bytes; 8 MiB by default.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.get_max_workspace_size()
+        8388608
+    """
     return _max_workspace_size
 
 
@@ -319,6 +372,13 @@ def set_max_workspace_size(size: int) -> None:
 
     Args:
         size: The workspace size in bytes.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.set_max_workspace_size(512 << 20)
+        >>> cuda.get_max_workspace_size()
+        536870912
+        >>> cuda.set_max_workspace_size(8 << 20)  # the default
     """
     global _max_workspace_size
     if size < 0:
@@ -386,5 +446,12 @@ def get_cudnn_dropout_states() -> Any:
 
     Raises:
         RuntimeError: Always, as in earlier releases where cuDNN is not enabled.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.get_cudnn_dropout_states()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: cuDNN is not enabled for dropout: there are no dropout states.
     """
     raise RuntimeError("cuDNN is not enabled for dropout: there are no dropout states.")

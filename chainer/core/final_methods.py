@@ -87,6 +87,19 @@ def enable_final(
 
     Returns:
         type: A class without members of its own.
+
+    Example:
+        >>> from chainer.utils import enable_final, final
+        >>> class Base(enable_final()):
+        ...     @final
+        ...     def run(self):
+        ...         return 1
+        >>> class Derived(Base):
+        ...     def run(self):
+        ...         return 2
+        Traceback (most recent call last):
+            ...
+        TypeError: ...
     """
     bases = base if isinstance(base, tuple) else (base,)
     meta_bases = meta_base if isinstance(meta_base, tuple) else (meta_base,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -13,7 +14,7 @@ from chainer.core.typing import Array, ArrayModule
 def as_rows(a: Array) -> Any:
     """Returns a stack of matrices as one long matrix; an array or a Variable."""
     # A length of -1 is undecided where there are no elements.
-    return a.reshape((-1, a.shape[-1])) if a.size else a.reshape((0, a.shape[-1]))
+    return a.reshape((-1 if a.size else math.prod(a.shape[:-1]), a.shape[-1]))
 
 
 def matrix_product(

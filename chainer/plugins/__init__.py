@@ -79,6 +79,12 @@ def start(version: str) -> None:
 
     Args:
         version: Version of Chainer.
+
+    Example:
+        ``import chainer`` has called it, so the installed packs are known:
+
+        >>> {"functions", "links"} <= {record.name for record in chainer.plugins.records()}
+        True
     """
     global _manager
     # A reload of chainer keeps the host, whose plugins are registered already.
@@ -113,7 +119,12 @@ def _host() -> PluginManager:
 
 
 def records() -> list[PluginRecord]:
-    """Returns the records of all plugins, Chainer's own first. Does not import any."""
+    """Returns the records of all plugins, Chainer's own first. Does not import any.
+
+    Example:
+        >>> [record.name for record in chainer.plugins.records() if record.name == "functions"]
+        ['functions']
+    """
     return _host().records()
 
 
@@ -134,12 +145,26 @@ def enable(name: str) -> list[PluginRecord]:
     Raises:
         PluginError: If there is no such plugin, or it is blocked or cannot be loaded. The cause is
             chained.
+
+    Example:
+        >>> [record.state for record in chainer.plugins.enable("links")]
+        ['loaded']
+        >>> chainer.plugins.enable("no-such-plugin")
+        Traceback (most recent call last):
+            ...
+        chainer.plugins.errors.PluginError: ...no-such-plugin...
     """
     return _host().load(name)
 
 
 def load(name: str) -> list[PluginRecord]:
-    """Does the same as :func:`enable`."""
+    """Does the same as :func:`enable`.
+
+    Example:
+        >>> (record,) = chainer.plugins.load("links")
+        >>> "Linear" in record.registered_names()["links"]
+        True
+    """
     return _host().load(name)
 
 
@@ -157,6 +182,17 @@ def register(plugin: Any, name: str | None = None) -> PluginRecord:
         PluginError: If it is registered already, is for another version of the plugin API, or
             implements an unknown hook.
         NameConflictError: If one of its names is registered already. Nothing is registered then.
+
+    Example:
+        >>> class Halves:
+        ...     def chainer_functions(self, registry):
+        ...         registry.register("halve", lambda x: x / 2)
+        >>> plugin = Halves()
+        >>> chainer.plugins.register(plugin, "halves").name
+        'halves'
+        >>> F.halve(np.array([1.0, 2.0]))
+        array([0.5, 1. ])
+        >>> record = chainer.plugins.unregister(plugin)
     """
     return _host().register(plugin, name)
 
@@ -172,5 +208,15 @@ def unregister(plugin: Any) -> PluginRecord:
 
     Raises:
         PluginError: If no such plugin is loaded.
+
+    Example:
+        >>> class Halves:
+        ...     def chainer_functions(self, registry):
+        ...         registry.register("halve", lambda x: x / 2)
+        >>> record = chainer.plugins.register(Halves(), "halves")
+        >>> chainer.plugins.unregister("halves").name
+        'halves'
+        >>> hasattr(F, "halve")
+        False
     """
     return _host().unregister(plugin)

@@ -36,6 +36,16 @@ class PluginManager:
     Args:
         version: Version of Chainer, for its own packs.
         tables: The registries to fill, by kind; by default the registries of the process.
+
+    Example:
+        The functions of :mod:`chainer.plugins` call the one of the process. A second one, with
+        registries of its own, finds the same packs:
+
+        >>> from chainer.core.registry import registries
+        >>> tables = {kind: type(each)(kind) for kind, each in registries.ALL.items()}
+        >>> manager = chainer.plugins.PluginManager(chainer.__version__, tables)
+        >>> len(manager.records()) == len(chainer.plugins.records())
+        True
     """
 
     def __init__(self, version: str, tables: Mapping[str, Registry] | None = None) -> None:

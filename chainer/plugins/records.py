@@ -41,6 +41,11 @@ class PluginRecord:
         entries: Its registrations: pairs of registry and entry.
         plugin: The module or object, after the import.
         reported: Whether the user was warned of its problem.
+
+    Example:
+        >>> (record,) = chainer.plugins.load("links")
+        >>> record.state, record.distribution, record.builtin, record.problem
+        ('loaded', 'chainer', True, '')
     """
 
     name: str

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from chainer.core.arguments import require_attribute, wrong_type
+from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.backprop import InitialGradientError
 from chainer.links.link import Link
 from chainer.training import extensions, updaters
@@ -86,8 +87,9 @@ def fit(
         FitResult: The named tuple ``(trainer, log)``.
 
     Raises:
-        TypeError: If an argument has the wrong type, or the optimizer is set up with another
-            model.
+        TypeError: If an argument has the wrong type, the optimizer is set up with another model, or
+            ``validation`` is an array that cannot have examples like those of ``train``, such as
+            its labels.
         ValueError: If ``epochs`` is less than 1, or arrays of a tuple have different lengths.
 
     Example:
@@ -129,6 +131,12 @@ def fit(
         print(_program(settings))
     data = _data("train", train)
     held_out = None if validation is None else _data("validation", validation)
+    are_arrays = is_array(data) and is_array(held_out)
+    if are_arrays and _kind(data) != _kind(held_out):
+        raise TypeError(
+            f"validation must be a dataset with examples like those of train ({_kind(data)}), "
+            f"got an array of {_kind(held_out)}. {_LABELS}"
+        )
     trainer = _make_trainer(model, data, held_out, optimizer, callbacks, **settings)
     try:
         trainer.run()
@@ -138,7 +146,21 @@ def fit(
             "predictions, as in L.Classifier(network) or L.Classifier(network, lossfun)"
         )
         raise
+    except TypeError as error:
+        # Labels may look like inputs: the model is what tells.
+        if are_arrays:
+            error.add_note(f"validation is a second dataset, not the labels of train. {_LABELS}")
+        raise
     return FitResult(trainer, cast("extensions.LogReport", trainer.get_extension("LogReport")).log)
+
+
+_LABELS = "Labels belong to train: chainer.fit(model, (x, t))"
+
+
+def _kind(data: Any) -> str:
+    """Returns what the examples of an array are, as far as training and validation must agree."""
+    axes = data.ndim - 1
+    return f"{data.dtype} numbers" if axes == 0 else f"{data.dtype} arrays with {axes} axes"
 
 
 def _make_trainer(

@@ -24,6 +24,22 @@ class Updater(CheckedKeywords):
     A trainer and its extensions rely on the attributes ``iteration`` (number of completed updates),
     ``epoch``, ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch`` as far as they are
     used.
+
+    Example:
+        An updater that only counts. A trainer calls :meth:`update` until its stop trigger fires.
+
+        >>> class Counting(training.Updater):
+        ...     iteration = epoch = 0
+        ...     def update(self):
+        ...         self.iteration += 1
+        ...     def get_all_optimizers(self):
+        ...         return {}
+        ...     def finalize(self):
+        ...         pass
+        >>> updater = Counting()
+        >>> training.Trainer(updater, (3, "iteration")).run()
+        >>> updater.iteration
+        3
     """
 
     iteration: int

@@ -6,7 +6,12 @@ A hook of MkDocs: the words become tags of the pages, which the search ranks abo
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any
+
+from chainer.core.foreign_names import NAMES as FOREIGN_NAMES
+from scripts.site.names import link_targets, main_names, page_of
 
 #: Name in chainer, without ``chainer.`` -> words, written as users type them.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -18,7 +23,11 @@ NAMES: dict[str, tuple[str, ...]] = {
     "functions.embed_id": ("one-hot lookup",),
     "functions.huber_loss": ("smooth_l1_loss", "SmoothL1Loss"),
     "functions.leaky_relu": ("LeakyReLU",),
+    "functions.classification_summary": ("confusion matrix", "precision recall"),
+    "functions.forget": ("gradient checkpointing", "torch.utils.checkpoint"),
     "functions.matmul": ("bmm",),
+    "functions.normalize": ("cosine similarity",),
+    "functions.split_axis": ("torch.split",),
     "functions.max_pooling_2d": ("max_pool2d", "MaxPool2d", "MaxPooling2D"),
     "functions.mean_squared_error": ("mse_loss", "MSELoss", "mse"),
     "functions.pad": ("ZeroPad2d",),
@@ -34,6 +43,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "iterators.MultiprocessIterator": ("num_workers", "parallel data loading"),
     "iterators.SerialIterator": ("DataLoader", "dataloader"),
     "datasets.TupleDataset": ("TensorDataset",),
+    "datasets.split_dataset_random": ("random_split", "train test split"),
     "dataset.DatasetMixin": ("custom dataset",),
     "links.BatchNormalization": ("BatchNorm2d", "BatchNorm"),
     "links.Convolution2D": ("conv2d", "Conv2D", "convolution layer"),
@@ -49,19 +59,26 @@ NAMES: dict[str, tuple[str, ...]] = {
     "Sequential": ("nn.Sequential", "sequential model"),
     "Parameter": ("nn.Parameter",),
     "Variable": ("tensor", "requires_grad"),
+    "Link": ("zero_grad", "freeze parameters"),
     "no_backprop_mode": ("no_grad", "inference mode"),
+    "using_config": ("model.eval", "eval mode", "train mode"),
     "grad": ("autograd.grad",),
     "optimizers.Adam": ("adam optimizer",),
     "optimizers.AdamW": ("weight decay adam",),
     "optimizers.MomentumSGD": ("SGD momentum",),
+    "optimizer_hooks.GradientClipping": ("clip_grad_norm_", "clipnorm"),
+    "optimizer_hooks.WeightDecay": ("L2 regularization", "l2 penalty"),
+    "training.schedules.Cosine": ("CosineAnnealingLR", "CosineDecay"),
+    "training.schedules.OneCycle": ("OneCycleLR",),
+    "training.updaters.ParallelUpdater": ("DataParallel",),
     "training.extensions.Evaluator": ("validation loop",),
     "training.extensions.snapshot": ("checkpoint", "ModelCheckpoint"),
     "training.extensions.ExponentialShift": ("learning rate decay", "ExponentialLR"),
     "training.extensions.LogReport": ("history", "CSVLogger"),
     "training.extensions.ProgressBar": ("tqdm",),
     "training.triggers.EarlyStoppingTrigger": ("early stopping", "EarlyStopping"),
-    "serializers.load_npz": ("load_state_dict",),
-    "serializers.save_npz": ("state_dict",),
+    "serializers.load_npz": ("load_state_dict", "torch.load", "load weights"),
+    "serializers.save_npz": ("state_dict", "torch.save", "save weights"),
 }
 
 #: Page -> words.
@@ -82,38 +99,71 @@ PAGES: dict[str, tuple[str, ...]] = {
     "guide/captured-steps.md": ("torch.compile", "jit"),
     "guide/plugins.md": ("plugin",),
     "onnx.md": ("export to onnx", "onnx"),
+    "add-a-function.md": ("custom function", "autograd.Function"),
+    "add-a-link.md": ("custom layer", "custom link"),
+    "guide/language-models.md": ("gpt", "llama", "huggingface"),
+    "guide/models.md": ("weight initialization",),
+    "guide/variables.md": ("to numpy", "detach"),
+    "recipes/fine-tuning.md": ("transfer learning", "freeze layers", "pretrained model"),
+    "recipes/image-folder.md": ("data augmentation", "ImageFolder"),
+    "recipes/web-service.md": ("deploy", "serve a model"),
 }
 
-_SECTIONS = {
-    "datasets": "datasets",
-    "functions": "functions",
-    "initializers": "initializers",
-    "iterators": "iterators",
-    "links": "links",
-    "optimizers": "optimizers",
-    "serializers": "serializers",
-    "training.extensions": "extensions",
-    "training.triggers": "triggers",
-    "dataset": "data",
-    "": "core",
-}
+#: How texts of the table of foreign names abbreviate modules.
+_SHORT = {"F": "chainer.functions", "L": "chainer.links"}
+_OURS = re.compile(r"\b([A-Za-z_][\w.]*\.\w+)")
+
+#: Registry of the table of foreign names -> module in which PyTorch has such names.
+_ELSEWHERE = {"links": "nn", "optimizers": "optim", "chainer": "torch"}
 
 
+def foreign_words() -> dict[str, tuple[str, ...]]:
+    """Returns what a page of the reference is called in PyTorch and Keras.
+
+    The table of names that errors and the guide use has them: no name is written twice.
+
+    Returns:
+        dict: Path of each page -> words.
+    """
+    found: dict[str, list[str]] = {}
+    targets, main = link_targets(), main_names()
+    for registry, names in FOREIGN_NAMES.items():
+        for theirs, text in names.items():
+            for ours in _OURS.findall(text):
+                module, _, rest = ours.partition(".")
+                full = f"{_SHORT.get(module, ours if module == 'chainer' else f'chainer.{module}')}"
+                full += "" if module == "chainer" else f".{rest}"
+                if full not in targets and module not in ("chainer", "F", "L"):
+                    full = f"chainer.training.{ours}"
+                if full not in targets:
+                    continue
+                words = found.setdefault(page_of(main[targets[full]].public), [])
+                words.append(theirs)
+                if registry in _ELSEWHERE:
+                    words.append(f"{_ELSEWHERE[registry]}.{theirs}")
+                break
+    return {page: tuple(words) for page, words in found.items()}
+
+
+@lru_cache(maxsize=1)
 def pages() -> dict[str, tuple[str, ...]]:
     """Returns the path of each page that has words -> its words."""
-    found = dict(PAGES)
+    found = {page: list(words) for page, words in PAGES.items()}
     for name, words in NAMES.items():
-        section = _SECTIONS[name.rpartition(".")[0]]
-        found[f"reference/{section}/chainer.{name}.md"] = words
-    return found
-
-
-_WORDS = pages()
+        found[page_of(f"chainer.{name}")] = list(words)
+    # What is written here comes first, and a word leads to one page only.
+    taken = {word.lower() for words in found.values() for word in words}
+    for page, words in foreign_words().items():
+        for word in words:
+            if word.lower() not in taken and not page.lower().endswith(f".{word.lower()}.md"):
+                taken.add(word.lower())
+                found.setdefault(page, []).append(word)
+    return {page: tuple(words) for page, words in found.items()}
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Gives a page its words before the search reads it."""
-    words = _WORDS.get(page.file.src_uri)
+    words = pages().get(page.file.src_uri)
     if words:
         page.meta["tags"] = [*page.meta.get("tags", ()), *words]
     return markdown

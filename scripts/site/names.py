@@ -9,6 +9,7 @@ from functools import lru_cache
 from importlib import metadata
 
 from chainer import plugins
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 
@@ -122,6 +123,25 @@ def link_targets() -> dict[str, str]:
     return {name.public: name.canonical for names in sections().values() for name in names}
 
 
+def slug(section: str) -> str:
+    """Returns the folder of a section in the reference."""
+    return section.lower().replace(" ", "-")
+
+
+@lru_cache(maxsize=1)
+def _pages() -> dict[str, str]:
+    return {
+        name.public: f"reference/{slug(section)}/{name.public}.md"
+        for section, names in sections().items()
+        for name in names
+    }
+
+
+def page_of(public: str) -> str:
+    """Returns the path of the page of a public name, from the root of the documentation."""
+    return _pages()[public]
+
+
 def value_of(public: str) -> object:
     """Returns the object of a public name."""
     module, _, attribute = public.rpartition(".")
@@ -141,13 +161,17 @@ def _registered(registry: registries.Registry, module: str, name: str) -> Name |
 def _names_of(module_name: str) -> list[Name]:
     """Returns the classes and functions of a module that are written in Chainer.
 
-    A module may list its public names in ``__all__``; otherwise what it imports counts as well.
+    Those in its ``__all__``. Without it, a package has all its names, and another module those that
+    it defines: what it imports for its own use is documented elsewhere.
     """
     module = importlib.import_module(module_name)
+    listed = getattr(module, "__all__", None)
+    has_all = listed is not None or hasattr(module, "__path__")
+    own = (module_name, module.__name__)
     found: list[Name] = []
-    for name in getattr(module, "__all__", dir(module)):
+    for name in listed or dir(module):
         canonical = None if name.startswith("_") else _canonical(getattr(module, name, None))
-        if canonical is not None:
+        if canonical is not None and (has_all or canonical.rpartition(".")[0] in own):
             distribution = PACKAGES[module_name.partition(".")[0]]
             found.append(Name(f"{module_name}.{name}", canonical, distribution))
     return found
@@ -160,5 +184,7 @@ def _canonical(value: object) -> str | None:
         return None
     module, qualified = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
     if module.partition(".")[0] not in PACKAGES or "<" in qualified:
+        return None
+    if value is lazy_module:  # machinery, which lazy modules have in their namespace
         return None
     return f"{module}.{qualified}"

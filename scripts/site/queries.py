@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from scripts.site.aliases import pages
+from scripts.site.aliases import foreign_words, pages
 
 #: Searches for names and titles of our own, which need no alias.
 OWN = {
@@ -33,8 +33,14 @@ BEST = 3
 def queries() -> dict[str, str]:
     """Returns what is typed -> the page that is meant, without its suffix."""
     found = dict(OWN)
+    from_table = {word for words in foreign_words().values() for word in words}
     for page, words in pages().items():
         for word in words:
+            if word not in from_table:
+                found.setdefault(word, page.removesuffix(".md"))
+    # Of the words of the table, one in eight: each takes half a second.
+    for page, words in pages().items():
+        for word in sorted(from_table & set(words))[::8]:
             found.setdefault(word, page.removesuffix(".md"))
     return found
 

@@ -14,7 +14,7 @@ from html import escape
 import griffe
 import mkdocs_gen_files
 
-from scripts.site.names import PACKAGES, Name, main_names, sections, value_of
+from scripts.site.names import PACKAGES, Name, main_names, sections, slug, value_of
 from scripts.site.pictures import path_of, picture
 from scripts.site.roles import to_markdown
 from scripts.site.settings import SETTINGS, link_targets
@@ -33,16 +33,71 @@ CATEGORIES = {
     "util": "Utilities",
 }
 NODE_CLASSES = "Classes of nodes"
+SECOND_NAMES = "Second names"
+
+#: Package -> heading under which the section Core lists what it defines, in order.
+CORE = {
+    "chainer.core.autograd": "Variables and gradients",
+    "chainer.functions": "Variables and gradients",
+    "chainer.links": "Links",
+    "chainer.training": "Training",
+    "chainer.core.config": "Configuration",
+    "chainer.core.reporting": "Reports",
+    "chainer.core.arrays": "Devices and kernels",
+    "chainer.backends": "Devices and kernels",
+}
+
+#: Heading of the page of contents -> sections, as users look for them. Others follow.
+CONTENTS = {
+    "Networks": ("Functions", "Links", "Distributions", "Initializers", "Link hooks"),
+    "Training": (
+        *("Training", "Updaters", "Optimizers", "Schedules", "Optimizer hooks"),
+        *("Extensions", "Triggers", "Serializers"),
+    ),
+    "Data": ("Datasets", "Data", "Image transforms", "Iterators"),
+    "Arrays and graphs": (
+        *("Core", "Backends and devices", "Computational graphs", "Function hooks", "Profiler"),
+    ),
+    "Further": ("Many machines", "ONNX", "Plugins", "Testing", "Utilities"),
+}
+ABOUT = {
+    "Functions": "Differentiable functions of arrays: `chainer.functions`.",
+    "Links": "Layers with parameters: `chainer.links`.",
+    "Distributions": "Probability distributions with differentiable samples.",
+    "Initializers": "First values of parameters.",
+    "Link hooks": "Called before and after a link: spectral norm, timers.",
+    "Training": "Trainer, the base classes of updaters, extensions and triggers.",
+    "Updaters": "How a minibatch becomes an update.",
+    "Optimizers": "SGD, Adam and others.",
+    "Schedules": "Learning rates that change while a training goes on.",
+    "Optimizer hooks": "Weight decay, clipping and noise of gradients.",
+    "Extensions": "What a trainer does besides updates: logs, plots, snapshots, evaluation.",
+    "Triggers": "When an extension is called, and when a training ends.",
+    "Serializers": "Files of models: npz, HDF5, safetensors.",
+    "Datasets": "Known datasets, images, texts, pairs, parts of datasets.",
+    "Data": "Base classes of datasets, converters of batches, downloads.",
+    "Image transforms": "Augmentation of images.",
+    "Iterators": "Minibatches, also from several processes.",
+    "Core": "`Variable`, `Parameter`, `Link`, `grad`, `fit` and what else `chainer` has.",
+    "Backends and devices": "Arrays of NumPy, CUDA and others; copies between them.",
+    "Computational graphs": "Pictures of graphs.",
+    "Function hooks": "Called before and after each function: timers, prints.",
+    "Profiler": "Where the time goes.",
+    "Many machines": "Training in many processes: `chainermn`.",
+    "ONNX": "Export to ONNX and import from it: `onnx_chainer`.",
+    "Plugins": "The plugin host, and kernels of your own.",
+    "Testing": "Gradient checks and test cases for functions and links of your own.",
+    "Utilities": "Type checks, seeds and small helpers.",
+    "Configuration": "Entries of `chainer.config`.",
+    "Environment variables": "Settings from outside of a program.",
+    "Command line": "The command `chainer`.",
+}
 
 _OPTIONS = """\
     options:
       heading: "{heading}"
       toc_label: "{label}"
 """
-
-
-def _slug(text: str) -> str:
-    return text.lower().replace(" ", "-")
 
 
 @lru_cache(maxsize=1)
@@ -79,10 +134,18 @@ def _category(name: Name) -> str:
     """Returns the heading under which the page of a section lists a name."""
     if _is_node_class(name):
         return NODE_CLASSES
+    if main_names()[name.canonical] != name:
+        return SECOND_NAMES
     parts = name.canonical.split(".")
-    if parts[:2] in (["chainer", "functions"], ["chainer", "links"]):
+    module = name.public.rpartition(".")[0]
+    if parts[0] != "chainer":
+        return f"From {name.distribution}"
+    if module in ("chainer.functions", "chainer.links"):
         return CATEGORIES.get(parts[2], parts[2].replace("_", " ").capitalize())
-    return "" if parts[0] == "chainer" else f"From {name.distribution}"
+    if module == "chainer":
+        found = [heading for start, heading in CORE.items() if name.canonical.startswith(start)]
+        return found[0] if found else "Others"
+    return ""
 
 
 def _by_category(names: list[Name]) -> dict[str, list[Name]]:
@@ -90,7 +153,21 @@ def _by_category(names: list[Name]) -> dict[str, list[Name]]:
     found: dict[str, list[Name]] = {}
     for name in names:
         found.setdefault(_category(name), []).append(name)
-    return dict(sorted(found.items(), key=lambda item: (item[0] == NODE_CLASSES, item[0])))
+    last = {"Others": 1, NODE_CLASSES: 2, SECOND_NAMES: 3}
+    core = list(CORE.values())
+
+    def place(heading: str) -> tuple[int, int, str]:
+        return last.get(heading, 0), core.index(heading) if heading in core else 0, heading
+
+    return {heading: found[heading] for heading in sorted(found, key=place)}
+
+
+def _contents(section: str, path: str, names: list[Name] | None) -> str:
+    """Returns the card of a section on the page of contents, with the number of its names."""
+    text = re.sub(r"`([^`]*)`", r"<code>\1</code>", ABOUT[section])
+    if names is not None:
+        text += f" {len(names)} names."
+    return f'<a href="{path}"><b>{section}</b><span>{text}</span></a>'
 
 
 def _card(name: Name, path: str) -> str:
@@ -129,7 +206,7 @@ def _described(name: Name) -> str:
 def _write_name(section: str, name: Name) -> str:
     """Writes the page of a name; returns its path relative to the reference."""
     label = name.public.rpartition(".")[2]
-    path = f"{_slug(section)}/{name.public}.md"
+    path = f"{slug(section)}/{name.public}.md"
     with mkdocs_gen_files.open(f"reference/{path}", "w") as page:
         print(f"---\ntitle: {label}\n{_search(name)}---\n", file=page)
         main = main_names()[name.canonical]
@@ -159,16 +236,15 @@ def _label(name: Name, names: list[Name]) -> str:
 def main() -> None:
     """Writes all pages, a page of contents for each section, and the navigation."""
     navigation = mkdocs_gen_files.Nav()
-    index = ["# Reference", "", "Every public name, by section.", ""]
-    for title, (file, text) in SETTINGS.items():
-        navigation[(title,)] = file
-        with mkdocs_gen_files.open(f"reference/{file}", "w") as page:
-            print(text(), file=page)
-        index.append(f"- [{title}]({file})")
-    for section, names in sections().items():
-        listing = f"{_slug(section)}/index.md"
+    settings: list[str] = []
+    groups = {heading: list[str]() for heading in CONTENTS}
+    group_of = {section: heading for heading, each in CONTENTS.items() for section in each}
+    order = list(group_of)
+    for section, names in sorted(sections().items(), key=lambda item: order.index(item[0])):
+        listing = f"{slug(section)}/index.md"
         navigation[(section,)] = listing
-        index.append(f"- [{section}]({listing}): {len(names)} names")
+        card = _contents(section, f"{slug(section)}/index.html", names)
+        groups[group_of[section]].append(card)
         with mkdocs_gen_files.open(f"reference/{listing}", "w") as page:
             print(f"# {section}", file=page)
             for category, members in _by_category(names).items():
@@ -181,9 +257,20 @@ def main() -> None:
                     cards.append(_card(name, path.partition("/")[2].removesuffix("md") + "html"))
                 heading = f"\n## {category}\n" if category else ""
                 print(f'{heading}\n<div class="cards">{"".join(cards)}</div>', file=page)
+    for title, (file, text) in SETTINGS.items():
+        navigation[(title,)] = file
+        with mkdocs_gen_files.open(f"reference/{file}", "w") as page:
+            print(text(), file=page)
+        settings.append(_contents(title, file.removesuffix("md") + "html", None))
     with mkdocs_gen_files.open("reference/index.md", "w") as page:
-        print("\n".join(index), file=page)
+        print(
+            "# Reference\n\nEvery public name has a page. The search finds it by name.", file=page
+        )
+        for heading, cards in (groups | {"Settings and commands": settings}).items():
+            print(f'\n## {heading}\n\n<div class="cards">{"".join(cards)}</div>', file=page)
     with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as page:
+        # The source of the navigation, which the search does not need.
+        page.write("---\nsearch:\n  exclude: true\n---\n\n")
         page.writelines(["- [Reference](index.md)\n", *navigation.build_literate_nav()])
 
 

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import griffe
@@ -28,6 +29,11 @@ _SETTING = re.compile(r"``((chainer\.config\.\w+|[A-Z][A-Z0-9]*_[A-Z0-9_]+)(?: ?
 _LINK = re.compile(r"`([^`<]+?)\s*<(https?://[^>]+)>`_{1,2}")
 #: The type of an argument, as in "x (:class:`~chainer.Variable` or array): ...".
 _ARGUMENT_TYPE = re.compile(r"^(\s+[*\w, ]+ \()(.*?)(\):)", re.MULTILINE)
+#: What a function returns, as in "tuple of str: Names". griffe wants types in parentheses.
+_RETURNED_TYPE = re.compile(
+    r"^(\s*(?:Returns|Yields):\n\s+)([A-Za-z_][\w.]*(?: (?:of|or) [\w.]+| or [\w.]+|, [\w.]+)*): ",
+    re.M,
+)
 _DIRECTIVE = re.compile(r"^( *)\.\. (math|note|warning|deprecated|seealso|code-block)::(.*)$")
 
 
@@ -59,7 +65,11 @@ def to_markdown(text: str, targets: Mapping[str, str]) -> str:
 
     def setting(match: re.Match[str]) -> str:
         target = targets.get(match[2])
-        return match[0] if target is None else f"[`{match[1]}`][{target}]"
+        if target is None:
+            return match[0]
+        # All pages of names are in folders of the reference, the pages of settings beside these.
+        code = escape(match[1], quote=False)
+        return f'<a href="../{target}"><code>{code}</code></a>'
 
     # griffe shows types as code, in which there are no links.
     text = _ARGUMENT_TYPE.sub(lambda m: m[1] + _ROLE.sub(_last_part, m[2]) + m[3], text)
@@ -69,6 +79,7 @@ def to_markdown(text: str, targets: Mapping[str, str]) -> str:
     text = _LITERAL_ROLE.sub(r"`\1`", text)
     text = _ROLE.sub(link, text)
     text = _SETTING.sub(setting, text)
+    text = _RETURNED_TYPE.sub(r"\1(\2): ", text)
     # griffe knows the section in the plural only.
     text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)
     return "\n".join(_without_directives(text.splitlines()))
@@ -84,7 +95,9 @@ def formula(latex: str, display: bool = False) -> str:
     latex = " ".join(latex.split())
     if "&" in latex:
         latex = "\\begin{align*}" + latex + "\\end{align*}"
-    return convert(latex, display="block" if display else "inline").replace("\n", " ")
+    text = convert(latex, display="block" if display else "inline").replace("\n", " ")
+    # Markdown takes <math> at the beginning of a line for a paragraph of its own.
+    return text if display else f"<span>{text}</span>"
 
 
 def _last_part(match: re.Match[str]) -> str:
@@ -114,7 +127,8 @@ def _without_directives(lines: list[str]) -> list[str]:
             result += ["", f"{indent}```text", *(indent + c.strip() for c in code if c.strip())]
             result += [f"{indent}```", ""]
         else:
-            result += [f"{indent}**{kind.capitalize()}** {argument.strip()}", "", *body]
+            title = {"seealso": "See also"}.get(kind, kind.capitalize())
+            result += [f"{indent}**{title}** {argument.strip()}", "", *body]
     return result
 
 

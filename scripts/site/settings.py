@@ -46,9 +46,19 @@ something is, and 2 for wrong arguments.
 
 @lru_cache(maxsize=1)
 def link_targets() -> dict[str, str]:
-    """Returns the anchor of each public name, configuration entry and environment variable."""
-    variables = {variable.name: variable.name for _, variable in _variables()}
-    entries = {f"chainer.config.{name}": f"chainer.config.{name}" for name in declared}
+    """Returns where links to each public name, configuration entry and environment variable lead.
+
+    Returns:
+        dict: Identifiers of names, and addresses in the reference of the others.
+    """
+    variables = {
+        variable.name: f"environment-variables.html#{variable.name}" for _, variable in _variables()
+    }
+    entries = {
+        f"chainer.config.{name}": f"configuration.html#chainer.config.{name}"
+        for name in declared
+        if not name.startswith("_")  # not for programs, without a section
+    }
     return names.link_targets() | variables | entries
 
 
@@ -98,7 +108,10 @@ def command_line() -> str:
         rows.append(f"| [`chainer {name}`](#chainer-{name}) | {summary} |")
         parts += [
             f"## chainer {name} {{#chainer-{name}}}",
-            to_markdown(inspect.cleandoc(parser.description or ""), link_targets()),
+            # Links of docstrings begin in the folders of the names; this page is above them.
+            to_markdown(inspect.cleandoc(parser.description or ""), link_targets()).replace(
+                'href="../', 'href="'
+            ),
             f"```text\n{_usage(parser)}\n```",
             "\n".join(["| argument | meaning |", "|---|---|", *_arguments(parser)]),
             "Supplied by the distribution `chainer`.",

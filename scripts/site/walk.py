@@ -1,6 +1,7 @@
 """Walks the built site: dead links, pages that no link reaches, public names without a page.
 
-Pages that load scripts, styles or pictures from elsewhere are found, too: the site works offline.
+References to unknown names are found, too, and pages that load scripts, styles or pictures from
+elsewhere: the site works offline.
 
     python -m scripts.site.walk site
 
@@ -10,6 +11,7 @@ Exits with 1 and prints what is wrong, if something is.
 from __future__ import annotations
 
 import posixpath
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +20,9 @@ from urllib.parse import unquote, urlsplit
 #: Pages that are not meant to be reached by links: the answer for missing pages, and the source of
 #: the navigation.
 _ALONE = frozenset(("404.html", "reference/SUMMARY.html"))
+
+#: A reference to a name whose page the build did not find: it warns of it, and keeps the brackets.
+_UNRESOLVED = re.compile(r"\[<code>([^<]+)</code>\]\[")
 
 
 class _Page(HTMLParser):
@@ -28,6 +33,7 @@ class _Page(HTMLParser):
         self.links: set[str] = set()
         self.anchors: set[str] = set()
         self.loads: set[str] = set()
+        self.unresolved = sorted(set(_UNRESOLVED.findall(text)))
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -85,6 +91,7 @@ def problems(site: Path, names: list[str]) -> list[str]:
         found += [
             f"{here}: loads {address} from elsewhere" for address in page.loaded_from_elsewhere
         ]
+        found += [f"{here}: nothing is known of {name}" for name in page.unresolved]
         for link in sorted(page.links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import peers as peers_module
-from benchmarks.cli import default_threads, list_benchmarks, main, uses_processes
+from benchmarks.cli import default_peers, default_threads, list_benchmarks, main, uses_processes
 from benchmarks.client import Client, WorkerError
 from benchmarks.driver import PROGRAMS, Options, Result, Row, run_benchmark
 from benchmarks.peers import Peer, find_peer
@@ -147,6 +147,30 @@ def test_budgets_of_the_best_column():
     assert "best of ours/torch, 'net' <= 1.25: met, 1.25 (net, captured of ours)" in text
     assert "best of ours/torch, 'model' <= 1.25: MISSED, 4.50 (model of ours)" in text
     assert text.count("budget:") == 2
+
+
+def test_budgets_compare_with_the_base_and_the_best_peer():
+    fast = {"ours": [9.0], "ours-fast": [2.0], "torch": [3.0], "jax": [1.5]}
+    slow = {"ours": [9.0], "ours-fast": [4.0], "torch": [3.0]}
+    result = Result(
+        "made up",
+        base="ours-fast",
+        peers=["ours", "ours-fast", "torch", "jax"],
+        budgets={"torch": {"eager": 1.0}, "best": {"captured": 1.0}},
+        mean_budgets={"best": {"captured": 1.2}, "torch": 2.0},
+        rows=[Row("eager: net", "", slow), Row("captured: net", "", fast)],
+    )
+    text = format_result(result)
+    assert "each 'eager' ours-fast/torch <= 1.00: MISSED by 1 of 1: eager: net 1.33" in text
+    assert "each 'captured' ours-fast/best <= 1.00: MISSED by 1 of 1: captured: net 1.33" in text
+    assert "geometric mean of each 'captured' ours-fast/best <= 1.20: MISSED, 1.33" in text
+    assert "geometric mean of ours-fast/torch <= 2.00: met, 0.94" in text
+
+
+def test_the_short_form_leaves_compilers_out():
+    assert "jax" in default_peers(PROGRAMS, "fast")
+    assert default_peers(PROGRAMS, "fast", is_quick=True) == ["ours-fast", "torch"]
+    assert default_peers(PROGRAMS, "mlp", is_quick=True) == default_peers(PROGRAMS, "mlp")
 
 
 def test_numbers_of_threads_of_a_benchmark():

@@ -81,6 +81,9 @@ def test_canonical_names_can_be_imported() -> None:
         ("Example:\n    >>> 1\n    1", "Examples:\n    >>> 1\n    1"),
         ("``CHAINER_DEBUG=1``", "``CHAINER_DEBUG=1``"),
         (".. note:: Careful.\n\nText", "**Note** Careful.\n\n\nText"),
+        (".. seealso:: :func:`numpy.dot`", "**See also** `numpy.dot`\n"),
+        ("Returns:\n    tuple of str: Names.", "Returns:\n    (tuple of str): Names."),
+        ("Returns:\n    A tuple: two.", "Returns:\n    A tuple: two."),
     ],
 )
 def test_docstrings_become_markdown(text: str, expected: str) -> None:
@@ -88,16 +91,18 @@ def test_docstrings_become_markdown(text: str, expected: str) -> None:
 
 
 def test_settings_become_links() -> None:
-    targets = {"CHAINER_DEBUG": "CHAINER_DEBUG", "chainer.config.debug": "chainer.config.debug"}
+    targets = {"CHAINER_DEBUG": "variables.html#a", "chainer.config.debug": "configuration.html#b"}
     text = to_markdown("``CHAINER_DEBUG=1`` sets ``chainer.config.debug``, not ``X_Y``.", targets)
     assert text == (
-        "[`CHAINER_DEBUG=1`][CHAINER_DEBUG] sets [`chainer.config.debug`][chainer.config.debug], "
-        "not ``X_Y``."
+        '<a href="../variables.html#a"><code>CHAINER_DEBUG=1</code></a> sets '
+        '<a href="../configuration.html#b"><code>chainer.config.debug</code></a>, not ``X_Y``.'
     )
 
 
 def test_formulas_become_mathml() -> None:
     assert "<msup><mi>x</mi><mn>2</mn></msup>" in to_markdown(":math:`x^2`", TARGETS)
+    # Markdown would make a paragraph of a line that begins with <math>.
+    assert to_markdown(":math:`x`", TARGETS).startswith("<span><math")
     text = to_markdown(".. math::\n\n   a &= b,\\\\\n   c &= d\n\nText", TARGETS)
     assert text.count("<mtr>") == 2 and "&=" not in text and text.endswith("\n\nText")
     assert 'display="block"' in text

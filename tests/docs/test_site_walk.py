@@ -33,12 +33,13 @@ def test_problems_are_found(tmp_path):
         {
             "index.html": "<a href='gone.html'>r</a><a href='b.html#x'>b</a><a href='../c'>c</a>"
             "<script src='https://x.org/a.js'></script>",
-            "b.html": "",
+            "b.html": "[<code>chainer.gone</code>][]",
             "alone.html": "",
         },
     )
     assert sorted(problems(tmp_path, ["chainer.relu"])) == [
         "alone.html: no link leads here",
+        "b.html: nothing is known of chainer.gone",
         "chainer.relu: has no page",
         "index.html: dead link ../c",
         "index.html: dead link gone.html",

@@ -96,6 +96,32 @@ class TestBlasThreads:
         assert "chainer-busy" not in [thread.name for thread in threading.enumerate()]
         assert numbers() == before
 
+    def test_several_threads_change_it(self):
+        """One limit at a time is left, and at the end none."""
+        pytest.importorskip("threadpoolctl")
+        before, failures = blas_threads.blas_threads(), []
+
+        def work(number):
+            try:
+                for i in range(20):
+                    with chainer.using_config("blas_threads", ("auto", 1, None)[(number + i) % 3]):
+                        np.ones((8, 8)) @ np.ones((8, 8))
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        chainer.config.blas_threads = None
+        try:
+            assert not failures
+            assert "chainer-busy" not in [thread.name for thread in threading.enumerate()]
+            assert blas_threads.blas_threads() == before
+        finally:
+            del chainer.config.blas_threads
+
     def test_advice(self, monkeypatch):
         monkeypatch.setattr(blas_threads.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
         monkeypatch.setattr(blas_threads, "blas_threads", lambda: 4)

@@ -150,6 +150,40 @@ def test_wrong_arguments(arguments, kind, text):
         chainer.fit(**given)
 
 
+def test_labels_are_not_a_validation_set():
+    expected = (
+        r"validation must be a dataset with examples like those of train \(float32 arrays with 1 "
+        r"axes\), got an array of int32 numbers. Labels belong to train: chainer.fit\(model, \(x, t"
+    )
+    with pytest.raises(TypeError, match=expected):
+        chainer.fit(classifier(), *data())
+
+
+def test_labels_that_look_like_inputs_are_explained():
+    x = data()[0]
+    model = L.Classifier(L.Linear(2, 2), lossfun=F.mean_squared_error)
+    with pytest.raises(TypeError) as caught:
+        chainer.fit(model, x, 2 * x, epochs=1)
+    assert "validation is a second dataset, not the labels of train" in caught.value.__notes__[-1]
+
+
+def test_arrays_of_inputs_alone():
+    x = data()[0]
+
+    class Autoencoder(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.net = L.Linear(2, 2)
+
+        def forward(self, x):
+            loss = F.mean_squared_error(self.net(x), x)
+            chainer.report({"loss": loss}, self)
+            return loss
+
+    assert "validation/main/loss" in chainer.fit(Autoencoder(), x, x[:8], epochs=1).log[0]
+
+
 def test_optimizer_of_another_model():
     optimizer = chainer.optimizers.Adam().setup(classifier())
     with pytest.raises(TypeError, match="set up with another model"):

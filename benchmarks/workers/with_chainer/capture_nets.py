@@ -7,6 +7,7 @@ import chainer.functions as F
 import chainer.links as L
 import numpy as np
 from bench_chainer import fill, integers, random
+from step_rows import with_data
 
 #: Batches of inputs and of labels. Their numbers have no common divisor, so that an input comes
 #: with ever other labels: a loss that is nearly zero makes numbers that processors compute slowly.
@@ -102,14 +103,16 @@ class Transformer(chainer.Chain):
         return F.softmax_cross_entropy(self.out(h), F.reshape(t, (batch * length,)))
 
 
-#: Name -> network, what makes a batch of inputs of a number, and the shape of labels.
-NETS = {
-    "MLP b32": (lambda: MLP(50), lambda n: random(32, 784, seed=n), (10, 32)),
-    "wide MLP b100": (lambda: MLP(1000), lambda n: random(100, 784, seed=n), (10, 100)),
-    "LeNet b64": (LeNet, lambda n: random(64, 1, 28, 28, seed=n), (10, 64)),
-    "LSTM 35x20": (LanguageModel, lambda n: integers(1000, 35, 20, seed=n), (1000, 35, 20)),
-    "Transformer 16x32": (Transformer, lambda n: integers(1000, 16, 32, seed=n), (1000, 16, 32)),
+_NETS = {
+    "MLP b32": lambda: MLP(50),
+    "wide MLP b100": lambda: MLP(1000),
+    "LeNet b64": LeNet,
+    "LSTM 35x20": LanguageModel,
+    "Transformer 16x32": Transformer,
 }
+
+#: Name -> network, what makes inputs of a number, what makes labels of a number.
+NETS = with_data(_NETS, random, integers)
 
 
 class Training:
@@ -118,14 +121,15 @@ class Training:
     Args:
         name: Name of the network.
         device: Name of the device.
+        nets: Networks by name.
     """
 
-    def __init__(self, name, device="@numpy"):
-        network, inputs, labels = NETS[name]
+    def __init__(self, name, device="@numpy", nets=NETS):
+        network, inputs, labels = nets[name]
         self.model = fill(network())
         self.waits = device != "@numpy"
         xs = [inputs(n) for n in range(INPUTS)]
-        ts = [integers(*labels, seed=n) for n in range(LABELS)]
+        ts = [labels(n) for n in range(LABELS)]
         if device != "@numpy":
             target = chainer.get_device(device)
             self.model.to_device(target)

@@ -8,9 +8,9 @@ from capture_nets import NETS, Training
 UNIT = "us"
 
 
-def _case(name):
+def _case(name, nets=NETS):
     def prepare():
-        training = Training(name)
+        training = Training(name, nets)
         training()
         return Case([("", training)])
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from step_rows import with_data
 
 INPUTS, LABELS = 7, 11
 
@@ -140,25 +141,28 @@ def transformer(words=1000, units=64, heads=4, length=32):
     return params, loss
 
 
-NETS = {
-    "MLP b32": (lambda: mlp(50), lambda n: random(32, 784, seed=n), (10, 32)),
-    "wide MLP b100": (lambda: mlp(1000), lambda n: random(100, 784, seed=n), (10, 100)),
-    "LeNet b64": (lenet, lambda n: random(64, 1, 28, 28, seed=n), (10, 64)),
-    "LSTM 35x20": (language_model, lambda n: integers(1000, 35, 20, seed=n), (1000, 35, 20)),
-    "Transformer 16x32": (transformer, lambda n: integers(1000, 16, 32, seed=n), (1000, 16, 32)),
+_NETS = {
+    "MLP b32": lambda: mlp(50),
+    "wide MLP b100": lambda: mlp(1000),
+    "LeNet b64": lenet,
+    "LSTM 35x20": language_model,
+    "Transformer 16x32": transformer,
 }
+
+#: Name -> network, what makes inputs of a number, what makes labels of a number.
+NETS = with_data(_NETS, random, integers)
 
 
 class Training:
     """A jitted step of optax's Adam, whose state is donated."""
 
-    def __init__(self, name):
-        network, inputs, labels = NETS[name]
+    def __init__(self, name, nets=NETS):
+        network, inputs, labels = nets[name]
         params, loss_of = network()
         optimizer = optax.adam(1e-3)
         self.state = params, optimizer.init(params)
         self.xs = [inputs(n) for n in range(INPUTS)]
-        self.ts = [integers(*labels, seed=n) for n in range(LABELS)]
+        self.ts = [labels(n) for n in range(LABELS)]
         self.calls = 0
 
         def step(state, x, t):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from capture import _case
-from capture_nets import NETS
+from fast_nets import NETS
 
 UNIT = "us"
 
-CASES = {name + ", captured": _case(name) for name in NETS}
+CASES = {"captured: " + name: _case(name, NETS) for name in NETS}

@@ -29,10 +29,12 @@ class GpuDevice(Device):
         TypeError: If ``device`` is not a device object of CuPy.
 
     Example:
-        >>> device = chainer.get_device("@cupy:0")  # doctest: +SKIP
-        >>> isinstance(device, chainer.backend.GpuDevice)  # doctest: +SKIP
-        True
-        >>> x = device.send(np.ones(3, np.float32))  # doctest: +SKIP
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> device = chainer.backend.GpuDevice.from_array(cuda.to_gpu(np.ones(3)))
+        >>> device.name
+        '@cupy:0'
     """
 
     def __init__(self, device: Any) -> None:

@@ -65,7 +65,14 @@ def missing_class(name: str, module: str) -> type:
 
 
 class DummyDeviceType:
-    """Placeholder for a CUDA device that represents the CPU; its methods do nothing."""
+    """Placeholder for a CUDA device that represents the CPU; its methods do nothing.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> with cuda.DummyDevice as device:  # as a CUDA device, and does nothing
+        ...     print(device.id)
+        -1
+    """
 
     id = -1
 

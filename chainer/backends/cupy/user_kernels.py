@@ -28,6 +28,14 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
 
     Args:
         for_each_device (bool): Whether results are kept for each device.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> @cuda.memoize()
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(3)
+        6
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +56,12 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
 
 
 def clear_memo() -> None:
-    """Clears the memoized results of all functions decorated by :func:`memoize`."""
+    """Clears the memoized results of all functions decorated by :func:`memoize`.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> cuda.clear_memo()
+    """
     cupy, _ = library.find()
     if cupy is not None:
         cupy.clear_memo()
@@ -67,6 +80,14 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str, **kw
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> square = cuda.elementwise("T x", "T y", "y = x * x", "square_of_an_example")
+        >>> square(cuda.to_gpu(np.arange(3)))
+        array([0, 1, 4])
     """
     return library.require().ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
 
@@ -96,6 +117,14 @@ def reduce(
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> squares = cuda.reduce("T x", "T y", "x * x", "a + b", "y = a", "0", "sum_of_squares")
+        >>> squares(cuda.to_gpu(np.arange(3)))
+        array(5)
     """
     return library.require().ReductionKernel(
         in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs
@@ -114,6 +143,18 @@ def raw(code: str, name: str, *args: Any, **kwargs: Any) -> Any:
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
+
+    Example:
+        On a GPU:
+
+        >>> from chainer.backends import cuda
+        >>> kernel = cuda.raw('''
+        ... extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }
+        ... ''', "twice")
+        >>> x = cuda.to_gpu(np.arange(3, dtype=np.float32))
+        >>> kernel((1,), (3,), (x,))
+        >>> x
+        array([0., 2., 4.], dtype=float32)
     """
     return library.require().RawKernel(code, name, *args, **kwargs)
 
@@ -122,6 +163,14 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
     """Decorator: fuses a function by ``cupy.fuse`` for CuPy arrays, and calls it for others.
 
     Without CuPy the function itself is returned.
+
+    Example:
+        >>> from chainer.backends import cuda
+        >>> @cuda.fuse()
+        ... def scaled(x, y):
+        ...     return 2 * x + y
+        >>> scaled(np.arange(3), 1)
+        array([1, 3, 5])
     """
     if len(args) == 1 and callable(args[0]) and not kwargs:
         return fuse()(args[0])

@@ -19,6 +19,7 @@ class ReLU(Operation):
     name = "relu"
     reference = "chainer.backends.numpy.kernels.activations:ReLUKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class LeakyReLU(Operation):
@@ -51,6 +52,7 @@ class Sigmoid(Operation):
     name = "sigmoid"
     reference = "chainer.backends.numpy.kernels.activations:SigmoidKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class ELU(Operation):
@@ -85,6 +87,7 @@ class Softmax(Operation):
     name = "softmax"
     reference = "chainer.backends.numpy.kernels.activations:SoftmaxKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class LogSoftmax(Operation):
@@ -102,6 +105,7 @@ class LogSoftmax(Operation):
     name = "log_softmax"
     reference = "chainer.backends.numpy.kernels.activations:LogSoftmaxKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class Tanh(Operation):
@@ -117,6 +121,7 @@ class Tanh(Operation):
     methods = ("backward",)
     reference = "chainer.backends.numpy.kernels.activations:TanhKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class Softplus(Operation):

@@ -26,6 +26,7 @@ class SoftmaxCrossEntropy(Operation):
     name = "softmax_cross_entropy"
     reference = "chainer.backends.numpy.kernels.cross_entropies:SoftmaxCrossEntropyKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class LossMean(Operation):
@@ -45,6 +46,7 @@ class LossMean(Operation):
     methods = ("forward",)
     reference = "chainer.backends.numpy.kernels.cross_entropies:LossMeanKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 softmax_cross_entropy = SoftmaxCrossEntropy()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from typing import ClassVar
+
+from chainer.core.arrays.kernel import JoinedRows, Operation
 
 
 class Embedding(Operation):
@@ -27,6 +29,11 @@ class Embedding(Operation):
 
     name = "embedding"
     reference = "chainer.backends.numpy.kernels.embeddings:EmbeddingKernel"
+    pure = True
+    joined_rows: ClassVar = {
+        "forward": JoinedRows((0,)),
+        "backward": JoinedRows((0, 1), adds=True),
+    }
 
 
 embedding = Embedding()

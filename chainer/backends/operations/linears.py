@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation, Recording
+from typing import ClassVar
+
+from chainer.core.arrays.kernel import JoinedRows, Operation, Recording
 
 
 class Linear(Operation):
@@ -26,6 +28,12 @@ class Linear(Operation):
     methods = ("forward", "backward_data", "backward_weight")
     reference = "chainer.backends.numpy.kernels.linears:LinearKernel"
     recording = Recording.STEPS
+    pure = True
+    joined_rows: ClassVar = {
+        "forward": JoinedRows((0,)),
+        "backward_data": JoinedRows((0,)),
+        "backward_weight": JoinedRows((0, 1), adds=True),
+    }
 
 
 linear = Linear()

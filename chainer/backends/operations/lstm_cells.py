@@ -23,6 +23,7 @@ class LSTMCell(Operation):
     name = "lstm_cell"
     reference = "chainer.backends.numpy.kernels.lstm_cells:LSTMCellKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 class SLSTMCell(Operation):
@@ -43,6 +44,7 @@ class SLSTMCell(Operation):
 
     name = "s_lstm_cell"
     reference = "chainer.backends.numpy.kernels.lstm_cells:SLSTMCellKernel"
+    pure = True
 
 
 class TreeLSTMCell(Operation):

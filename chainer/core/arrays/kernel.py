@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, overload
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, overload
 
 import numpy
 
@@ -61,6 +61,7 @@ __all__ = [
     "CallSpec",
     "Candidate",
     "Explanation",
+    "JoinedRows",
     "Kernel",
     "KernelDeclaration",
     "Operation",
@@ -87,12 +88,31 @@ class Recording(enum.Enum):
         SMALL_STEPS: As STEPS if the first argument is small, else as WHOLE. Right where the
             reference kernel divides large arrays into many blocks.
         JOINED: An update of parameters: calls with the same scalars are made as one.
+
+    Example:
+        >>> from chainer.kernel import Recording, get_operation
+        >>> get_operation("adam_update").recording is Recording.JOINED
+        True
     """
 
     WHOLE = "whole"
     STEPS = "steps"
     SMALL_STEPS = "small steps"
     JOINED = "joined"
+
+
+class JoinedRows(NamedTuple):
+    """How calls of a method with different rows are made as one call, whose arrays have all rows.
+
+    Attributes:
+        arguments: Positions of the arguments with rows, which are their first axis. All other
+            arguments have to be the same in all calls.
+        adds: Whether the result is the sum of those of the single calls. Otherwise its rows are
+            those of their results.
+    """
+
+    arguments: tuple[int, ...]
+    adds: bool = False
 
 
 class Operation:
@@ -108,6 +128,27 @@ class Operation:
         reference: The reference kernel (a :class:`ReferenceKernel` subclass) or a lazy reference.
         in_place: Whether methods write to the arrays they get.
         recording: How a recorder keeps calls of the operation.
+        pure: Whether results depend on the arguments alone, which methods do not change. Recorders
+            may then make calls in another order.
+        joined_rows: For names of methods of a pure operation, how calls are joined.
+
+    Example:
+        An operation with its reference kernel. Packs register it in ``chainer_operations``.
+
+        >>> from chainer.kernel import Operation, ReferenceKernel
+        >>> class SquareKernel(ReferenceKernel):
+        ...     def forward(self, x):
+        ...         return self.xp.square(x)
+        ...     def backward(self, x, gy):
+        ...         return 2 * x * gy
+        >>> class Square(Operation):
+        ...     name = "square of an example"
+        ...     reference = SquareKernel
+        >>> square = Square()
+        >>> x = np.array([1.0, -3.0])
+        >>> kernel = square.select(x)
+        >>> kernel.forward(x)
+        array([1., 9.])
     """
 
     name: ClassVar[str]
@@ -115,6 +156,8 @@ class Operation:
     reference: ClassVar[Any]  # a class or a lazy reference
     in_place: ClassVar[bool] = False
     recording: ClassVar[Recording] = Recording.WHOLE
+    pure: ClassVar[bool] = False
+    joined_rows: ClassVar[Mapping[str, JoinedRows]] = {}
 
     def __init__(self) -> None:
         # policy -> array class -> implementation, or KernelSelector if the choice depends on the
@@ -385,6 +428,11 @@ def get_operation(name: str) -> Operation:
 
     Raises:
         LookupError: If there is no operation of this name.
+
+    Example:
+        >>> from chainer.kernel import get_operation
+        >>> get_operation("softmax").methods
+        ('forward', 'backward')
     """
     return registries.operations.get(name)
 

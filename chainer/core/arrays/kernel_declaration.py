@@ -21,6 +21,12 @@ class ArraySpec:
         shape: Shape.
         dtype: Data type.
         contiguous: Whether the array is C-contiguous.
+
+    Example:
+        >>> from chainer.kernel import ArraySpec
+        >>> spec = ArraySpec.of(np.zeros((2, 3), np.float32).T)
+        >>> spec.shape, spec.dtype.name, spec.contiguous
+        ((3, 2), 'float32', False)
     """
 
     shape: Shape
@@ -61,6 +67,12 @@ class CallSpec:
             operation's documentation.
         attributes: The other arguments of the call, by name.
         deterministic: Whether the user demands deterministic kernels.
+
+    Example:
+        >>> from chainer.kernel import ArraySpec, CallSpec
+        >>> spec = CallSpec((ArraySpec.of(np.zeros((2, 3), np.float32)), None), {"axis": 1})
+        >>> spec.arrays[0].ndim, spec.arrays[1], spec.attributes["axis"]
+        (2, None, 1)
     """
 
     arrays: tuple[ArraySpec | None, ...]
@@ -104,6 +116,20 @@ class KernelDeclaration:
             reference to either. Measure it. With ``chainer.config.accelerate = 'auto'`` the fastest
             kernel serves the call, and the reference where no kernel is above 1. A kernel without a
             speedup (None) does not take part.
+
+    Example:
+        A kernel for float32 arrays. Its module is imported when it is first chosen:
+
+        >>> from chainer.kernel import Kernel
+        >>> kernel = Kernel(
+        ...     operation="softmax",
+        ...     array_type="numpy:ndarray",
+        ...     provider="shiny",
+        ...     load="chainer_shiny.kernels:SoftmaxKernel",
+        ...     supports=lambda spec: spec.arrays[0].dtype == "float32" or "takes float32 only",
+        ... )
+        >>> kernel.key
+        'softmax/shiny/numpy:ndarray'
     """
 
     operation: str
@@ -146,6 +172,28 @@ def register_kernel(kernel: KernelDeclaration, registry: Any = None, **kwargs: A
         kernel: The declaration.
         registry: The registry that the hook was given; by default the one of this process.
         kwargs: Further arguments of :meth:`Registry.register`.
+
+    Example:
+        A kernel of a plugin, which the last line removes:
+
+        >>> from chainer.kernel import Kernel, register_kernel
+        >>> class Shiny:
+        ...     def chainer_kernels(self, registry):
+        ...         register_kernel(Kernel("softmax", np.ndarray, "shiny", ShinySoftmax), registry)
+        >>> class ShinySoftmax:
+        ...     def __init__(self, backend):
+        ...         pass
+        ...     def forward(self, x, axis):
+        ...         e = np.exp(x - x.max(axis, keepdims=True))
+        ...         return e / e.sum(axis, keepdims=True)
+        ...     def backward(self, y, gy, axis):
+        ...         return y * (gy - (y * gy).sum(axis, keepdims=True))
+        >>> plugin = Shiny()
+        >>> record = chainer.plugins.register(plugin)
+        >>> with chainer.using_config("kernels", ("shiny",)):
+        ...     chainer.explain("softmax", np.zeros((2, 3), np.float32), axis=1).chosen.provider
+        'shiny'
+        >>> record = chainer.plugins.unregister(plugin)
     """
     (registries.kernels if registry is None else registry).register(kernel.key, kernel, **kwargs)
 
@@ -159,6 +207,17 @@ class ReferenceKernel:
     Attributes:
         backend: That backend.
         xp: Its array namespace.
+
+    Example:
+        >>> from chainer.kernel import ReferenceKernel
+        >>> class SquareKernel(ReferenceKernel):
+        ...     def forward(self, x):
+        ...         return self.xp.square(x)
+        ...     def backward(self, x, gy):
+        ...         return 2 * x * gy
+        >>> kernel = SquareKernel(chainer.backend.get_device("@numpy").backend)
+        >>> kernel.forward(np.array([1.0, -3.0]))
+        array([1., 9.])
     """
 
     def __init__(self, backend: Backend) -> None:

@@ -27,6 +27,11 @@ class Candidate:
         priority: Its priority.
         reason: Why it was not chosen; None if it was.
         kernel: Its declaration; None for the reference kernel.
+
+    Example:
+        >>> explanation = chainer.explain("softmax", np.zeros((2, 3), np.float32), axis=1)
+        >>> [c.provider for c in explanation if c.chosen]
+        ['reference']
     """
 
     provider: str
@@ -50,6 +55,11 @@ class Explanation:
         candidates: All kernels considered, highest priority first; the reference kernel is last.
         notes: What enabled plugins have replaced, and what the backend and the chosen kernel
             cannot do; a line each.
+
+    Example:
+        >>> explanation = chainer.explain("softmax", np.zeros((2, 3), np.float32), axis=1)
+        >>> explanation.operation, explanation.chosen.provider
+        ('softmax', 'reference')
     """
 
     operation: str

@@ -16,7 +16,7 @@ import numpy
 from chainer.core.arrays.capabilities import Limitations
 from chainer.core.arrays.conversions import ArrayConversions
 from chainer.core.arrays.device import Device
-from chainer.core.typing import Array, ArrayLike, DTypeLike
+from chainer.core.typing import Array, ArrayLike, DTypeLike, HostArray
 
 if TYPE_CHECKING:
     from chainer.core.arrays.recorder import Recorder
@@ -245,6 +245,23 @@ class Backend(ArrayConversions):
             device: Device of this backend.
         """
         return None
+
+    def exported_program(
+        self, data: bytes
+    ) -> Callable[[Sequence[HostArray], Sequence[float]], Sequence[HostArray]]:
+        """Returns a program from a file that :meth:`Program.portable` described.
+
+        Args:
+            data: The bytes of the program.
+
+        Returns:
+            callable: Function of a list of NumPy arrays and a list of numbers, which returns NumPy
+                arrays.
+
+        Raises:
+            ValueError: If the backend has no such programs, or the bytes are not one.
+        """
+        raise ValueError(f"backend {self.name!r} has no programs in files")
 
     def random_keys(self) -> Sequence[Any]:
         """Returns the states of the backend's own random generators, so that they can be restored.

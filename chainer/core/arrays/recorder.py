@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Array
+from chainer.core.typing import Array, HostArray
 
 if TYPE_CHECKING:
     from chainer.core.arrays.protocol import Backend
@@ -182,6 +182,10 @@ class MemoryOfPrograms(Protocol):
         """Returns the number of a piece of memory, by the array that owns it."""
         ...
 
+    def place_of(self, holder: object, values: HostArray) -> list[Any]:
+        """Returns the place of an array that another object than an array of NumPy holds."""
+        ...
+
     def formula(self, number: VaryingNumber) -> object:
         """Returns the formula of a number."""
         ...
@@ -230,6 +234,20 @@ class Program:
         raise NotRecordableError(
             "its backend has no form of programs for files; only NumPy's has one"
         )
+
+    def memory_of(self, array: Array) -> tuple[object, HostArray]:
+        """Returns what holds the values of an array, and the values, for the file of a step.
+
+        Arrays with the same memory have the same holder. A backend whose programs have a form for
+        files, and whose arrays are not NumPy's, defines it.
+
+        Args:
+            array: Array of the backend.
+
+        Raises:
+            NotRecordableError: If a file cannot hold the array.
+        """
+        raise NotRecordableError(f"a file of a step cannot hold {type(array).__name__}")
 
     def set_intermediates(self, values: Any) -> None:
         """Gives the recorded arrays the values of a call.

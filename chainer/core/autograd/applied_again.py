@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 def applied_again(function: FunctionNode, inputs: Sequence[Any]) -> Variables:
     """Applies a copy of a function to other inputs."""
+    return not_applied(function).apply(tuple(inputs))
+
+
+def not_applied(function: FunctionNode) -> FunctionNode:
+    """Returns a copy of a function, as it was before it was applied."""
     again = copy.copy(function)
     # The copy must not own the outputs of the original, which has its place in the graph.
     again.inputs = None
     again._forget_outputs()
     again._retained_output_arrays = None
-    return again.apply(tuple(inputs))
+    return again

@@ -240,7 +240,8 @@ def _apply_without_graph(
 ) -> Variables:
     """Computes the outputs; nothing is recorded."""
     arrays: list[Array] = []
-    all_numpy = True
+    types: list[Any] = []
+    all_numpy = len(inputs) > 0
     requires_grad = False
     for x in inputs:
         if isinstance(x, Variable):
@@ -249,17 +250,52 @@ def _apply_without_graph(
                 requires_grad = True
         else:
             array = input_array(self, x)
-        if type(array) is not _ndarray:
+        if type(array) is _ndarray:
+            types.append((array.dtype, array.shape))
+        else:
             all_numpy = False
         arrays.append(array)
     in_data = tuple(arrays)
     if not all_numpy:
+        return _apply_to_other_arrays_without_graph(self, inputs, in_data, requires_grad, state)
+    # As in apply(): the usual case without further calls.
+    if types in self._traits.passed_types and state.is_common and not state.hooks:
+        outputs = self.forward(in_data)
+    else:
+        outputs = _run(self, in_data, types, state)
+    if len(outputs) == 1 and type(outputs[0]) is _ndarray:
+        variable = _new(Variable)
+        variable._array = outputs[0]
+        variable._gradient = None
+        variable._grad_var = None
+        variable._graph_node = None
+        variable._requires_grad = requires_grad
+        return (variable,)
+    return _without_graph(self, outputs, True, requires_grad)
+
+
+def _apply_to_other_arrays_without_graph(
+    self: FunctionNode,
+    inputs: Sequence[VariableLike],
+    in_data: Arrays,
+    requires_grad: bool,
+    state: ThreadState,
+) -> Variables:
+    """Does the second half of :func:`_apply_without_graph` unless all inputs are NumPy arrays."""
+    if in_data:
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
     outputs = _run(self, in_data, _types_of(in_data), state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
+    return _without_graph(self, outputs, not in_data, requires_grad)
+
+
+def _without_graph(
+    self: FunctionNode, outputs: Arrays, all_numpy: bool, requires_grad: bool
+) -> Variables:
+    """Makes the variables of any outputs, which have no graph."""
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
         outputs = check_outputs(self, outputs)
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])

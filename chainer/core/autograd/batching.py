@@ -13,7 +13,8 @@ each sample, so reading it raises :class:`BatchingError`, and ``vmap`` runs a lo
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -98,6 +99,30 @@ def raised(variable: Variable) -> Variable:
     for level in LEVELS.active:
         variable = level.wrap(variable)
     return variable
+
+
+@contextmanager
+def on_all_samples() -> Generator[None]:
+    """A part of the code that computes with results of :func:`lowered` only.
+
+    For it no call of ``vmap`` is running, and a call of its own is the first one.
+    """
+    active, LEVELS.active = LEVELS.active, []
+    try:
+        yield
+    finally:
+        LEVELS.active = active
+
+
+def array_of_samples(variable: Variable) -> Array:
+    """Returns the array of a Variable; the one of all samples if it is batched.
+
+    Args:
+        variable: Any Variable.
+    """
+    while isinstance(variable._array, BatchedArray):
+        variable = variable._array.variable
+    return variable._array
 
 
 def is_batched(variable: object) -> bool:
@@ -259,9 +284,16 @@ def apply_batched(
             taken.append(array.variable)
         else:
             taken.append(x if isinstance(x, Variable) else Variable(array, requires_grad=False))
-    outputs = function.batched(tuple(taken), tuple(flags), level.size)
-    if outputs is None:
-        outputs = in_a_loop(function, taken, flags, level.size)
+    active = LEVELS.active
+    # The rule computes with the Variables of all samples, so this call of vmap and those in it are
+    # not running for the rule.
+    LEVELS.active = active[: active.index(level)]
+    try:
+        outputs = function.batched(tuple(taken), tuple(flags), level.size)
+        if outputs is None:
+            outputs = in_a_loop(function, taken, flags, level.size)
+    finally:
+        LEVELS.active = active
     return tuple([level.wrap(y) for y in outputs])
 
 

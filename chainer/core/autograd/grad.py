@@ -98,6 +98,8 @@ def grad(
                 gy = starts[y.node] + gy
         starts[y.node] = gy
         any_dtype = any_dtype or gy._array.dtype != y._array.dtype
+    # Batched gradients have no arrays for the rules on arrays.
+    any_dtype = any_dtype or bool(LEVELS.active and any(map(is_batched, starts.values())))
     roots = list(starts)
     initial = _initial_of_inputs(inputs, grad_inputs)
     # A function may have many outputs: each is handled with as few calls as possible.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from typing import Any
 
 from chainer.core.config.busy_threads import BusyMonitor, available_cores
@@ -19,6 +20,9 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECL
 
 #: The present limiter of the threads; None if there is no limit.
 _limiter: Any = None
+
+#: The limit is one for the process. Threads that change it at once take turns.
+_changing = threading.Lock()
 
 
 def parse_count(variable: str, text: str) -> int | str:
@@ -58,27 +62,29 @@ def limit_blas_threads(count: Any) -> None:
         raise ValueError(
             f"config.blas_threads must be a positive int, 'auto' or None, got {count!r}"
         )
-    # Remove the previous limit: a second limiter would later restore that limit instead of the
-    # original number.
-    if _limiter is not None:
-        _limiter.restore_original_limits()
-        _limiter = None
-    if count is None:
-        return
-    try:
-        threadpoolctl: Any = importlib.import_module("threadpoolctl")
-    except ImportError as error:
-        raise ImportError(
-            f"config.blas_threads needs threadpoolctl: {install_command('chainer[threads]')}; or "
-            f"set the environment variable {VARIABLES[1]} before the program starts"
-        ) from error
-    if count == "auto":
-        # Pools of OpenMP, such as oneDNN's, wait in the same way as those of BLAS.
-        _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
-        _limiter.start()
-        return
-    # The threads of oneDNN, which iDeep uses, are not limited.
-    _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
+    threadpoolctl: Any = None
+    if count is not None:
+        # Before the previous limit is removed, so that an error changes nothing.
+        try:
+            threadpoolctl = importlib.import_module("threadpoolctl")
+        except ImportError as error:
+            raise ImportError(
+                f"config.blas_threads needs threadpoolctl: {install_command('chainer[threads]')}; "
+                f"or set the environment variable {VARIABLES[1]} before the program starts"
+            ) from error
+    with _changing:
+        # Remove the previous limit: a second limiter would later restore that limit instead of the
+        # original number.
+        if _limiter is not None:
+            _limiter.restore_original_limits()
+            _limiter = None
+        if count == "auto":
+            # Pools of OpenMP, such as oneDNN's, wait in the same way as those of BLAS.
+            _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
+            _limiter.start()
+        elif count is not None:
+            # The threads of oneDNN, which iDeep uses, are not limited.
+            _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
 
 
 def blas_threads() -> int | None:

@@ -15,6 +15,15 @@ def nondeterministic(f_name: str) -> None:
 
     Args:
         f_name (str): Name of the computation, for the message.
+
+    Example:
+        >>> import warnings
+        >>> with chainer.using_config("warn_nondeterministic", True):
+        ...     with warnings.catch_warnings(record=True) as caught:
+        ...         warnings.simplefilter("always")
+        ...         chainer.utils.nondeterministic("sum of an example")
+        >>> len(caught)
+        1
     """
     if config.warn_nondeterministic:
         warnings.warn(

@@ -17,6 +17,10 @@ def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
 
     Returns:
         array: ``x`` itself if it is an array of that data type.
+
+    Example:
+        >>> chainer.utils.force_array(np.ones(()).sum())
+        array(1.)
     """
     # NumPy returns a scalar, not an array, from operations on arrays without dimensions.
     if numpy.isscalar(x):
@@ -36,6 +40,12 @@ def force_type(dtype: DTypeLike, value: ArrayLike) -> ArrayLike:
 
     Returns:
         A NumPy scalar, or an array; ``value`` itself if it is an array of that data type.
+
+    Example:
+        >>> chainer.utils.force_type(np.float32, 0.5)
+        0.5
+        >>> chainer.utils.force_type(np.float32, np.array([0.5])).dtype
+        dtype('float32')
     """
     if numpy.isscalar(value):
         return numpy.dtype(dtype).type(value)
@@ -75,7 +85,12 @@ def sum_to(x: Array, shape: Shape) -> Array:
 
 
 def size_of_shape(shape: tuple[int, ...]) -> int:
-    """Returns the number of elements of an array of a shape."""
+    """Returns the number of elements of an array of a shape.
+
+    Example:
+        >>> chainer.utils.size_of_shape((2, 3, 4))
+        24
+    """
     size = 1
     for length in shape:
         size *= length

@@ -43,6 +43,13 @@ class TypeInfo:
         shape: Shape.
         dtype: Data type.
         ndim: Number of dimensions.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> info = type_check.TypeInfo(x.shape, x.dtype)
+        >>> info.ndim, info.size
+        (2, 6)
     """
 
     def __init__(self, shape: Shape, dtype: DType | None) -> None:
@@ -64,6 +71,13 @@ class TypeInfoTuple(tuple[Any, ...]):
 
     The i-th element describes the i-th input and is an :class:`Expr` that evaluates to a
     :class:`TypeInfo`.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> in_types = type_check.get_types((x,), "in_types")
+        >>> print(in_types[0].ndim == 2, "and", in_types.size() == 1)
+        in_types[0].ndim == 2 and in_types.size == 1
     """
 
     name: str
@@ -79,6 +93,13 @@ class LightTypeInfoTuple(tuple[Any, ...]):
     The i-th element is the :class:`TypeInfo` of the i-th input, so that comparisons give booleans.
     ``check_type_forward`` gets such a tuple first. Only if it then raises :class:`InvalidType` it
     runs again, with the :class:`TypeInfoTuple` that makes the message.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> in_types = type_check.get_light_types((x,))
+        >>> in_types[0].ndim == 2, in_types.size()
+        (True, 1)
     """
 
     def size(self) -> int:
@@ -94,6 +115,12 @@ def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
 
     Returns:
         LightTypeInfoTuple: NumPy arrays and None themselves, and the :class:`TypeInfo` of others.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> type_check.get_light_types((x,))[0].shape
+        (2, 3)
     """
     _require_tuple(data)
     return LightTypeInfoTuple(
@@ -107,13 +134,26 @@ def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
 
 
 def in_light_mode() -> bool:
-    """Returns whether this thread runs ``check_type_forward`` on plain values."""
+    """Returns whether this thread runs ``check_type_forward`` on plain values.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> type_check.in_light_mode()
+        False
+    """
     return threads.state.light_type_check
 
 
 @contextmanager
 def light_mode() -> Generator[None, None, None]:
-    """Makes :func:`expect` and :func:`make_variable` work on plain values inside the block."""
+    """Makes :func:`expect` and :func:`make_variable` work on plain values inside the block.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> with type_check.light_mode():
+        ...     type_check.make_variable(3, "n")  # the value itself
+        3
+    """
     state = threads.state
     outer, state.light_type_check = state.light_type_check, True
     try:
@@ -142,6 +182,16 @@ def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> Ty
     Raises:
         AssertionError: If ``data`` is not a tuple or a list.
         AttributeError: If an element is not an array.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> in_types = type_check.get_types((x,), "in_types")
+        >>> type_check.expect(in_types[0].ndim == 4)
+        Traceback (most recent call last):
+            ...
+        chainer.utils.type_check.InvalidType: Expect: in_types[0].ndim == 4
+        Actual: 2 != 4
     """
     _require_tuple(data)
     for i, array in enumerate(data):
@@ -173,6 +223,11 @@ def eval(exp: Operand) -> Any:
 
     Args:
         exp: An :class:`Expr` or any value.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> type_check.eval(type_check.Variable(3, "n") + 1), type_check.eval(5)
+        (4, 5)
     """
     if isinstance(exp, Expr):
         return exp.eval()
@@ -190,6 +245,12 @@ def make_variable(value: Operand, name: str) -> Any:
     Args:
         value: Value to wrap; an expression is returned unchanged.
         name: Text that represents the value in messages.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> n = type_check.make_variable(3, "n")
+        >>> print(n + 1, "=", (n + 1).eval())
+        n + 1 = 4
     """
     if isinstance(value, Expr) or not config.type_check or in_light_mode():
         return value
@@ -322,7 +383,13 @@ class Expr:
 
 
 class Testable:
-    """Base class of what :func:`expect` accepts."""
+    """Base class of what :func:`expect` accepts.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> isinstance(type_check.Variable(3, "n") == 3, type_check.Testable)
+        True
+    """
 
     def expect(self) -> None:
         """Raises :class:`InvalidType` unless the condition holds; subclasses define it."""
@@ -330,14 +397,26 @@ class Testable:
 
 
 class Atom(Expr):
-    """Expression that never needs parentheses."""
+    """Expression that never needs parentheses.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> isinstance(type_check.Variable(3, "n"), type_check.Atom)
+        True
+    """
 
     def __init__(self, priority: int = _ATOM) -> None:
         super().__init__(priority)
 
 
 class Constant(Atom):
-    """A value, shown as itself."""
+    """A value, shown as itself.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> print(type_check.Constant(3) + 1)
+        3 + 1
+    """
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -357,6 +436,12 @@ class Variable(Atom):
     Args:
         value: The value.
         name (str): Text that represents it.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, "n")
+        >>> print(2 * n + 1)
+        2 * n + 1
     """
 
     def __init__(self, value: Any, name: str) -> None:
@@ -388,7 +473,15 @@ prod = _Product(numpy.prod, "prod")
 
 
 class GetAttr(Atom):
-    """Attribute access, ``obj.name``."""
+    """Attribute access, ``obj.name``.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = x.shape
+        >>> type(expression).__name__, str(expression)
+        ('GetAttr', 'x.shape')
+    """
 
     def __init__(self, obj: Operand, name: str) -> None:
         super().__init__(_CALL)
@@ -405,7 +498,15 @@ class GetAttr(Atom):
 
 
 class GetItem(Atom):
-    """Item access, ``obj[index]``, slices included."""
+    """Item access, ``obj[index]``, slices included.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = x.shape[0]
+        >>> type(expression).__name__, str(expression)
+        ('GetItem', 'x.shape[0]')
+    """
 
     def __init__(self, obj: Operand, index: Operand) -> None:
         super().__init__(_CALL)
@@ -456,7 +557,15 @@ def _argument_text(argument: Operand) -> str:
 
 
 class Call(Atom):
-    """Function call, ``function(*args)``."""
+    """Function call, ``function(*args)``.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = x.sum()
+        >>> type(expression).__name__, str(expression)
+        ('Call', 'x.sum()')
+    """
 
     def __init__(self, function: Operand, args: tuple[Operand, ...]) -> None:
         super().__init__(_CALL)
@@ -473,7 +582,15 @@ class Call(Atom):
 
 
 class UnaryOperator(Expr):
-    """Operator with one operand."""
+    """Operator with one operand.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = -x
+        >>> type(expression).__name__, str(expression)
+        ('UnaryOperator', '-x')
+    """
 
     def __init__(
         self, priority: int, term: Operand, symbol: str, function: Callable[[Any], Any]
@@ -492,7 +609,15 @@ class UnaryOperator(Expr):
 
 
 class BinaryOperator(Expr):
-    """Operator with two operands; ``right`` tells that it associates to the right."""
+    """Operator with two operands; ``right`` tells that it associates to the right.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = x + 1
+        >>> type(expression).__name__, str(expression)
+        ('BinaryOperator', 'x + 1')
+    """
 
     def __init__(
         self,
@@ -522,7 +647,15 @@ class BinaryOperator(Expr):
 
 
 class BoolBinaryOperator(BinaryOperator, Testable):
-    """Comparison of two values."""
+    """Comparison of two values.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), "x")
+        >>> expression = x.ndim == 2
+        >>> type(expression).__name__, str(expression)
+        ('BoolBinaryOperator', 'x.ndim == 2')
+    """
 
     def __init__(
         self,
@@ -583,6 +716,11 @@ def expect(*bool_exprs: Operand) -> None:
 
     Raises:
         InvalidType: If a comparison does not hold; the message shows the expression and the values.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, "n")
+        >>> type_check.expect(n > 2, n < 5)
     """
     state = threads.state
     for expression in bool_exprs:
@@ -607,6 +745,11 @@ def same_types(*arrays: Array) -> bool:
 
     Args:
         arrays: Arrays. Objects that are not arrays are told apart by their class.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> type_check.same_types(np.zeros(2), np.zeros(3))
+        True
     """
     from chainer.core.arrays.backend import find_backend
 
@@ -648,6 +791,14 @@ def argname(in_types: TypeInfoTuple | LightTypeInfoTuple, names: tuple[str, ...]
     Args:
         in_types: Type information of the inputs.
         names (tuple of str): Names of the arguments, shown in messages.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> in_types = type_check.get_types((x,), "in_types")
+        >>> type_check.argname(in_types, ("x",))
+        >>> print(in_types[0].ndim == 2)
+        x.ndim == 2
     """
     if len(in_types) != len(names):
         expected, actual = f"{len(names)} argument(s)", f"{len(in_types)} argument(s)"

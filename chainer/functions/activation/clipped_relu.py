@@ -12,6 +12,8 @@ from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 class ClippedReLU(OneFloat, PiecewiseLinearFunction):
     """Linear between zero and a cap."""
 
+    is_pointwise = True
+
     def __init__(self, z: float) -> None:
         self.cap = as_number(z, "z")
         if self.cap <= 0:

@@ -12,6 +12,8 @@ from chainer.functions.rules import OneFloat, PiecewiseLinearFunction
 class HardSigmoid(OneFloat, PiecewiseLinearFunction):
     """Piecewise linear approximation of the sigmoid."""
 
+    is_pointwise = True
+
     operation = hard_sigmoid_operation
     retained_inputs = (0,)
 

@@ -17,6 +17,8 @@ class LeakyReLU(OneFloat, PiecewiseLinearFunction):
         slope: Factor of negative values.
     """
 
+    is_pointwise = True
+
     accepts_opaque_arrays = True
 
     def __init__(self, slope: float = 0.2) -> None:

@@ -26,6 +26,8 @@ class PixelShuffle(LinearMap):
         r (int): Length of the sides of a block.
     """
 
+    batch_inputs = (0,)
+
     type_check_key = ("r",)
 
     def __init__(self, r: int) -> None:

@@ -105,9 +105,13 @@ def batched_index(index: tuple[Any, ...]) -> tuple[Any, ...] | None:
         index: The index of one sample.
     """
     basic = [s is None or s is Ellipsis or isinstance(s, (slice, int)) for s in index]
-    # NumPy moves the axes of several arrays of indexes to the front, if they are not neighbors.
-    if not all(basic) and (basic.count(False) > 1 or any([isinstance(s, int) for s in index])):
-        return None
+    # NumPy moves the axes of arrays of indexes to the front, unless they are neighbors. Numbers
+    # count as arrays beside them.
+    advanced = [not b or isinstance(s, int) for b, s in zip(basic, index, strict=True)]
+    if not all(basic) and True in advanced:
+        first, count = advanced.index(True), advanced.count(True)
+        if not all(advanced[first : first + count]):
+            return None
     return (slice(None), *index)
 
 

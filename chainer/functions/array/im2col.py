@@ -21,6 +21,8 @@ _Pair = tuple[int, int]
 class Im2Col(PlanarAttributes, LinearMap):
     """Extracts the patches of images and puts them into the channel dimension."""
 
+    batch_inputs = (0,)
+
     type_check_key = ()
     kh = component("ksize", 0, "Height of a patch.")
     kw = component("ksize", 1, "Width of a patch.")

@@ -39,6 +39,8 @@ class ResizeImages(LinearMap):
         out_W: Width of the output.
     """
 
+    batch_inputs = (0,)
+
     type_check_key = ()
 
     def __init__(

@@ -8,7 +8,7 @@ import numpy
 
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.get_item import normalize_index
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
@@ -33,7 +33,7 @@ class ScatterAdd(ExpressionFunction):
         a, b = inputs
         # The input must not change: it may be used elsewhere in the graph.
         y = a.copy()
-        expected = y[self.slices].shape
+        expected = _selected_shape(y, self.slices)
         if b.shape != expected:
             raise ValueError(
                 "Chainer does not support automatic broadcasting of variables: "
@@ -63,6 +63,15 @@ def _indexed_ndim(index: Any) -> int:
     # A mask has the dimensions that it selects from; other arrays index one dimension.
     dtype = getattr(index, "dtype", None)
     return index.ndim if dtype == numpy.bool else 1
+
+
+def _selected_shape(y: Array, slices: tuple[Any, ...]) -> Shape:
+    """Returns the shape of the selected elements."""
+    (index,) = slices if len(slices) == 1 else (None,)
+    if type(index) is numpy.ndarray and index.dtype.kind in "iu" and y.ndim:
+        # Selecting rows only to know their shape takes as long as adding them.
+        return *index.shape, *y.shape[1:]
+    return y[slices].shape
 
 
 def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:

@@ -8,9 +8,10 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions.rules import LinearMap
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Separate(LinearMap):
+class Separate(ShiftsAxes, LinearMap):
     """Takes an array apart along an axis."""
 
     type_check_key = ("axis",)

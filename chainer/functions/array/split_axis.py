@@ -14,13 +14,14 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_int, require_int
 from chainer.functions.rules import LinearMap
+from chainer.functions.rules.batching import ShiftsAxes
 
 
 class InvalidSections(ValueError, ZeroDivisionError):
     """A number of sections that is not positive; earlier releases divided by it."""
 
 
-class SplitAxis(LinearMap):
+class SplitAxis(ShiftsAxes, LinearMap):
     """Splits an array along an axis.
 
     Args:

@@ -12,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
+from chainer.functions.rules.batching import with_rank
 from chainer.functions.rules.selection import keep
 
 
@@ -71,6 +72,16 @@ class Where(ExpressionFunction):
             # A single value; not every array library takes one of Python.
             condition = self.condition = xp.asarray(condition)
         return (choose(xp, condition, x, y),)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        condition = self.condition
+        ndim = getattr(condition, "ndim", 0)
+        rank = max([ndim, *[x.ndim - b for x, b in zip(inputs, are_batched, strict=True)]])
+        return Where(condition).apply(
+            [with_rank(x, b, rank) for x, b in zip(inputs, are_batched, strict=True)]
+        )
 
     def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         condition = self.condition

@@ -16,10 +16,14 @@ class CUDAProfileHook(FunctionHook):
         RuntimeError: If there is no CUDA; the message says what is missing.
 
     Example:
-        ::
+        On a GPU. Functions are ranges in the timeline of NVIDIA's profiler:
 
-            with chainer.function_hooks.CUDAProfileHook():
-                model(x)  # functions are ranges in the timeline of NVIDIA's profiler
+        >>> from chainer.backends import cuda
+        >>> x = cuda.to_gpu(np.array([-1, 1], np.float32))
+        >>> with chainer.function_hooks.CUDAProfileHook():
+        ...     y = F.relu(x)
+        >>> y.array
+        array([0., 1.], dtype=float32)
     """
 
     name = "CUDAProfileHook"

@@ -28,11 +28,14 @@ class CupyMemoryProfileHook(FunctionHook):
         RuntimeError: If there is no CUDA; the message says what is missing.
 
     Example:
-        ::
+        On a GPU. Each function is a line of the report:
 
-            with chainer.function_hooks.CupyMemoryProfileHook() as hook:
-                model(x)
-            hook.print_report()
+        >>> from chainer.backends import cuda
+        >>> x = cuda.to_gpu(np.ones((2, 3), np.float32))
+        >>> with chainer.function_hooks.CupyMemoryProfileHook() as hook:
+        ...     y = F.relu(x)
+        >>> [name for name, used, acquired in hook.call_history]
+        ['ReLU']
     """
 
     name = "CupyMemoryProfileHook"

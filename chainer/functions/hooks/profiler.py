@@ -36,6 +36,13 @@ class Span(NamedTuple):
         begin: When it began, in nanoseconds.
         end: When it ended, in nanoseconds.
         thread: Identifier of the thread.
+
+    Example:
+        >>> with chainer.profiler.profile() as profile:
+        ...     y = F.relu(np.array([-1.0, 1.0]))
+        >>> (span,) = profile.spans
+        >>> span.name, span.begin < span.end
+        ('ReLU', True)
     """
 
     category: str
@@ -56,6 +63,13 @@ class Row:
         total: Total time of the spans in seconds.
         own: Total time without the spans inside them.
         longest: The longest one, in seconds.
+
+    Example:
+        >>> with chainer.profiler.profile() as profile:
+        ...     y = F.relu(np.array([-1.0, 1.0]))
+        >>> (row,) = profile.rows()
+        >>> row.calls, row.own == row.total == row.longest
+        (1, True)
     """
 
     category: str
@@ -74,6 +88,12 @@ class Profile:
         memory: Pairs of a time in nanoseconds and the memory of the process in bytes; empty unless
             memory was asked for.
         seconds: Time between the beginning and the end.
+
+    Example:
+        >>> with chainer.profiler.profile() as profile:
+        ...     y = F.relu(np.array([-1.0, 1.0]))
+        >>> [(row.category, row.name, row.calls) for row in profile.rows()]
+        [('forward', 'ReLU', 1)]
     """
 
     def __init__(self) -> None:

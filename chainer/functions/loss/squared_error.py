@@ -12,6 +12,8 @@ from chainer.functions.rules import Ops, Value
 class SquaredError(PairLoss):
     """Elementwise squared difference."""
 
+    is_pointwise = True
+
     def forward(self, inputs: Arrays) -> Arrays:
         difference = inputs[0] - inputs[1]
         return (difference * difference,)

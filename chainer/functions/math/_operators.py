@@ -104,10 +104,10 @@ class ConstantOperator(UnaryFunction):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        # An array of more axes than a sample has would be broadcast along the samples.
-        if not is_scalar(self.value) and self.value.ndim >= inputs[0].ndim:
-            return None
-        return self.apply(inputs)
+        x = inputs[0]
+        if is_scalar(self.value):
+            return self.apply(inputs)
+        return self.apply((with_rank(x, True, max(self.value.ndim, x.ndim - 1)),))
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)

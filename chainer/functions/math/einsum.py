@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +11,11 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, Shape
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, Shape, Variables
 from chainer.core.utils import type_check
 from chainer.core.warnings import PerformanceWarning
 from chainer.functions.math._einsum_subscripts import (
+    LETTERS,
     axes_of,
     check_ranks,
     check_sums,
@@ -69,6 +71,20 @@ class DiagEinSum(ExpressionFunction):
             self.retain_inputs(range(len(inputs)))
         y = _summed(self.xp, self.in_subs.split(","), inputs, self.out_sub, self.out_shape)
         return (y,)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        used = set(self.in_subs + self.out_sub)
+        label = next((letter for letter in LETTERS if letter not in used), None)
+        if label is None:
+            return None
+        subscripts = zip(self.in_subs.split(","), are_batched, strict=True)
+        node = copy.copy(self)
+        node.in_subs = ",".join([label + subs if b else subs for subs, b in subscripts])
+        node.out_sub = label + self.out_sub
+        node.out_shape = None if self.out_shape is None else (size, *self.out_shape)
+        return node.apply(inputs)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         *inputs, gy = values

@@ -13,6 +13,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expe
 class LinearInterpolate(ExpressionFunction):
     """Weighted average of two arrays, element by element."""
 
+    is_pointwise = True
+
     argument_names = ("p", "x", "y")
 
     type_check_key = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -14,11 +15,21 @@ from chainer.backends.operations.normalizations import (
     fixed_batch_normalization as fixed_operation,
 )
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    Axis,
+    Indexes,
+    Shape,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, explained_keywords, removed_arguments
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import KernelFunction, Ops, Value, Values
+from chainer.functions.rules.batching import shifted_axis, with_samples
 
 Axes = tuple[int, ...]
 
@@ -94,6 +105,18 @@ class _ReducedAxes:
         self._ndim = x.ndim
         self.axis = reduced_axes(self.axis, x.ndim, gamma.ndim)
         return self.axis
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies a copy to parameters that have the axis of samples, too."""
+        if getattr(self, "running_mean", None) is not None:
+            return None  # each sample changes the running statistics
+        taken = with_samples(inputs, are_batched, size)
+        x, gamma = taken[:2]
+        node = copy.copy(self)
+        node.axis = shifted_axis(reduced_axes(self.axis, x.ndim - 1, gamma.ndim - 1), x.ndim - 1)
+        return node.apply(taken)
 
     @property
     def key_axis(self) -> Axes | None:

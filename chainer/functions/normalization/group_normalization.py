@@ -28,6 +28,8 @@ class GroupNormalization(KernelFunction):
         inv_std: Reciprocal of the standard deviation of each.
     """
 
+    batch_inputs = (0,)
+
     type_check_key = ("groups",)
     retained_inputs = (0, 1)
     mean: Array = None

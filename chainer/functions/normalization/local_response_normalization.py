@@ -64,6 +64,8 @@ class NeighborSums(LinearMap):
         n (int): Width of the window.
     """
 
+    batch_inputs = (0,)
+
     def __init__(self, n: int) -> None:
         self.n = n
 

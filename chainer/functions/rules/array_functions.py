@@ -86,6 +86,11 @@ class ArrayFunctions:
 
     def get_item(self, x: Array, slices: Any) -> Array:
         """Selected elements."""
+        if type(x) is numpy.ndarray and type(slices) is tuple and len(slices) == 1:
+            (index,) = slices
+            if type(index) is numpy.ndarray and index.dtype.kind == "i" and x.flags.c_contiguous:
+                # NumPy takes whole rows in a quarter of the time of an index.
+                return numpy.asarray(x.take(index, axis=0))
         return self.xp.asarray(x[slices])
 
 

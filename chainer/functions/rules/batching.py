@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from chainer import functions
+from chainer.core.autograd.applied_again import not_applied
+from chainer.core.autograd.batching import Level, lowered, raised
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from chainer.core.typing import Variables
 
 
@@ -90,3 +94,62 @@ def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, .
     """
     # One byte for each element, since views of other memory may have to be copied.
     return copy.copy(function).forward((numpy.empty(shape, numpy.int8),))[0].shape
+
+
+def batched_composition(
+    composition: Callable[..., Any],
+    inputs: Variables,
+    are_batched: tuple[bool, ...],
+    size: int,
+) -> tuple[Variable | None, ...]:
+    """Computes a composition of functions for all samples, by the rule of each function.
+
+    Args:
+        composition: Function of Variables that returns a tuple of Variables or None.
+        inputs: Its inputs.
+        are_batched: Which of them have an axis of samples in front.
+        size: Number of samples.
+    """
+    with using_config("enable_backprop", True):
+        # New nodes, as one input may depend on another: the derivatives of a composition that
+        # differentiates must be partial.
+        taken = [_as_input(x) for x in with_samples(inputs, are_batched, size)]
+    with Level(size) as level:
+        outputs = composition(*[level.wrap(x) for x in taken])
+        return tuple([None if y is None else level.expand(y) for y in outputs])
+
+
+def _as_input(x: Variable) -> Variable:
+    # In a vmap around this one, all inputs differ from sample to sample, or none does.
+    raw = lowered(x)
+    found: Any = functions.identity(raw) if raw.requires_grad else Variable(raw.array)
+    return raised(found)
+
+
+def repeated(
+    function: FunctionNode, size: int
+) -> tuple[tuple[Variable, ...], tuple[Variable, ...]] | None:
+    """Applies a function to equal samples: the inputs that it was applied to, several times.
+
+    Args:
+        function: The function, which was applied to one sample.
+        size: Number of samples.
+
+    Returns:
+        tuple: Inputs and outputs for all samples. None if the function has no batching rule, or
+        needs inputs that it did not retain.
+    """
+    nodes = function.input_nodes
+    known = {i: x.data for i, x in enumerate(nodes) if x.data is not None}
+    if not function.is_linear and len(known) < len(nodes):
+        return None
+    xp = function.xp
+    inputs: list[Variable] = []
+    for i, node in enumerate(nodes):
+        # The values do not matter to the derivatives of a linear function.
+        one = known[i] if i in known else xp.zeros(node.shape, node.dtype)
+        inputs.append(Variable(xp.array(xp.broadcast_to(one, (size, *node.shape)))))
+    with using_config("enable_backprop", True):
+        flags = (True,) * len(inputs)
+        outputs = not_applied(function).batched(tuple(inputs), flags, size)
+    return None if outputs is None else (tuple(inputs), outputs)

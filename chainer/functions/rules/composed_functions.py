@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
 from chainer.functions.rules.base import Ops, Value, Values, as_constants, as_outputs
+from chainer.functions.rules.batching import batched_composition
 from chainer.functions.rules.compositions import (
     evaluate,
     gradients_of_composition,
@@ -46,6 +47,14 @@ class ComposedFunction(KernelFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         return evaluate(self.compose, inputs)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        found = super().batched(inputs, are_batched, size)
+        if found is not None:
+            return found
+        return batched_composition(self.compose, inputs, are_batched, size)  # type: ignore[return-value]
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gradients = gradients_of_composition(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chainer.core.autograd.batching import is_batched, lowered, raised
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
@@ -11,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import Arrays, Grads, Indexes, Variables
 from chainer.functions.rules.base import as_outputs
+from chainer.functions.rules.batching import batched_composition
 
 Composition = Callable[..., Variables]
 """A function of Variables that returns a tuple of Variables."""
@@ -41,6 +43,11 @@ class DifferentiableComposition(FunctionNode):
     def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         return evaluate(self._composition, inputs)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return batched_composition(self._composition, inputs, are_batched, size)  # type: ignore[return-value]
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
         return gradients_of_composition(
@@ -166,15 +173,15 @@ class _Gradient:
         inputs, grad_outputs = variables[: self._count], variables[self._count :]
         with using_config("enable_backprop", True):
             outputs = self._composition(*inputs)
-            gradients = grad(
-                [outputs[i] for i in self._given],
-                [inputs[i] for i in self._targets],
-                list(grad_outputs),
-                enable_double_backprop=True,
-            )
-        return tuple(
-            [
-                Variable(inputs[i].xp.zeros_like(inputs[i].array)) if gradient is None else gradient
-                for i, gradient in zip(self._targets, gradients, strict=True)
-            ]
-        )
+            ys, xs = [outputs[i] for i in self._given], [inputs[i] for i in self._targets]
+            gys = list(grad_outputs)
+            are_batched = any(map(is_batched, variables))
+            if are_batched:
+                # One walk over the graph of all samples, which are independent of each other.
+                ys, xs, gys = [[lowered(v) for v in each] for each in (ys, xs, gys)]
+            gradients = grad(ys, xs, gys, enable_double_backprop=True)
+        found = [
+            Variable(x.xp.zeros_like(x.array)) if gradient is None else gradient
+            for x, gradient in zip(xs, gradients, strict=True)
+        ]
+        return tuple([raised(gx) for gx in found] if are_batched else found)

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions
 from chainer.core.arrays.lookup import backend_of
+from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Grads, Indexes, Variables
+from chainer.core.config.configuration import config
+from chainer.core.typing import Array, Arrays, Grads, Indexes, Variables
+from chainer.functions.rules.batching import batched_composition, repeated, with_samples
 from chainer.functions.rules.compositions import gradients_of_composition, tangents_of_composition
 
 if TYPE_CHECKING:
@@ -83,6 +87,15 @@ class FormulaGradient(GradientNode):
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         return tangents_of_composition(self._formula, self.get_retained_inputs(), moving, tangents)
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # The function keeps the arrays of one sample, so the formula computes the gradient.
+        outputs = batched_composition(self._formula, inputs, are_batched, size)
+        found = [(i, gx) for i, gx in zip(self._found, outputs, strict=True) if gx is not None]
+        self._found = tuple([i for i, _ in found])
+        return tuple([gx for _, gx in found])
+
     def _formula(self, *inputs: Variable) -> Variables:
         values, gys = inputs[: len(inputs) - len(self._given)], self._grad_outputs(inputs)
         return self._function.gradients(functions, self._found, *values, *gys)
@@ -93,6 +106,26 @@ class LinearGradient(GradientNode):
 
     is_linear = True
     _function: PiecewiseLinearFunction
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        function = self._function
+        if is_diagonal(function):
+            return (inputs[0] * diagonal_of(function),)
+        made = repeated(function, size)
+        if made is None:
+            return None
+        xs, ys = made
+        return tuple(
+            grad(
+                [ys[i] for i in self._given],
+                [xs[i] for i in self._found],
+                inputs,
+                [None] * len(self._found),
+                enable_double_backprop=config.enable_backprop,
+            )
+        )  # type: ignore[return-value]
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         # Here the gradients of the inputs of the function play the role of directions.
@@ -133,6 +166,21 @@ class Tangent(FunctionNode):
         derivatives = self._function.jvp(self._directions, inputs)
         return tuple([derivatives[i] for i in self._wanted])
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        function = self._function
+        if is_diagonal(function):
+            return (inputs[0] * diagonal_of(function),)
+        made = repeated(function, size)
+        if made is None:
+            return None
+        xs, ys = made
+        moving = [xs[i] for i in self._directions]
+        tangents = with_samples(inputs, are_batched, size)
+        found = push_forward(ys, {x.node: t for x, t in zip(moving, tangents, strict=True)})
+        return tuple([found[i] for i in self._wanted])  # type: ignore[return-value]
+
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         directions = tuple([self._directions[i] for i in moving])
         return Tangent(self._function, directions, self._wanted).apply(tangents)
@@ -143,3 +191,23 @@ class Tangent(FunctionNode):
             gys[i] = gy
         targets = tuple([self._directions[i] for i in target_input_indexes])
         return self._function.backward(targets, tuple(gys))
+
+
+def is_diagonal(function: FunctionNode) -> bool:
+    """Returns whether a function of one input works element by element.
+
+    Args:
+        function: The function.
+    """
+    return (function.is_elementwise or function.is_pointwise) and len(function.input_nodes) == 1
+
+
+def diagonal_of(function: PiecewiseLinearFunction) -> Array:
+    """Returns the derivative of each element of the output by its element of the input.
+
+    Args:
+        function: The function, which works element by element.
+    """
+    node = function.input_nodes[0]
+    (diagonal,) = function.backward_arrays((0,), (function.xp.ones(node.shape, node.dtype),))
+    return diagonal

@@ -70,6 +70,8 @@ class LinearMap(PiecewiseLinearFunction):
         variable([2.])
     """
 
+    is_linear = True
+
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         inputs = list(tangents)
         nodes = self.inputs or ()

@@ -193,6 +193,19 @@ def units_like(variable: Variable) -> list[Variable]:
     return [constant_beside(variable, eye[i].reshape(shape)) for i in range(size)]
 
 
+def units_of(variable: Variable, raw: Variable, levels: int) -> Variable:
+    """Returns the arrays of :func:`units_like` as samples of one array.
+
+    Args:
+        variable: The Variable.
+        raw: The Variable with an axis in front for each running call of ``vmap``.
+        levels: Number of these calls.
+    """
+    size = variable.size
+    eye = numpy.eye(size, dtype=variable.dtype).reshape((size, *[1] * levels, *variable.shape))
+    return constant_beside(raw, numpy.array(numpy.broadcast_to(eye, (size, *raw.shape))))
+
+
 def constant_beside(variable: Variable, array: numpy.ndarray[Any, Any]) -> Variable:
     """Returns a Variable of a NumPy array on the device of another Variable.
 

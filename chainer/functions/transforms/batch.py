@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy
 
 from chainer.core.arrays.backend import backend_of, get_device_from_array
-from chainer.core.autograd.batching import BatchingError, Level
+from chainer.core.autograd.batching import BatchingError, Level, array_of_samples
 from chainer.core.autograd.variable import Variable
 from chainer.functions.array.concat import concat
 from chainer.functions.array.moveaxis import moveaxis
@@ -246,7 +246,7 @@ class _RandomNumbers:
     """State of the random numbers of the arrays' device before a call."""
 
     def __init__(self, values: Sequence[Variable]) -> None:
-        array = values[0].array
+        array = array_of_samples(values[0])
         self._backend = backend_of(array)
         self._device = get_device_from_array(array)
         self._before = self._state()

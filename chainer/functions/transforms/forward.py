@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
-
 from chainer.core.arrays.backend import backend_of
-from chainer.core.autograd.batching import LEVELS, BatchingError, Level, lowered, raised
+from chainer.core.autograd.batching import (
+    LEVELS,
+    BatchingError,
+    Level,
+    lowered,
+    on_all_samples,
+    raised,
+)
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config, using_config
@@ -18,9 +23,9 @@ from chainer.functions.array.stack import stack
 from chainer.functions.transforms.applied import (
     Applied,
     apply_to_chosen,
-    constant_beside,
     of_blocks,
     units_like,
+    units_of,
     with_aux,
     zeros_like,
 )
@@ -105,9 +110,9 @@ def _columns_at_once(
         size, xp = x.size, backend_of(raw.array).xp
         found: list[Variable | None] = [None] * len(outputs)
         if size:
-            eye = numpy.eye(size, dtype=x.dtype).reshape((size, *[1] * levels, *x.shape))
-            units = constant_beside(raw, numpy.array(numpy.broadcast_to(eye, (size, *raw.shape))))
-            with Level(size) as level, using_config("enable_backprop", is_differentiable):
+            units = units_of(x, raw, levels)
+            differentiating = using_config("enable_backprop", is_differentiable)
+            with on_all_samples(), Level(size) as level, differentiating:
                 pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)})
                 found = [None if t is None else level.expand(t) for t in pushed]
         for j, (y, raw_y, t) in enumerate(zip(outputs, raw_outputs, found)):

@@ -6,8 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.batching import (
+    LEVELS,
+    BatchingError,
+    Level,
+    lowered,
+    on_all_samples,
+    raised,
+)
+from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.stack import stack
 from chainer.functions.transforms.applied import (
@@ -16,6 +26,7 @@ from chainer.functions.transforms.applied import (
     gradients_of,
     of_blocks,
     units_like,
+    units_of,
     with_aux,
 )
 
@@ -65,24 +76,58 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 def jacobian_rows(
     output: Variable, inputs: Sequence[Variable], is_differentiable: bool
 ) -> list[Any]:
-    """Returns the Jacobian of an output by each input, by one walk back for each element.
+    """Returns the Jacobian of an output by each input, by one walk back.
 
     Args:
         output: The output.
         inputs: The inputs.
         is_differentiable: Whether the Jacobian can be differentiated in turn.
     """
+    try:
+        return _rows_at_once(output, inputs, is_differentiable)
+    except BatchingError:  # a rule reads values of gradients
+        return _rows_in_a_loop(output, inputs, is_differentiable)
+
+
+def _rows_at_once(
+    output: Variable, inputs: Sequence[Variable], is_differentiable: bool
+) -> list[Any]:
+    """Pulls the units of all elements back in one walk, as samples of a batch."""
+    levels, size = len(LEVELS.active), output.size
+    raw_output, raw_inputs = lowered(output), [lowered(x) for x in inputs]
+    found: list[Variable | None] = [None] * len(inputs)
+    if size and raw_output.requires_grad:
+        units = units_of(output, raw_output, levels)
+        with on_all_samples(), Level(size) as level:
+            rows = grad(
+                [raw_output],
+                raw_inputs,
+                [level.wrap(units)],
+                [None] * len(inputs),
+                enable_double_backprop=is_differentiable,
+            )
+            found = [None if row is None else level.expand(row) for row in rows]
+    blocks: list[Any] = []
+    for x, raw, row in zip(inputs, raw_inputs, found):
+        shape = (*raw.shape[:levels], *output.shape, *x.shape)
+        if row is None:
+            block = Variable(backend_of(raw.array).xp.zeros(shape, x.dtype), requires_grad=False)
+        else:
+            block = reshape(row if not levels else moveaxis(row, 0, levels), shape)
+        blocks.append(raised(block))
+    return blocks
+
+
+def _rows_in_a_loop(
+    output: Variable, inputs: Sequence[Variable], is_differentiable: bool
+) -> list[Any]:
     rows = [
         gradients_of([output], inputs, [unit], is_differentiable) for unit in units_like(output)
     ]
     found: list[Any] = []
     for i, x in enumerate(inputs):
         shape = (*output.shape, *x.shape)
-        if rows:
-            found.append(reshape(stack([row[i] for row in rows]), shape))
-        else:
-            xp = backend_of(x.array).xp
-            found.append(Variable(xp.zeros(shape, x.dtype), requires_grad=False))
+        found.append(reshape(stack([row[i] for row in rows]), shape))
     return found
 
 

@@ -77,6 +77,16 @@ class HDF5Serializer(serializer_module.Serializer):
     Raises:
         ImportError: If h5py is not installed.
         ValueError: If the compression level is not one of 0 to 9.
+
+    Example:
+        Two objects in one file:
+
+        >>> import h5py
+        >>> with h5py.File("both.h5", "w") as file:
+        ...     for name, link in {"a": L.Linear(2, 1), "b": L.Linear(3, 1)}.items():
+        ...         chainer.serializers.HDF5Serializer(file.create_group(name)).save(link)
+        ...     print(sorted(file), file["b/W"].shape)
+        ['a', 'b'] (1, 3)
     """
 
     def __init__(self, group: Any, compression: int | None = 4) -> None:
@@ -135,6 +145,17 @@ class HDF5Deserializer(serializer_module.Deserializer):
 
     Raises:
         ImportError: If h5py is not installed.
+
+    Example:
+        >>> import h5py
+        >>> with h5py.File("both.h5", "w") as file:
+        ...     group = file.create_group("a")
+        ...     chainer.serializers.HDF5Serializer(group).save(L.Linear(2, 1, initialW=1))
+        >>> model = L.Linear(2, 1)
+        >>> with h5py.File("both.h5") as file:
+        ...     chainer.serializers.HDF5Deserializer(file["a"]).load(model)
+        >>> model.W.array
+        array([[1., 1.]], dtype=float32)
     """
 
     def __init__(self, group: Any, strict: bool = True) -> None:
@@ -286,9 +307,12 @@ def save_hdf5(
     .. seealso:: :func:`chainer.serializers.load_hdf5`
 
     Example:
-        ::
-
-            chainer.serializers.save_hdf5("model.h5", L.Linear(2, 1))
+        >>> model = L.Linear(2, 1)
+        >>> chainer.serializers.save_hdf5("model.h5", model)
+        >>> copy = L.Linear(2, 1)
+        >>> chainer.serializers.load_hdf5("model.h5", copy)
+        >>> bool((copy.W.array == model.W.array).all())
+        True
     """
     # Written to memory first. If the disk becomes full while the HDF5 library writes, the library
     # crashes the process when it closes the file.
@@ -342,9 +366,11 @@ def load_hdf5(
     .. seealso:: :func:`chainer.serializers.save_hdf5`
 
     Example:
-        ::
-
-            chainer.serializers.load_hdf5("model.h5", model)
+        >>> chainer.serializers.save_hdf5("model.h5", L.Linear(2, 1, initialW=1))
+        >>> model = L.Linear(2, 1)
+        >>> chainer.serializers.load_hdf5("model.h5", model)
+        >>> model.W.array
+        array([[1., 1.]], dtype=float32)
     """
     h5py = _h5py()
     source = describe_source(filename)

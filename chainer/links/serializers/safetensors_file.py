@@ -21,6 +21,12 @@ class SafetensorsFile(Mapping[str, HostArray]):
     Attributes:
         metadata (dict): Texts by name.
         name (str): Description of the file, for messages.
+
+    Example:
+        >>> chainer.serializers.save_safetensors("model.safetensors", L.Linear(2, 1))
+        >>> with chainer.serializers.open_safetensors("model.safetensors") as file:
+        ...     print(sorted(file), file.shape("W"))
+        ['W', 'b'] (1, 2)
     """
 
     def __init__(self, file: FilePath, writable: bool = False) -> None:

@@ -128,7 +128,11 @@ class LogReader:
                     self._restart()
                 self.problem = ""
                 self.modified = status.st_mtime
-                self._read(file, status.st_size, deadline)
+                try:
+                    self._read(file, status.st_size, deadline)
+                finally:
+                    # White space behind the last entry is a quarter of a log.
+                    self._buffer, self._removed = b"", []
                 self._state = state
                 start = max(self._position - _ANCHOR, 0)
                 file.seek(start)
@@ -143,7 +147,7 @@ class LogReader:
 
     def _read(self, file: BinaryIO, size: int, deadline: float) -> None:
         file.seek(self._position)
-        self._last, self._buffer, self._removed = {}, b"", []
+        self._last = {}
         begin = self._position
         while not self.problem:
             piece = file.read(_PIECE)

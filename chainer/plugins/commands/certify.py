@@ -4,8 +4,9 @@ NAME is a backend (``strict``, ``strict:1``), a kernel provider (``numba``), or 
 point, its distribution or its module. All that the plugin supplies is tested: the contract of
 backends, every function on their arrays (outputs, gradients, gradients of gradients, layouts and
 dtypes), kernels, captured steps, threads, files, transfers; rows of the functions (module ``specs``
-of the package); metadata, objects and types of the package. A crash of native code is one failure,
-and the run goes on.
+of the package); metadata, objects and types of the package. ``--opinfo`` adds PyTorch's samples,
+``--array-api-tests`` the test suite of the array API standard. A crash of native code is one
+failure, and the run goes on.
 
 Writes certificate.json, certificate.html, certificate.md (a table for a README) and badge.svg into
 the folder ``--output``. The exit status is 1 if a test failed, 2 if there is nothing of that name.
@@ -41,6 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rows of the package's functions (default: SPECS of its module specs)",
     )
     parser.add_argument("--device", metavar="D", help="device for kernels and functions")
+    parser.add_argument(
+        "--opinfo",
+        metavar="PYTHON",
+        nargs="?",
+        const=sys.executable,
+        help="compare functions with PyTorch on the samples of its OpInfo; PYTHON has PyTorch "
+        "(default: this one)",
+    )
+    parser.add_argument(
+        "--array-api-tests",
+        metavar="D",
+        help="folder with the test suite of the array API standard, for backends that claim it",
+    )
     parser.add_argument(
         "--only", metavar="EXPRESSION", help="only these tests, as pytest's option -k"
     )
@@ -84,10 +98,12 @@ def run(options: argparse.Namespace) -> int:
             only=options.only,
             specs=options.specs,
             device=options.device,
+            opinfo=options.opinfo,
+            array_api_tests=options.array_api_tests,
             limits=kit.Limits(**limits),
             progress=show,
         )
-    except kit.UnknownSubjectError as error:
+    except (kit.UnknownSubjectError, kit.SuiteError) as error:
         print(f"chainer certify: {error}", file=sys.stderr)
         return 2
     show.end()

@@ -31,12 +31,14 @@ HELP = "write the models of an old project for PyTorch, as ONNX and as safetenso
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
     parser.add_argument("project", metavar="PROJECT", help="train.py, or net.py:Net")
-    parser.add_argument(
+    rest = parser.add_argument(
         "arguments",
         metavar="ARGUMENT",
         nargs=argparse.REMAINDER,
         help="arguments of the program, or of the class as JSON",
     )
+    # There may be none; argparse names it among the arguments that are required.
+    rest.required = False
     parser.add_argument(
         "--output", metavar="D", default="rescued", help="folder for the files (default: rescued)"
     )

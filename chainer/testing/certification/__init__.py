@@ -18,5 +18,6 @@ from chainer.testing.certification.certificate import Certificate, Result
 from chainer.testing.certification.isolation import Limits
 from chainer.testing.certification.run import certify
 from chainer.testing.certification.subject import UnknownSubjectError
+from chainer.testing.certification.suite_error import SuiteError
 
-__all__ = ["Certificate", "Limits", "Result", "UnknownSubjectError", "certify"]
+__all__ = ["Certificate", "Limits", "Result", "SuiteError", "UnknownSubjectError", "certify"]

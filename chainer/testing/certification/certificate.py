@@ -13,6 +13,12 @@ Outcome = Literal["passed", "failed", "crashed", "refused", "skipped"]
 
 OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "crashed", "refused", "skipped")
 
+#: Start of the titles of parts that are tested by the suite of the standard.
+ARRAY_API = "array API standard"
+
+#: Group of the tests on PyTorch's samples.
+OPINFO = "OpInfo of PyTorch"
+
 #: Version of the JSON file. A key may be added without a new version.
 FORMAT = 1
 
@@ -49,6 +55,10 @@ class Result:
         file = self.test.partition("::")[0]
         if not file.startswith("test_"):
             return "the run"
+        if self.part.startswith(ARRAY_API):
+            return "array API: " + file.removeprefix("test_").removesuffix(".py")
+        if file == "test_opinfo.py":
+            return OPINFO
         if file.startswith("test_package_"):
             return "package: " + file.removeprefix("test_package_").removesuffix(".py")
         return groups_of(self.test)[0]
@@ -71,6 +81,7 @@ class Certificate:
         limitations: Part -> capability -> the reason why it is missing.
         facts: Part -> what it has: devices, the recorder, whether it is an accelerator.
         unreached: Part -> kernels that no test reached.
+        not_run: Optional suite that did not run -> the command that runs it.
         results: The results.
         seconds: Time that the run took.
     """
@@ -82,6 +93,7 @@ class Certificate:
     limitations: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     facts: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     unreached: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    not_run: dict[str, str] = field(default_factory=dict[str, str])
     results: list[Result] = field(default_factory=list[Result])
     seconds: float = 0.0
 
@@ -155,6 +167,7 @@ class Certificate:
             "facts": self.facts,
             "limitations": self.limitations,
             "unreached_kernels": self.unreached,
+            "not_run": self.not_run,
             "total": self.total(),
             "groups": [
                 {"part": part, "group": group, **counts}
@@ -191,7 +204,7 @@ def place_of(result: Result) -> str:
     Args:
         result: The result.
     """
-    if not result.group.startswith("operations"):
+    if not result.group.startswith(("operations", OPINFO)):
         return result.group
     row = result.name.partition("[")[2].partition("-")[0].removesuffix("]")
     return f"F.{row}"

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -56,6 +56,7 @@ def run(
     arguments: Sequence[str],
     limits: Limits,
     progress: Callable[[Result], None] = lambda result: None,
+    environment: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Runs pytest in several processes.
 
@@ -64,6 +65,7 @@ def run(
         arguments: Arguments of pytest.
         limits: The limits.
         progress: Is called with each result, by several threads.
+        environment: Further environment variables.
 
     Returns:
         Outcome: The results, in the order of the tests.
@@ -74,6 +76,8 @@ def run(
             _Share(part, arguments, limits, progress, outcome, Path(folder) / str(i), i)
             for i, outcome in enumerate(outcomes)
         ]
+        for share in shares:
+            share.environment.update(environment or {})
         threads = [threading.Thread(target=share.run) for share in shares]
         for thread in threads:
             thread.start()
@@ -113,7 +117,7 @@ class _Share:
             self._command += ["-p", _PLUGIN]  # Chainer is on the path, but not installed
         self._command += arguments
         path = [os.getcwd(), os.environ.get("PYTHONPATH")]
-        self._environment = {
+        self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
             SHARE: f"{number}/{limits.processes}",
             # Modules beside the user, such as a table of rows.
@@ -147,7 +151,7 @@ class _Share:
 
     def _process(self, events: Path, done: Path) -> tuple[str, str]:
         """Runs a process until it ends; returns how it died, and its last output."""
-        environment = {**self._environment, EVENTS: str(events), DONE: str(done)}
+        environment = {**self.environment, EVENTS: str(events), DONE: str(done)}
         output = self._folder / "output"
         with open(output, "wb") as file:
             # A session of its own, so that its children end with it.

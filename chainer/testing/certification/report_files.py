@@ -95,6 +95,7 @@ def remarks(certificate: Certificate) -> list[str]:
     for part, kernels in certificate.unreached.items():
         if kernels:
             found.append(f"{part}: no test reached {', '.join(kernels)}")
+    found += [f"not run: {name}: {command}" for name, command in certificate.not_run.items()]
     return found
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy
 
@@ -12,14 +16,17 @@ from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.kernel_declaration import KernelDeclaration
 from chainer.core.registry import registries
 from chainer.core.version import __version__
-from chainer.testing.certification import isolation
-from chainer.testing.certification.certificate import Certificate, Result
+from chainer.testing.certification import array_api, isolation
+from chainer.testing.certification.certificate import ARRAY_API, Certificate, Result
 from chainer.testing.certification.isolation import Limits
+from chainer.testing.certification.opinfo.exporting import Exported, export_samples
+from chainer.testing.certification.opinfo.samples import FOLDER
 from chainer.testing.certification.subject import Part, parts_of
 
 _SUITE = "chainer.testing.conformance"
 _OPERATIONS = f"{_SUITE}.test_operations"
 _CHECKS = "chainer.testing.certification.checks"
+_OPINFO = "chainer.testing.certification.opinfo"
 
 
 def certify(
@@ -29,6 +36,8 @@ def certify(
     only: str | None = None,
     specs: str | None = None,
     device: str | None = None,
+    opinfo: str | os.PathLike[str] | None = None,
+    array_api_tests: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     progress: Callable[[Result], None] = lambda result: None,
 ) -> Certificate:
@@ -43,38 +52,129 @@ def certify(
         specs: Table of rows of the package's functions, as ``'module:attribute'``. By default it is
             ``SPECS`` in the module ``specs`` of the package.
         device: Device for kernels and functions.
+        opinfo: A Python that has PyTorch. Functions are then compared with PyTorch's on the samples
+            of its OpInfo.
+        array_api_tests: Folder with the test suite of the array API standard, which then runs on
+            backends that claim the standard.
         limits: Limits of processes and time.
         progress: Is called with each result.
 
     Raises:
         UnknownSubjectError: If nothing has this name.
+        SuiteError: If PyTorch or the test suite cannot be used.
     """
     start = time.monotonic()
+    limits = limits or Limits()
     certificate = Certificate(name, quick, complete=only is None, versions=_versions())
-    for part in parts_of(name, specs, device):
-        arguments = _arguments(part, quick, specs)
-        if only is not None:
-            arguments += ["-k", only]
-        outcome = isolation.run(part.title, arguments, limits or Limits(), progress)
-        certificate.results += outcome.results
-        _describe(part, certificate)
-        declared = _declared(part)
-        if declared and only is None:
-            certificate.unreached[part.title] = sorted(declared - outcome.kernels)
+    parts = parts_of(name, specs, device)
+    chosen = [] if only is None else ["-k", only]
+    # What cannot run says so before the tests, which take minutes.
+    if array_api_tests is not None:
+        array_api.check(Path(array_api_tests), name)
+    with _samples(parts, opinfo, quick, certificate) as samples:
+        for part in parts:
+            arguments = [*_arguments(part, quick, specs), *chosen]
+            outcome = isolation.run(part.title, arguments, limits, progress)
+            certificate.results += outcome.results
+            _describe(part, certificate)
+            declared = _declared(part)
+            if declared and only is None:
+                certificate.unreached[part.title] = sorted(declared - outcome.kernels)
+            if samples is not None and part.kind in _ON_ARRAYS:
+                arguments = [*_arguments(part, quick, None, _OPINFO), *chosen]
+                title = f"OpInfo: {part.title}"
+                found = isolation.run(title, arguments, limits, progress, {FOLDER: str(samples)})
+                certificate.results += found.results
+            if array_api_tests is not None and _claims_the_standard(part):
+                suite = Path(array_api_tests)
+                found = _run_array_api(part, suite, chosen, limits, progress, certificate)
+                certificate.results += found
+    _say_what_did_not_run(parts, opinfo, array_api_tests, certificate)
     certificate.seconds = time.monotonic() - start
     return certificate
 
 
-def _arguments(part: Part, quick: bool, specs: str | None) -> list[str]:
+#: Parts that have arrays of their own, or kernels for some.
+_ON_ARRAYS = ("backend", "kernels")
+
+
+def _claims_the_standard(part: Part) -> bool:
+    return part.kind == "backend" and array_api.claims_the_standard(get_device(part.device))
+
+
+@contextmanager
+def _samples(
+    parts: list[Part],
+    python: str | os.PathLike[str] | None,
+    quick: bool,
+    certificate: Certificate,
+) -> Iterator[Path | None]:
+    """Makes a folder with the samples of OpInfo; None if they are not asked for."""
+    titles = [part.title for part in parts if part.kind in _ON_ARRAYS]
+    if python is None or not titles:
+        yield None
+        return
+    dtypes = ("float32",) if quick else ("float32", "float64")
+    with tempfile.TemporaryDirectory(prefix="chainer-opinfo-") as folder:
+        exported = export_samples(os.fspath(python), Path(folder), dtypes)
+        for title in titles:
+            _describe_samples(f"OpInfo: {title}", exported, certificate)
+        yield Path(folder)
+
+
+def _describe_samples(title: str, exported: Exported, certificate: Certificate) -> None:
+    certificate.facts[title] = {"PyTorch": exported.version}
+    if exported.missing:
+        certificate.facts[title]["not in this version"] = ", ".join(exported.missing)
+    for file, text in exported.errors.items():
+        test = f"test_opinfo.py::PyTorch's samples[{file}]"
+        certificate.results.append(Result(title, test, "failed", 0.0, text, text))
+
+
+def _run_array_api(
+    part: Part,
+    suite: Path,
+    chosen: list[str],
+    limits: Limits,
+    progress: Callable[[Result], None],
+    certificate: Certificate,
+) -> list[Result]:
+    """Runs the suite of the standard, and returns its results."""
+    title = f"{ARRAY_API}: {part.title}"
+    arguments = [*array_api.arguments(suite), *chosen]
+    environment = array_api.environment(part.device)
+    certificate.facts[title] = {"version of the standard": array_api.VERSION}
+    left_out = array_api.left_out_dtypes(get_device(part.device))
+    if left_out:
+        certificate.facts[title]["dtypes left out, as declared"] = left_out
+    return isolation.run(title, arguments, limits, progress, environment).results
+
+
+def _say_what_did_not_run(
+    parts: list[Part],
+    opinfo: str | os.PathLike[str] | None,
+    array_api_tests: str | os.PathLike[str] | None,
+    certificate: Certificate,
+) -> None:
+    """Notes optional suites that were not asked for, with the command that runs them."""
+    if opinfo is None and any(part.kind in _ON_ARRAYS for part in parts):
+        command = f"chainer certify {certificate.subject} --opinfo PYTHON"
+        certificate.not_run["PyTorch's OpInfo"] = f"{command} (a Python that has PyTorch)"
+    if array_api_tests is None and any(_claims_the_standard(part) for part in parts):
+        command = array_api.command(certificate.subject)
+        certificate.not_run["test suite of the array API standard"] = command
+
+
+def _arguments(part: Part, quick: bool, specs: str | None, suite: str = _SUITE) -> list[str]:
     device = f"--chainer-backend={part.device}"
     options = ["--chainer-quick"] if quick else []
     match part.kind:
         case "backend":
-            return ["--pyargs", _SUITE, device, *options]
+            return ["--pyargs", suite, device, *options]
         case "kernels":
             table = [f"--chainer-specs={specs}"] if specs else []
             provider = f"--chainer-provider={part.name}"
-            return ["--pyargs", _SUITE, device, provider, *table, *options]
+            return ["--pyargs", suite, device, provider, *table, *options]
         case "functions":
             return ["--pyargs", _OPERATIONS, device, f"--chainer-specs={part.name}", *options]
         case _:

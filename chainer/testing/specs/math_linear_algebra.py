@@ -100,6 +100,7 @@ SPECS = (
             # A sum of nothing: the product is not empty, but zeros.
             Sample(draw((2, 0)), draw((0, 3)), kind="empty"),
             Sample(draw((0, 2, 3)), draw((3, 2)), kind="empty"),
+            Sample(draw((2, 3, 0)), draw((0, 2)), kind="empty"),
         ],
         errors=lambda draw: [
             invalid_type(

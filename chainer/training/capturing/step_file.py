@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,12 +20,12 @@ import numpy
 import chainer_step_player
 from chainer.backends import operations
 from chainer.core.arrays import lookup
-from chainer.core.arrays.backend import is_array
+from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.arrays.expressions import CountExpression, Expression, formula_of
 from chainer.core.arrays.kernel import get_operation
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, FilePath, HostArray
+from chainer.core.typing import Array, DType, FilePath, HostArray
 from chainer.core.version import __version__
 from chainer.links.link import Link
 from chainer.links.serializers.file_format import FileFormatError
@@ -62,15 +62,18 @@ class StepFile:
     """
 
     def __init__(
-        self, tree: StateTree, targets: list[Link | Optimizer], records: Iterable[StepRecord]
+        self, tree: StateTree, targets: list[Link | Optimizer], records: Sequence[StepRecord]
     ) -> None:
         self._tree, self._targets = tree, targets
+        self._records = records
         # Results in attributes, such as the loss of a classifier, are not states of the step.
         self._lasting = {slot.key for record in records for slot in record.carried}
         for link in tree.links:
             self._lasting |= {(id(vars(link)), name) for name in link._persistent}
         self._memory: list[Array] = []
         self._known: dict[int, int] = {}
+        #: They live as long as their identities are keys.
+        self._holders: list[object] = []
         self.counters: dict[str, int] = {}
         self.hyperparameters: dict[str, float] = {}
         self.programs: list[dict[str, Json]] = []
@@ -106,15 +109,24 @@ class StepFile:
     def place(self, array: Array) -> list[Json]:
         """Returns where an array is in the memory."""
         if type(array) is not numpy.ndarray:
-            raise NotRecordableError("its arrays are not of NumPy")
-        dtype = array.dtype
-        if dtype.hasobject or numpy.dtype(dtype.str) != dtype:
-            raise NotRecordableError(f"a file of a step cannot hold arrays of {dtype}")
+            return self.place_of(*self._records[0].program.memory_of(array))
+        _check_dtype(array.dtype)
         owner = array
         while isinstance(owner.base, numpy.ndarray):
             owner = owner.base
         offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        return [self.index(owner), offset, list(array.shape), list(array.strides), dtype.str]
+        return [self.index(owner), offset, list(array.shape), list(array.strides), array.dtype.str]
+
+    def place_of(self, holder: object, values: HostArray) -> list[Json]:
+        """Returns where the values of another object are in the memory; they begin a piece."""
+        _check_dtype(values.dtype)
+        found = self._known.get(id(holder))
+        if found is None:
+            self._holders.append(holder)
+            found = self._known[id(holder)] = len(self._memory)
+            self._memory.append(numpy.array(values, order="C"))
+        owner = self._memory[found]
+        return [found, 0, list(owner.shape), list(owner.strides), owner.dtype.str]
 
     # -- numbers ----------------------------------------------------------------------------------
 
@@ -230,7 +242,7 @@ class StepFile:
     def write(self, path: FilePath) -> None:
         """Writes the file."""
         states, snapshots = self._states(), list(self._snapshots())
-        names = [call[1] for program in self.programs for call in program["calls"]]
+        names = [call[1] for program in self.programs for call in program.get("calls", ())]
         header: dict[str, Json] = {
             "format": chainer_step_player.FORMAT,
             "version": chainer_step_player.VERSION,
@@ -266,6 +278,11 @@ class _RuleOfExpressions:
         if isinstance(found, property) and found.fget is not None:
             return found.fget(self)
         return getattr(self._rule, name)
+
+
+def _check_dtype(dtype: DType) -> None:
+    if dtype.hasobject or numpy.dtype(dtype.str) != dtype:
+        raise NotRecordableError(f"a file of a step cannot hold arrays of {dtype}")
 
 
 def _structure(structure: Structure) -> Json:
@@ -327,7 +344,11 @@ class LoadedStep:
 
     def __init__(self, path: FilePath) -> None:
         self._step = chainer_step_player.load(path, _Kernels())
-        calls = [call for program in self._step._programs for call in program._data["calls"]]
+        programs = [program._data for program in self._step._programs]
+        calls = [call for program in programs for call in program.get("calls", ())]
+        backends = {program["backend"] for program in programs if "backend" in program}
+        #: Backend of the results; None for NumPy.
+        self._backend = lookup.get_backend(backends.pop()) if backends else None
         made_by = self._step._header["chainer"]
         if any([call[1].startswith("kernel:") for call in calls]) and made_by != __version__:
             raise chainer_step_player.StepFileError(
@@ -352,14 +373,19 @@ class LoadedStep:
             leaves = program.run(step, found)
             reported = step.reported
         are_variables = program._data["variables"]
+        leaves = [self._sent(array) for array in leaves]
         values: list[Any] = [CapturedVariable(a) if v else a for a, v in zip(leaves, are_variables)]
         for i, first in program._data["repeated"].items():
             values[int(i)] = values[first]
         if reporter is not None:
             for key, is_variable in program._data["reports"]:
-                value = reported[key]
+                value = self._sent(reported[key])
                 reporter.observation[key] = CapturedVariable(value) if is_variable else value
         return chainer_step_player.unflatten(program.result, iter(values))
+
+    def _sent(self, array: HostArray) -> Any:
+        backend = self._backend
+        return array if backend is None else backend.from_host(array, backend.device())
 
     def snapshot(self, target: int = 0) -> dict[str, HostArray]:
         """Returns what a target would save now, as :func:`chainer.serializers.save_npz` does.
@@ -410,7 +436,9 @@ class LoadedStep:
         lines = [f"step from a file of Chainer {header['chainer']}, NumPy {header['numpy']}"]
         for program in self._step._programs:
             shapes = ", ".join(chainer_step_player._described(program.signature))
-            lines.append(f"  takes ({shapes}): {len(program._data['calls'])} calls of NumPy")
+            data = program._data
+            calls = f"{len(data['calls'])} calls of NumPy" if "calls" in data else "one program"
+            lines.append(f"  takes ({shapes}): {calls}")
         return "\n".join(lines)
 
 
@@ -429,6 +457,15 @@ class _Kernels:
             raise chainer_step_player.StepFileError(f"{operation!r} has no method {name!r}")
         return getattr(found.reference_for(lookup.get_backend("numpy")), name)
 
+    def program(self, backend: str, data: bytes) -> Callable[..., Any]:
+        """Returns the program of another backend."""
+        try:
+            return lookup.get_backend(backend).exported_program(data)
+        except (ImportError, LookupError, RuntimeError, ValueError) as error:
+            raise chainer_step_player.StepFileError(
+                f"the step is a program of the backend {backend!r}: {error}"
+            ) from error
+
     def record(self, name: str) -> type:
         """Returns the class of an argument of kernels."""
         module, _, cls = name.partition(".")
@@ -444,9 +481,11 @@ class _Kernels:
 
 
 def _arrays(value: Any) -> Any:
-    """Returns nested arguments with arrays in place of Variables."""
+    """Returns nested arguments with NumPy arrays in place of Variables and other arrays."""
     if isinstance(value, Variable):
-        return value.array
+        value = value.array
+    if is_array(value):
+        return backend_of(value).to_host(value)
     if isinstance(value, dict):
         return {key: _arrays(part) for key, part in value.items()}
     if isinstance(value, (tuple, list)):

@@ -47,6 +47,12 @@ class ConcatWithAsyncTransfer(Converter):
             first call. Data transfer operation is launched asynchronously using the stream.
         compute_stream (cupy.cuda.Stream): Stream of the computation, which waits for the transfer.
             If None, it is the one that is current when a batch is converted.
+
+    Example:
+        >>> convert = chainer.dataset.ConcatWithAsyncTransfer()
+        >>> x, t = convert([(np.ones(2), 0), (np.zeros(2), 1)])
+        >>> x.shape, t.shape
+        ((2, 2), (2,))
     """
 
     def __init__(self, stream: Stream = None, compute_stream: Stream = None) -> None:

@@ -87,6 +87,15 @@ class Converter:
     device. The difference is the device: an instance of this class gets a
     :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
     CPU, and the index of a CUDA device.
+
+    Example:
+        >>> class Halves(chainer.dataset.Converter):
+        ...     def __call__(self, batch, device):
+        ...         x = np.stack(batch) / 2
+        ...         return x if device is None else device.send(x)
+        >>> Halves()([np.array([1.0]), np.array([3.0])], None)
+        array([[0.5],
+               [1.5]])
     """
 
     def __call__(self, batch: Batch, device: Device | None) -> Converted:

@@ -19,6 +19,16 @@ class DatasetMixin:
 
     Dataset implementation using DatasetMixin still has to provide the :meth:`__len__` operator
     explicitly.
+
+    Example:
+        >>> class Squares(chainer.dataset.DatasetMixin):
+        ...     def __len__(self):
+        ...         return 10
+        ...     def get_example(self, i):
+        ...         return i * i
+        >>> squares = Squares()
+        >>> squares[3], squares[1:4]
+        (9, [1, 4, 9])
     """
 
     def __repr__(self) -> str:

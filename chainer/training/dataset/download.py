@@ -48,6 +48,13 @@ def get_dataset_root() -> str:
         str: The path given to :func:`set_dataset_root`, else the environment variable
             ``CHAINER_DATASET_ROOT``, else
         ``$HOME/.chainer/dataset``.
+
+    Example:
+        >>> root = chainer.dataset.get_dataset_root()
+        >>> chainer.dataset.set_dataset_root("data")
+        >>> chainer.dataset.get_dataset_root()
+        'data'
+        >>> chainer.dataset.set_dataset_root(root)
     """
     if _root is not None:
         return _root
@@ -65,6 +72,13 @@ def set_dataset_root(path: FilePath) -> None:
 
     Args:
         path (str): Path to the new dataset root directory.
+
+    Example:
+        >>> root = chainer.dataset.get_dataset_root()
+        >>> chainer.dataset.set_dataset_root("data")
+        >>> chainer.dataset.get_dataset_directory("mine/digits", create_directory=False)
+        'data/mine/digits'
+        >>> chainer.dataset.set_dataset_root(root)
     """
     global _root
     _root = os.fspath(path)
@@ -87,6 +101,12 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
 
     Raises:
         OSError: If the directory cannot be created.
+
+    Example:
+        >>> path = chainer.dataset.get_dataset_directory("mine/digits")
+        >>> import os
+        >>> os.path.isdir(path)
+        True
     """
     if not isinstance(dataset_name, str):
         raise wrong_type("dataset_name", "a str", dataset_name)
@@ -124,6 +144,18 @@ def cached_download(url: str) -> str:
     Raises:
         DownloadError: (an OSError) If the download fails.
         ImportError: If pooch is not installed (``pip install "chainer[datasets]"``).
+
+    Example:
+        A second call returns the same path, and downloads nothing:
+
+        >>> from pathlib import Path
+        >>> url = Path("numbers.txt").absolute().as_uri()  # or an address of the web
+        >>> Path("numbers.txt").write_text("1 2 3")
+        5
+        >>> path = chainer.dataset.cached_download(url)
+        >>> Path("numbers.txt").unlink()
+        >>> Path(chainer.dataset.cached_download(url)).read_text()
+        '1 2 3'
     """
     return download([url])
 

@@ -36,6 +36,22 @@ class Iterator(CheckedKeywords):
     - ``is_new_epoch``: True if the epoch count was incremented at the last update.
 
     Each implementation should also support serialization to resume/suspend the iteration.
+
+    Example:
+        An iterator that gives one example after the other:
+
+        >>> class OneByOne(chainer.dataset.Iterator):
+        ...     batch_size = 1
+        ...     def __init__(self, dataset):
+        ...         self.dataset = dataset
+        ...         self.position = 0
+        ...     def __next__(self):
+        ...         if self.position == len(self.dataset):
+        ...             raise StopIteration
+        ...         self.position += 1
+        ...         return [self.dataset[self.position - 1]]
+        >>> list(OneByOne([3, 4]))
+        [[3], [4]]
     """
 
     def __repr__(self) -> str:

@@ -95,9 +95,10 @@ def get_cifar10(
     images.
 
     Example:
-        ::
-
-            train, test = chainer.datasets.get_cifar10()
+        >>> train, test = chainer.datasets.get_cifar10()
+        >>> image, label = train[0]
+        >>> image.shape, image.dtype.name, label.dtype.name
+        ((3, 32, 32), 'float32', 'int32')
     """
 
     def parse(path: str) -> Arrays:
@@ -133,9 +134,10 @@ def get_cifar100(
     ``cifar-100-python.tar.gz``.
 
     Example:
-        ::
-
-            train, test = chainer.datasets.get_cifar100()
+        >>> train, test = chainer.datasets.get_cifar100()
+        >>> image, label = train[0]
+        >>> image.shape, image.dtype.name, label.dtype.name
+        ((3, 32, 32), 'float32', 'int32')
     """
 
     def parse(path: str) -> Arrays:

@@ -67,8 +67,12 @@ def get_kuzushiji_mnist(
     downloaded, as by :func:`~chainer.datasets.get_mnist`.
 
     Example:
-        ::
-
-            train, test = chainer.datasets.get_kuzushiji_mnist()
+        >>> train, test = chainer.datasets.get_kuzushiji_mnist()
+        >>> image, label = train[0]
+        >>> image.shape, image.dtype.name, label.dtype.name
+        ((784,), 'float32', 'int32')
+        >>> train, test = chainer.datasets.get_kuzushiji_mnist(withlabel=False, ndim=3)
+        >>> train[0].shape
+        (1, 28, 28)
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -57,8 +57,12 @@ def get_mnist(
     or not, with any number of images.
 
     Example:
-        ::
-
-            train, test = chainer.datasets.get_mnist()
+        >>> train, test = chainer.datasets.get_mnist()
+        >>> image, label = train[0]
+        >>> image.shape, image.dtype.name, label.dtype.name
+        ((784,), 'float32', 'int32')
+        >>> train, test = chainer.datasets.get_mnist(withlabel=False, ndim=3)
+        >>> train[0].shape
+        (1, 28, 28)
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

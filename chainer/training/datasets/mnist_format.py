@@ -86,7 +86,10 @@ def read_idx(path: str) -> HostArray:
     if len(data) != size:
         found = str(len(data)) if len(data) < size else f"more than {size}"
         raise FileFormatError(f"{path!r} must hold {size} bytes for its shape {shape}, got {found}")
-    return numpy.frombuffer(data, numpy.uint8).reshape(shape)
+    try:
+        return numpy.frombuffer(data, numpy.uint8).reshape(shape)
+    except ValueError as error:  # an empty array with a huge axis, or more axes than NumPy has
+        raise FileFormatError(f"{path!r} declares a shape that no array has: {error}") from error
 
 
 def mnist_files(

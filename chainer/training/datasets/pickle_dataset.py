@@ -340,6 +340,8 @@ def open_pickle_dataset_writer(path: FilePath, protocol: int = PROTOCOL) -> Pick
         >>> with chainer.datasets.open_pickle_dataset_writer("data.pkl") as writer:
         ...     writer.write((1, "one"))
         ...     writer.write((2, "two"))
-        ...
+        >>> with chainer.datasets.open_pickle_dataset("data.pkl") as dataset:
+        ...     dataset[1]
+        (2, 'two')
     """
     return PickleDatasetWriter(open(path, "wb"), protocol)

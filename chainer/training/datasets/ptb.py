@@ -69,9 +69,9 @@ def get_ptb_words() -> tuple[HostArray, ...]:
         Use :func:`get_ptb_words_vocabulary` to get the mapping between the words and word IDs.
 
     Example:
-        ::
-
-            train, validation, test = chainer.datasets.get_ptb_words()
+        >>> train, validation, test = chainer.datasets.get_ptb_words()
+        >>> train[:5]
+        array([0, 1, 2, 3, 4], dtype=int32)
     """
     return tuple(_load(split) for split in _LENGTHS)
 
@@ -90,9 +90,9 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
     .. seealso:: See :func:`get_ptb_words` for the actual datasets.
 
     Example:
-        ::
-
-            numbers = chainer.datasets.get_ptb_words_vocabulary()
+        >>> vocabulary = chainer.datasets.get_ptb_words_vocabulary()
+        >>> vocabulary["<eos>"]
+        24
     """
     path = os.path.join(_directory(), "vocab.txt")
     if os.path.exists(path):

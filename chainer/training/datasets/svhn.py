@@ -70,9 +70,10 @@ def get_svhn(
         ImportError: If SciPy, or pooch for the download, is needed and not installed.
 
     Example:
-        ::
-
-            train, test = chainer.datasets.get_svhn()
+        >>> train, test = chainer.datasets.get_svhn()
+        >>> image, label = train[0]
+        >>> image.shape, image.dtype.name, label.dtype.name
+        ((3, 32, 32), 'float32', 'int32')
     """
     dtype = get_dtype(dtype)
 

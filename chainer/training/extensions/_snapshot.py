@@ -326,7 +326,18 @@ def snapshot(
             ``filename``.
 
     Example:
-        >>> extension = chainer.training.extensions.snapshot(n_retains=2, autoload=True)
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.snapshot(n_retains=1, autoload=True))
+        >>> trainer.run()
+        >>> import os
+        >>> [name for name in os.listdir("result") if name.startswith("snapshot")]
+        ['snapshot_iter_4']
     """
     return _make(target, filename, savefun, kwargs, "snapshot")
 

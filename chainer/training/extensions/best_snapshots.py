@@ -62,16 +62,18 @@ def list_best(directory: str, table: str = TABLE) -> list[SnapshotEntry]:
 
     Example:
         >>> from chainer.training import extensions
-        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
-        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> model = L.Classifier(L.Linear(3, 2, initialW=0))
+        >>> data = [(np.full(3, i, np.float32), np.int32(i % 2)) for i in range(8)]
         >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (3, "epoch"))
         >>> trainer.extend(extensions.BestSnapshots("main/loss", k=1, target=model))
         >>> trainer.run()
-        >>> best = extensions.list_best("result")[0]
+        >>> (best,) = extensions.list_best("result")
         >>> chainer.serializers.load_npz(f"result/{best.file}", model)
+        >>> best.file
+        '...'
     """
     path = os.path.join(directory, table)
     return _entries(_read(path)["snapshots"], path)

@@ -54,7 +54,16 @@ class Dashboard(Extension):
 
     Example:
         >>> from chainer.training import extensions
-        >>> trainer.extend(extensions.Dashboard(["main/loss"]))  # doctest: +SKIP
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.Dashboard(["main/loss"]))
+        >>> trainer.run()  # a panel in a terminal, lines elsewhere
+         50%  epoch 1  iteration 2  main/loss ...
+        100%  epoch 2  iteration 4  main/loss ...
     """
 
     trigger = (1, "iteration")

@@ -72,7 +72,15 @@ class MLflowLogger(_ExperimentLogger):
 
     Example:
         >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
         >>> trainer.extend(extensions.MLflowLogger(experiment="digits"))  # doctest: +SKIP
+        >>> extensions.MLflowLogger(experiment="digits").trigger
+        (1, 'iteration')
     """
 
     def __init__(
@@ -176,7 +184,15 @@ class WandbLogger(_ExperimentLogger):
 
     Example:
         >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
         >>> trainer.extend(extensions.WandbLogger("digits", mode="offline"))  # doctest: +SKIP
+        >>> extensions.WandbLogger("digits", mode="offline").trigger
+        (1, 'iteration')
     """
 
     def __init__(

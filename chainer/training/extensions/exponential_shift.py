@@ -34,7 +34,17 @@ class ExponentialShift(ShiftToTarget):
         ValueError: If the rate is negative.
 
     Example:
-        >>> shift = chainer.training.extensions.ExponentialShift('lr', 0.5)
+        >>> from chainer.training import extensions
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.ExponentialShift("lr", 0.5), trigger=(1, "epoch"))
+        >>> trainer.run()
+        >>> optimizer.lr
+        0.025
     """
 
     def __init__(

@@ -49,8 +49,24 @@ class MicroAverage(Extension):
             :class:`~chainer.training.triggers.IntervalTrigger`.
 
     Example:
-        >>> extension = chainer.training.extensions.MicroAverage(
-        ...     'main/correct', 'main/total', 'main/accuracy')
+        >>> from chainer.training import extensions
+        >>> class Counts(L.Classifier):
+        ...     def forward(self, x, t):
+        ...         loss = super().forward(x, t)
+        ...         correct = (self.y.array.argmax(axis=1) == t).sum()
+        ...         chainer.report({"correct": correct, "total": len(t)}, self)
+        ...         return loss
+        >>> model = Counts(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (1, "epoch"))
+        >>> trainer.extend(extensions.MicroAverage("main/correct", "main/total", "main/micro"))
+        >>> trainer.extend(extensions.LogReport())
+        >>> trainer.run()
+        >>> trainer.get_extension("LogReport").log[0]["main/micro"]
+        0.5
     """
 
     priority = PRIORITY_EDITOR

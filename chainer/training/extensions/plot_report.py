@@ -86,7 +86,11 @@ class PlotReport(HasAccumulator, Extension):
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (2, "epoch"))
-        >>> trainer.extend(extensions.PlotReport(["main/loss"], "epoch"))  # doctest: +SKIP
+        >>> trainer.extend(extensions.PlotReport(["main/loss"], "epoch", filename="loss.png"))
+        >>> trainer.run()
+        >>> import os
+        >>> os.path.exists("result/loss.png")
+        True
     """
 
     entries_in_snapshot: int | None = ENTRIES_IN_SNAPSHOT

@@ -51,7 +51,10 @@ class ProgressBar(Extension):
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (2, "epoch"))
-        >>> trainer.extend(extensions.ProgressBar(update_interval=10))  # doctest: +SKIP
+        >>> trainer.extend(extensions.ProgressBar(update_interval=2))
+        >>> trainer.run()
+         50.00%  2 iter, 1.00 epoch / 2 epochs, ...
+        100.00%  4 iter, 2.00 epoch / 2 epochs, ...
     """
 
     def __init__(

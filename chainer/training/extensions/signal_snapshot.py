@@ -52,7 +52,15 @@ class SignalSnapshot(Extension):
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> import signal
         >>> trainer.extend(extensions.SignalSnapshot())
+        >>> @training.make_extension(trigger=(2, "iteration"))
+        ... def stopped_by_a_scheduler(trainer):
+        ...     signal.raise_signal(signal.SIGTERM)
+        >>> trainer.extend(stopped_by_a_scheduler)
+        >>> trainer.run()
+        >>> updater.iteration  # of four
+        2
     """
 
     trigger = (1, "iteration")

@@ -74,7 +74,11 @@ class TensorBoardWriter(Extension):
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (2, "epoch"))
-        >>> trainer.extend(extensions.TensorBoardWriter("tensorboard"))  # doctest: +SKIP
+        >>> trainer.extend(extensions.TensorBoardWriter("tensorboard"))
+        >>> trainer.run()
+        >>> import glob
+        >>> len(glob.glob("**/*tfevents*", recursive=True))
+        1
     """
 
     trigger = (1, "iteration")

@@ -231,7 +231,11 @@ class VariableStatisticsPlot(Extension):
         >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trainer = training.Trainer(updater, (2, "epoch"))
-        >>> trainer.extend(extensions.VariableStatisticsPlot(model))  # doctest: +SKIP
+        >>> trainer.extend(extensions.VariableStatisticsPlot(model, filename="statistics.png"))
+        >>> trainer.run()
+        >>> import os
+        >>> os.path.exists("result/statistics.png")
+        True
     """
 
     def __init__(

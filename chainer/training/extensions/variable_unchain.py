@@ -31,6 +31,8 @@ class unchain_variables(Extension):
         >>> trainer = training.Trainer(updater, (2, "epoch"))
         >>> trainer.extend(extensions.unchain_variables())
         >>> trainer.run()
+        >>> updater.epoch
+        2
     """
 
     priority = 0

@@ -58,10 +58,21 @@ class DaliIterator(Iterator):
         epoch_size (int): Number of examples of an epoch; 1 before the pipeline is built.
 
     Example:
-        ::
+        A pipeline of NVIDIA DALI has these methods, too:
 
-            iterator = chainer.iterators.DaliIterator(pipeline)  # a pipeline of NVIDIA DALI
-            updater = StandardUpdater(iterator, optimizer, converter=dali_converter)
+        >>> class Pipeline:
+        ...     batch_size = 2
+        ...     def build(self):
+        ...         pass
+        ...     def epoch_size(self):
+        ...         return {"reader": 4}
+        ...     def run(self):
+        ...         return "a batch"
+        >>> iterator = chainer.iterators.DaliIterator(Pipeline(), repeat=False)
+        >>> list(iterator)
+        ['a batch', 'a batch']
+        >>> iterator.epoch, iterator.epoch_size
+        (1, 4)
     """
 
     def __init__(self, pipeline: PipelineLike, repeat: bool = True) -> None:

@@ -72,9 +72,10 @@ class MultiprocessIterator(PrefetchIterator):
 
     Example:
         >>> data = list(range(6))
-        >>> iterator = chainer.iterators.MultiprocessIterator(data, 3)  # doctest: +SKIP
-        >>> next(iterator)  # doctest: +SKIP
-        >>> iterator.finalize()  # doctest: +SKIP
+        >>> iterator = chainer.iterators.MultiprocessIterator(data, 3, shuffle=False)
+        >>> with iterator:
+        ...     next(iterator)
+        [0, 1, 2]
     """
 
     TimeoutWarning = TimeoutWarning

@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
 
 class Schedule:
-    """Base class of schedules; a subclass defines ``__call__``."""
+    """Base class of schedules; a subclass defines ``__call__``.
+
+    Example:
+        >>> class Halved(training.schedules.Schedule):
+        ...     def __init__(self, init, period):
+        ...         self.init, self.period = init, period
+        ...     def __call__(self, t):
+        ...         return self.init * 0.5 ** (t // self.period)
+        >>> schedule = Halved(0.1, period=100)
+        >>> schedule, schedule(250)
+        (Halved(init=0.1, period=100), 0.025)
+    """
 
     def __call__(self, t: int) -> float:
         """Returns the value after ``t`` updates.

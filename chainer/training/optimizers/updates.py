@@ -15,6 +15,7 @@ parameters, update by themselves in their place.
 from __future__ import annotations
 
 import _signal
+import threading
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,10 @@ _ndarray = numpy.ndarray
 STEPS = ("update", "update_core", "update_core_cpu", "update_core_gpu")
 
 
+def _left_alone(number: int, frame: Any) -> None:
+    """Represents a handler of Ctrl-C that is not Python's, and stays. It is never called."""
+
+
 class HeldSignals:
     """Holds Ctrl-C and SIGTERM back while parameters are updated, so that no update is half done.
 
@@ -56,7 +61,12 @@ class HeldSignals:
         # The C functions: those of the module signal take as long as a small update.
         previous: Any = _signal.getsignal(_signal.SIGINT)
         if not callable(previous):
-            return None  # ignored, or left to the system
+            # Ignored, as in programs that a shell starts in the background, or left to the system.
+            # SIGTERM is held back there, too.
+            if threading.current_thread() is not threading.main_thread():
+                return None
+            deferred.depth += 1
+            return _left_alone
         self._previous = previous
         try:
             _signal.signal(_signal.SIGINT, self)
@@ -74,7 +84,8 @@ class HeldSignals:
         if previous is None:
             return
         deferred.depth -= 1
-        _signal.signal(_signal.SIGINT, previous)
+        if previous is not _left_alone:
+            _signal.signal(_signal.SIGINT, previous)
         try:
             if self._received is not None:
                 previous(*self._received)

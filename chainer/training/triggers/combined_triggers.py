@@ -18,17 +18,22 @@ class StopRequestedTrigger:
     trigger of the trainer ends the training, no extension is told and this does not fire.
 
     Example:
-        A last evaluation, besides the regular ones::
-
-            trainer.extend(
-                evaluator, trigger=AnyTrigger((10, "epoch"), StopRequestedTrigger()), priority=150
-            )
-
-    Example:
-        >>> from chainer.training import triggers
-        >>> from chainer.training import extensions
-        >>> trigger = triggers.StopRequestedTrigger()
-        >>> trainer.extend(extensions.snapshot(), trigger=trigger)  # doctest: +SKIP
+        >>> from chainer.training import extensions, triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.snapshot(), trigger=triggers.StopRequestedTrigger())
+        >>> @training.make_extension(trigger=(1, "epoch"))
+        ... def enough(trainer):
+        ...     trainer.stop("enough")
+        >>> trainer.extend(enough)
+        >>> trainer.run()
+        >>> import os
+        >>> os.path.exists("result/snapshot_iter_2")
+        True
     """
 
     def __call__(self, trainer: Trainer) -> bool:

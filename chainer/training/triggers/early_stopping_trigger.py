@@ -49,8 +49,18 @@ class EarlyStoppingTrigger:
         ValueError: If the mode is unknown.
 
     Example:
+        The loss of this model does not change, so the training ends after three epochs of fifty:
+
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.0).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
         >>> trigger = chainer.training.triggers.EarlyStoppingTrigger(
-        ...     monitor='validation/main/loss', patience=5, max_trigger=(50, 'epoch'))
+        ...     monitor="main/loss", patience=2, max_trigger=(50, "epoch"))
+        >>> training.Trainer(updater, trigger).run()
+        >>> updater.epoch
+        3
     """
 
     def __init__(

@@ -26,10 +26,18 @@ class TimeTrigger:
         ValueError: If the period is not positive.
 
     Example:
-        >>> from chainer.training import triggers
-        >>> from chainer.training import extensions
-        >>> trigger = triggers.TimeTrigger(600)
-        >>> trainer.extend(extensions.snapshot(), trigger=trigger)  # doctest: +SKIP
+        >>> from chainer.training import extensions, triggers
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (2, "epoch"))
+        >>> trainer.extend(extensions.snapshot(), trigger=triggers.TimeTrigger(600))  # ten minutes
+        >>> trainer.run()
+        >>> import os
+        >>> os.path.exists("result/snapshot_iter_4")  # this training is shorter
+        False
     """
 
     def __init__(self, period: float) -> None:

@@ -53,6 +53,8 @@ class GradientAccumulationUpdater(StandardUpdater):
         >>> from chainer.training.updaters import GradientAccumulationUpdater
         >>> updater = GradientAccumulationUpdater(iterator, optimizer, n_accumulate=2)
         >>> updater.update()
+        >>> iterator.epoch, optimizer.t  # two batches, one update
+        (1, 1)
     """
 
     def __init__(

@@ -61,14 +61,17 @@ class ParallelUpdater(StandardUpdater):
         KeyError: If there is no ``'main'`` among them.
 
     Example:
-        Two halves of each batch, both on the CPU::
+        Names of other devices, such as ``"@cupy:1"``, may stand here:
 
-            updater = ParallelUpdater(iterator, optimizer, devices={'main': -1, 'second': -1})
-
-    Example:
-        >>> devices = {"main": 0, "second": 1}
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=0))
+        >>> data = [(np.full(2, i, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
         >>> from chainer.training.updaters import ParallelUpdater
-        >>> updater = ParallelUpdater(iterator, optimizer, devices=devices)  # doctest: +SKIP
+        >>> updater = ParallelUpdater(iterator, optimizer, devices={"main": -1, "second": -1})
+        >>> updater.update()
+        >>> updater.iteration
+        1
     """
 
     def __init__(

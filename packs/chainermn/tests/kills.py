@@ -56,7 +56,7 @@ def main() -> None:
                 assert sorted(file) == sorted(expected)
                 for name in file:
                     np.testing.assert_array_equal(file[name], expected[name])
-            done += len(kills)
+            done += len(loaded) - 1
             print(f"{done} kills, resumed at {loaded}", flush=True)
     assert not segments() - before, segments() - before
 

@@ -69,3 +69,23 @@ def test_gradients_of_samples():
     np.testing.assert_allclose(
         device_array(found["/W"]), slope[:, :, None] * X[:, None], rtol=1e-5, atol=1e-6
     )
+
+
+VIEWS = {
+    "transpose": lambda x: F.transpose(x * 2),
+    "reshape": lambda x: F.reshape(x * 2, (3, 4)),
+    "slice": lambda x: F.get_item(x * 2, (slice(1, None), slice(None, None, 2))),
+    "of a view": lambda x: F.transpose(F.transpose(x + 1)[1:]),
+    "jacfwd": lambda x: chainer.jacfwd(lambda x: F.sum(x * x, axis=1))(x),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_step_may_end_in_a_view(name):
+    # Arrays of views are computed when they are read: while the step is recorded, from shapes.
+    x = chainer.get_device("@jax:0").send(X)
+    step = chainer.capture(VIEWS[name], on_failure="error")
+    for i in range(5):
+        found = step(x + i)
+    assert chainer.explain(step).count("in use") == 1
+    np.testing.assert_allclose(device_array(found), VIEWS[name](X + 4).array, rtol=1e-6)

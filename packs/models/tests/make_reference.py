@@ -12,7 +12,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import timm
 import torch
+import torchvision
 import transformers
 from safetensors.numpy import load_file, save_file
 
@@ -46,18 +48,39 @@ def build(class_name, options):
     return model.eval(), {name: list(array.shape) for name, array in old.items()}, written
 
 
+def build_named(library, options):
+    """Returns a network of timm or torchvision with the weights of the names, as build does."""
+    variant = options.get("architecture") or options["model_type"].partition("/")[2]
+    if library == "timm":
+        model = timm.create_model(variant, num_classes=options["num_classes"])
+    else:
+        model = getattr(torchvision.models, variant)(num_classes=options["num_classes"])
+    shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    model.load_state_dict(
+        {n: torch.from_numpy(models.weight(n, tuple(s), True)) for n, s in shapes.items()}
+    )
+    return model.eval(), shapes, options
+
+
+def saved_tensors(model):
+    """Returns the tensors of the file of a model."""
+    if not hasattr(model, "save_pretrained"):
+        return {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        return load_file(Path(folder) / "model.safetensors")
+
+
 def gradients(model, output, names):
     """Returns some elements of the gradients of all tensors of the file."""
     model.zero_grad()
     (output * torch.from_numpy(models.factors(tuple(output.shape)))).sum().backward()
-    with tempfile.TemporaryDirectory() as folder:
-        # Saving a model renames its parameters, so the gradients are saved as parameters.
-        with torch.no_grad():
-            for parameter in model.parameters():
-                grad = parameter.grad
-                parameter.copy_(torch.zeros_like(parameter) if grad is None else grad)
-        model.save_pretrained(folder)
-        saved = load_file(Path(folder) / "model.safetensors")
+    # Saving a model renames its parameters, so the gradients are saved as parameters.
+    with torch.no_grad():
+        for parameter in model.parameters():
+            grad = parameter.grad
+            parameter.copy_(torch.zeros_like(parameter) if grad is None else grad)
+    saved = saved_tensors(model)
     floats = {name: saved[name] for name in names if saved[name].dtype.kind == "f"}
     trained = {n: a for n, a in floats.items() if "running_" not in n}
     largest = max(float(np.abs(array).max()) for array in trained.values())
@@ -96,6 +119,20 @@ def encoder(model, options):
     return output * mask[:, :, None], {}
 
 
+def head(model, options):
+    """Outputs of padded texts: of classes, or scores of begins and ends of answers."""
+    ids, mask = models.tokens(), models.right_padding()
+    ids[mask == 0] = 1
+    output = model(torch.from_numpy(ids), attention_mask=torch.from_numpy(mask))
+    if "logits" not in output:
+        output = torch.stack([output.start_logits, output.end_logits], dim=-1)
+    else:
+        output = output.logits
+    if output.ndim == 3:
+        output = output * torch.from_numpy(mask)[:, :, None]
+    return output, {}
+
+
 def sequence(model, options):
     """Logits and texts for padded inputs."""
     ids, mask = torch.from_numpy(models.tokens()), torch.from_numpy(models.right_padding())
@@ -119,8 +156,9 @@ def sequence(model, options):
 
 def image(model, options):
     """Logits of classes, or hidden states."""
-    size = 64 if options["model_type"] in ("resnet", "convnext") else 16
-    output = model(torch.from_numpy(models.images(size)))
+    output = model(torch.from_numpy(models.images(models.image_size(options))))
+    if isinstance(output, torch.Tensor):
+        return output, {}
     return output.logits if hasattr(output, "logits") else output.last_hidden_state, {}
 
 
@@ -147,8 +185,10 @@ def sound(model, options):
 KINDS = {
     "causal": causal,
     "encoder": encoder,
+    "head": head,
     "sequence": sequence,
     "image": image,
+    "named": image,
     "clip": clip,
     "sound": sound,
 }
@@ -157,7 +197,8 @@ KINDS = {
 def reference(name):
     """Returns everything about a case."""
     kind, class_name, options = models.CASES[name]
-    model, shapes, config = build(class_name, options)
+    build_model = build_named if kind == "named" else build
+    model, shapes, config = build_model(class_name, options)
     output, others = KINDS[kind](model, options)
     array = output.detach().numpy()
     return {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from chainer.links.serializers.safetensors_archive import write_safetensors
-from reference_models import weight
+from reference_models import NAMED, weight
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "reference.json").read_text())
 
@@ -13,7 +13,8 @@ REFERENCE = json.loads((Path(__file__).parent / "data" / "reference.json").read_
 def tensors_of(case):
     """Returns the tensors that the file of a case has."""
     shapes = REFERENCE[case]["shapes"]
-    return {name: weight(name, tuple(shape)) for name, shape in shapes.items()}
+    is_deep = case in NAMED
+    return {name: weight(name, tuple(shape), is_deep) for name, shape in shapes.items()}
 
 
 def write_folder(folder, case, tensors=None, config=None, shards=1):

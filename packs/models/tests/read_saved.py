@@ -9,10 +9,21 @@ from pathlib import Path
 
 import torch
 import transformers
+from safetensors.torch import load_file
 
 sys.path.insert(0, str(Path(__file__).parent))
 import make_reference
 import reference_models as models
+
+
+def read_named(folder, library, options):
+    """Reads the files with the names of timm or torchvision."""
+    model, _, _ = make_reference.build_named(library, options)
+    tensors = {}
+    for path in folder.glob("*.safetensors"):
+        tensors |= load_file(path)
+    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    return model, {"missing_keys": missing, "unexpected_keys": unexpected}
 
 
 def main():
@@ -22,9 +33,12 @@ def main():
     for folder in sorted(Path(sys.argv[1]).iterdir()):
         case = folder.name
         kind, class_name, options = models.CASES[case]
-        model, info = getattr(transformers, class_name).from_pretrained(
-            folder, output_loading_info=True, attn_implementation="eager"
-        )
+        if kind == "named":
+            model, info = read_named(folder, class_name, options)
+        else:
+            model, info = getattr(transformers, class_name).from_pretrained(
+                folder, output_loading_info=True, attn_implementation="eager"
+            )
         output, _ = make_reference.KINDS[kind](model.eval(), options)
         found[case] = {
             "missing": sorted(info["missing_keys"]),

@@ -140,6 +140,30 @@ ENCODERS = {
     "distilbert": ("DistilBertForMaskedLM", {"model_type": "distilbert", **_DISTIL}),
 }
 
+#: Heads for other tasks. Texts are padded on the right, with the token 1.
+HEADS = {
+    "bert classes": ("BertForSequenceClassification", {"model_type": "bert", **_BERT}),
+    "bert tokens": ("BertForTokenClassification", {"model_type": "bert", **_BERT}),
+    "bert answers": ("BertForQuestionAnswering", {"model_type": "bert", **_BERT}),
+    "roberta classes": ("RobertaForSequenceClassification", {"model_type": "roberta", **_BERT}),
+    "roberta tokens": ("RobertaForTokenClassification", {"model_type": "roberta", **_BERT}),
+    "distilbert classes": (
+        "DistilBertForSequenceClassification",
+        {"model_type": "distilbert", **_DISTIL, "seq_classif_dropout": 0.0},
+    ),
+    "distilbert answers": (
+        "DistilBertForQuestionAnswering",
+        {"model_type": "distilbert", **_DISTIL, "qa_dropout": 0.0},
+    ),
+    "gpt2 classes": ("GPT2ForSequenceClassification", {**CAUSAL["gpt2"][1], "pad_token_id": 1}),
+    "gpt2 tokens": ("GPT2ForTokenClassification", CAUSAL["gpt2"][1]),
+    "llama classes": ("LlamaForSequenceClassification", {**CAUSAL["llama"][1], "pad_token_id": 1}),
+    "qwen2 tokens": ("Qwen2ForTokenClassification", CAUSAL["qwen2"][1]),
+    "gemma2 classes": (
+        "Gemma2ForSequenceClassification",
+        {**CAUSAL["gemma2"][1], "pad_token_id": 1},
+    ),
+}
 _T5 = {
     "vocab_size": VOCABULARY,
     "d_model": 32,
@@ -215,6 +239,53 @@ IMAGES = {
     ),
 }
 
+#: Networks that timm or torchvision makes: the class is the function that makes them.
+NAMED = {
+    "timm resnet18": ("timm", {"architecture": "resnet18", "num_classes": 7}),
+    "timm resnet50": ("timm", {"architecture": "resnet50", "num_classes": 7}),
+    "timm efficientnet": ("timm", {"architecture": "efficientnet_b0", "num_classes": 7}),
+    "timm tf_efficientnet": ("timm", {"architecture": "tf_efficientnet_b0", "num_classes": 7}),
+    "timm mobilenetv3": ("timm", {"architecture": "mobilenetv3_small_100", "num_classes": 7}),
+    "timm tf_mobilenetv3 large": (
+        "timm",
+        {"architecture": "tf_mobilenetv3_large_100", "num_classes": 7},
+    ),
+    "timm mobilenetv3 without head": (
+        "timm",
+        {"architecture": "mobilenetv3_small_050", "num_classes": 0},
+    ),
+    "timm convnext": ("timm", {"architecture": "convnext_tiny", "num_classes": 7}),
+    "torchvision resnet18": (
+        "torchvision",
+        {"model_type": "torchvision/resnet18", "num_classes": 7},
+    ),
+    "torchvision efficientnet": (
+        "torchvision",
+        {"model_type": "torchvision/efficientnet_b0", "num_classes": 7},
+    ),
+    "torchvision mobilenetv3": (
+        "torchvision",
+        {"model_type": "torchvision/mobilenet_v3_small", "num_classes": 7},
+    ),
+    "torchvision mobilenetv3 large": (
+        "torchvision",
+        {"model_type": "torchvision/mobilenet_v3_large", "num_classes": 7},
+    ),
+    "torchvision convnext": (
+        "torchvision",
+        {"model_type": "torchvision/convnext_tiny", "num_classes": 7},
+    ),
+}
+
+#: Cases of NAMED that take seconds: the tests marked slow have them.
+LARGE = (
+    "timm resnet50",
+    "timm tf_mobilenetv3 large",
+    "timm convnext",
+    "torchvision mobilenetv3 large",
+    "torchvision convnext",
+)
+
 CLIP = {
     "clip": (
         "CLIPModel",
@@ -275,8 +346,10 @@ CASES = {
     for kind, cases in (
         ("causal", CAUSAL),
         ("encoder", ENCODERS),
+        ("head", HEADS),
         ("sequence", SEQUENCES),
         ("image", IMAGES),
+        ("named", NAMED),
         ("clip", CLIP),
         ("sound", SOUNDS),
     )
@@ -284,16 +357,21 @@ CASES = {
 }
 
 
-def weight(name, shape):
+def weight(name, shape, is_deep=False):
     """Returns the tensor of a name: the same numbers everywhere.
 
-    Weights are large, so that greedy texts do not repeat one token.
+    Weights are large, so that greedy texts do not repeat one token. In a deep network they are as
+    large as initializers make them.
     """
     values = np.random.RandomState(zlib.crc32(name.encode())).standard_normal(shape)
+    if name.endswith("num_batches_tracked"):
+        return np.array(0, np.int64)
     if name.endswith("running_var"):
         values = 0.5 + np.abs(values)
     elif len(shape) == 1:
         values = values * 0.2 + (1.0 if name.endswith("weight") else 0.0)
+    elif is_deep:
+        values *= (2 / np.prod(shape[1:])) ** 0.5
     else:
         values *= 0.3
     return values.astype(np.float32)
@@ -302,6 +380,12 @@ def weight(name, shape):
 def tokens(batch=2, length=12, vocabulary=VOCABULARY, seed=0):
     """Returns tokens of texts."""
     return np.random.RandomState(seed).randint(3, vocabulary, (batch, length))
+
+
+def image_size(options):
+    """Returns the height and width of the images of a case."""
+    is_convolutional = options.get("model_type") in (None, "resnet", "convnext")
+    return 64 if is_convolutional or "/" in options["model_type"] else 16
 
 
 def images(size=16):

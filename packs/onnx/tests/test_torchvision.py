@@ -1,6 +1,6 @@
 """torchvision's own ResNet-18: load, fine-tune on digits, export, run in onnxruntime.
 
-``python scripts/setup_peers.py --only vision`` installs torchvision in ``.peers/vision``;
+``python scripts/setup_peers.py --only models`` installs torchvision in ``.peers/models``;
 ``pytest -m slow packs/onnx/tests/test_torchvision.py`` runs these tests.
 """
 
@@ -19,14 +19,14 @@ import chainer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-PEER = ROOT / ".peers" / "vision" / "bin" / "python"
+PEER = ROOT / ".peers" / "models" / "bin" / "python"
 
 #: Height and width of the images: small, so that an epoch takes seconds.
 SIZE = 16
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PEER.exists(), reason="scripts/setup_peers.py --only vision makes it"),
+    pytest.mark.skipif(not PEER.exists(), reason="scripts/setup_peers.py --only models makes it"),
 ]
 
 

@@ -1,6 +1,6 @@
 """Writes torchvision's ResNet-18 with random weights as ONNX, by both exporters of PyTorch.
 
-Run by test_torchvision.py with the Python of ``.peers/vision``. The folder gets ``traced.onnx``,
+Run by test_torchvision.py with the Python of ``.peers/models``. The folder gets ``traced.onnx``,
 ``exported.onnx`` (whose normalizations are folded into the convolutions), and ``expected.npz`` with
 images and the outputs of PyTorch.
 """

@@ -153,6 +153,9 @@ def test_wrong_arguments(project, tmp_path, capsys):
     assert "has no class 'Other'" in capsys.readouterr().err
     assert main(["rescue", *out, f"{project / 'net.py'}:Net", "3"]) == 2
     assert "shapes must name the inputs of the class" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["rescue"])
+    assert "required: PROJECT\n" in capsys.readouterr().err
     assert main(["rescue", *out, "--shape", "1x3", f"{project / 'net.py'}:Net", "3"]) == 2
     assert "a shape must be like 1,3,32,32 or 1,10:int32, got '1x3'" in capsys.readouterr().err
 

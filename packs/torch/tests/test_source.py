@@ -12,10 +12,19 @@ from chainer.serializers import open_safetensors
 
 from chainer_torch import write_torch_source
 from chainer_torch.source.call import UnsupportedError
+from chainer_torch.source.write import WRITERS
 
 pytestmark = pytest.mark.usefixtures("evaluating")
 X = np.random.RandomState(0).rand(2, 3, 16, 16).astype(np.float32)
 ROWS = np.random.RandomState(1).rand(5, 4).astype(np.float32)
+
+#: Regions within the image, beyond its edges, and of one pixel.
+BOXES = np.array(
+    [[1, 1, 6.3, 6.1], [0.4, 3.5, 15, 12.6], [-3, -2, 30, 31], [2, 2, 2, 2]], np.float32
+)
+IMAGES = np.array([0, 1, 0, 1], np.int32)
+ROIS = np.array([[0, 1, 1, 6, 6], [1, 0.4, 3.5, 15, 12.6], [0, 14, 14, 30, 31]], np.float32)
+SIGNAL = np.random.RandomState(2).rand(2, 3, 8).astype(np.float32)
 
 
 def read(path):
@@ -135,14 +144,46 @@ def test_the_file_computes_the_same(torch, case, tmp_path):
     assert all(p.grad is not None for p in module.parameters())
 
 
-def test_all_missing_operators_are_told(tmp_path):
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (lambda x: F.roi_pooling_2d(x, ROIS, 3, 2, 0.9), (X,)),
+        (lambda x: F.roi_average_align_2d(x, BOXES, IMAGES, (3, 2), 0.9, 2), (X,)),
+        (lambda x: F.roi_average_align_2d(x, BOXES, IMAGES, (3, 2), 0.9), (X,)),
+        (lambda x, y: F.fft((x, y)), (SIGNAL, SIGNAL[::-1].copy())),
+        (lambda x, y: F.ifft((x, y)), (SIGNAL, SIGNAL[::-1].copy())),
+    ],
+    ids=["roi_pooling", "roi_align", "roi_align, samples by size", "fft", "ifft"],
+)
+def test_regions_and_transforms(torch, function, args, tmp_path):
+    pytest.importorskip(
+        "safetensors", reason="safetensors is not installed: pip install safetensors"
+    )
+
+    class Net(chainer.Chain):
+        def forward(self, *xs):
+            return function(*xs)
+
+    module = read(write_torch_source(Net(), args, tmp_path / "model.py"))
+    tensors = [torch.from_numpy(x).requires_grad_() for x in args]
+    variables = [chainer.Variable(x) for x in args]
+    results, expected = module(*tensors), function(*variables)
+    if not isinstance(expected, tuple):
+        results, expected = (results,), (expected,)
+    for result, y in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result.detach().numpy(), y.array, rtol=1e-5, atol=1e-6)
+    sum((y**2).sum() for y in results).backward()
+    sum(F.sum(y**2) for y in expected).backward()
+    for tensor, x in zip(tensors, variables, strict=True):
+        np.testing.assert_allclose(tensor.grad.numpy(), x.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_all_missing_operators_are_told(tmp_path, monkeypatch):
     model = chainer.Sequential(lambda x: F.roi_pooling_2d(x, ROIS, 2, 2, 1.0))
+    monkeypatch.delitem(WRITERS, "MaxRoiPool")
     with pytest.raises(UnsupportedError, match="there is no PyTorch source for: MaxRoiPool"):
         write_torch_source(model, X, tmp_path / "model.py")
     assert list(tmp_path.iterdir()) == []
-
-
-ROIS = np.array([[0, 1, 1, 6, 6]], np.float32)
 
 
 def test_names_that_do_not_fit(tmp_path):

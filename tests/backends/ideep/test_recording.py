@@ -64,6 +64,42 @@ def test_captured_training_has_the_bits_of_the_step_as_written(entry, value):
         np.testing.assert_array_equal(actual, expected)
 
 
+class Upsampled(chainer.Chain):
+    """A deconvolution, whose bias has the sum of a gradient in blocks as its gradient."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.c1 = L.Convolution2D(3, 16, 3, pad=1)
+            self.up = L.Deconvolution2D(16, 32, 2, 2)
+            self.c2 = L.Convolution2D(32, 4, 3, pad=1)
+
+    def forward(self, x, t):
+        return F.softmax_cross_entropy(self.c2(F.relu(self.up(F.relu(self.c1(x))))), t)
+
+
+def test_sums_of_blocks_have_the_bits_of_the_step_as_written():
+    rng = np.random.default_rng(0)
+    x, t = rng.standard_normal((4, 3, 16, 16), "f"), rng.integers(0, 4, (4, 32, 32)).astype("i")
+
+    def parameters(captured):
+        chainer.utils.seed(0)
+        model = Upsampled()
+        optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+
+        def step(x, t):
+            optimizer.update(model, x, t)
+
+        run = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        with chainer.using_config("accelerate", "auto"):
+            for _ in range(5):
+                run(x, t)
+        return [p.array for _, p in sorted(model.namedparams())]
+
+    for expected, actual in zip(parameters(False), parameters(True), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
 def test_layouts_are_kept_from_kernel_to_kernel(monkeypatch):
     model = Images()
     x = np.random.rand(4, 3, 8, 8).astype("f")

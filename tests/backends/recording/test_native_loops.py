@@ -12,7 +12,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.backends.numpy.recording import native
-from chainer.backends.numpy.recording.fusion import _Uses
+from chainer.backends.numpy.recording.dependencies import Dependencies
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import Loop
@@ -259,7 +259,7 @@ def test_a_call_that_writes_to_its_argument_reads_it():
         Ref(Buffer(16), 0, (4,), (4,), np.dtype("f")),
     )
     calls = [Call(Kind.UFUNC, np.sqrt, (x,), {}, (y,)), Call(Kind.UFUNC, np.add, (y, x), {}, (y,))]
-    uses = _Uses(calls, [], {})
+    uses = Dependencies(calls, [], {})
     assert uses.readers == [{1}, set()]
     assert uses.before == [set(), {0}]
 

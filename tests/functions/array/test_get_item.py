@@ -94,3 +94,24 @@ def test_scatter_add_into_a_transposed_array():
     a = np.zeros((2, 3), "f").T
     y = F.scatter_add(a, [1, 1], np.ones((2, 2), "f"))
     np.testing.assert_array_equal(y.array, [[0, 0], [2, 2], [0, 0]])
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 3), (5, 0), (5, 2, 4)])
+@pytest.mark.parametrize(
+    "index", [np.array([0, -1, 4, 4]), np.array([[1, 2], [-5, 0]], np.int16), np.array(3)], ids=repr
+)
+def test_rows_are_those_of_numpy(shape, index):
+    x = np.random.RandomState(0).randn(*shape).astype("f")
+    for array in (x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2]):
+        y = F.get_item(array, index).array
+        np.testing.assert_array_equal(y, x[index])
+        assert y.flags.owndata
+        assert y.strides == np.asarray(array[index]).strides
+        expected = np.zeros_like(array)
+        np.add.at(expected, index, y)
+        found = F.scatter_add(np.zeros_like(array), index, y).array
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0 with size 5"):
+        F.get_item(x, np.array([5]))
+    with pytest.raises(ValueError, match="does not support automatic broadcasting"):
+        F.scatter_add(x, np.array([0, 1]), x[:1])

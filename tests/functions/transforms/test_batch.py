@@ -72,6 +72,23 @@ UNARY = {
     "broadcast": lambda x: F.broadcast_to(x, (4, 2, 3)) + F.broadcast_to(x[0], (4, 2, 3)),
     "index": lambda x: x[1, ::2] + x[..., 1, None] * x[0, 0],
     "array index": lambda x: x[:, np.array([0, 2, 0])],
+    "array indexes": lambda x: x[[0, 1], [1, 2]] + x[1, [0, 2]],
+    "where": lambda x: F.where(np.array([[True], [False]]), x, x[0]),
+    "where of a smaller condition": lambda x: F.where(np.array([True, False, True]), x[0], x),
+    "einsum": lambda x: F.einsum("ij,kj->ik", x, x) + F.einsum("...j,jk->...k", x, W[:3, :2]),
+    "diagonal by einsum": lambda x: F.einsum("ii->i", F.matmul(x, x, transb=True)),
+    "layer normalization": lambda x: F.layer_normalization(x, W[0], W[1]),
+    "batch normalization": lambda x: F.batch_normalization(x, W[0], W[1], eps=0.1),
+    "fixed normalization": lambda x: F.fixed_batch_normalization(x, W[0], W[1], W[2], W[3] ** 2),
+    "group normalization": lambda x: F.group_normalization(x[None], 1, W[:2, 0], W[:2, 1]),
+    "response normalization": lambda x: F.local_response_normalization(x[None]),
+    "lstm": lambda x: F.concat(F.lstm(x, F.concat([x, 2 * x, x, -x], axis=1))),
+    "tree lstm": lambda x: F.concat(F.tree_lstm(x, x, F.concat([x, 2 * x, x, -x, x], axis=1))),
+    "piecewise": lambda x: F.leaky_relu(x - 0.5) + F.clipped_relu(x, 0.5) + F.hard_sigmoid(x),
+    "split": lambda x: F.separate(x, 1)[0] * F.split_axis(x, 3, -1)[2][:, 0],
+    "cumsum": lambda x: F.cumsum(x, axis=1),
+    "constants of more axes": lambda x: x * np.ones((2, 1, 2, 3)),
+    "pairs": lambda x: F.squared_error(x, 2 * x) + F.linear_interpolate(x, x, 2 * x),
     "softmax": lambda x: F.softmax(x) + F.log_softmax(x, axis=0),
     "linear": lambda x: F.linear(x, W, W[:, 0]),
     "cast": lambda x: F.cast(x, "f"),
@@ -101,6 +118,69 @@ def test_functions_with_rules(name, no_loops):
 )
 def test_functions_of_two_arguments(function, no_loops):
     check(function, X, Y)
+
+
+IMAGES = {
+    "max pooling": lambda x: F.max_pooling_2d(x, 2),
+    "average pooling": lambda x: F.average_pooling_2d(x, 2),
+    "unpooling": lambda x: F.unpooling_2d(x, 2),
+    "convolution": lambda x: F.convolution_2d(x, np.ones((2, 2, 2, 2))),
+    "im2col": lambda x: F.im2col(x, 2),
+    "resized": lambda x: F.resize_images(x, (3, 2)),
+    "pixels": lambda x: F.space2depth(x, 2),
+}
+JACOBIANS = {
+    **{name: (function, X[0]) for name, function in UNARY.items() if name != "cast"},
+    **{
+        name: (function, X.reshape(-1)[:16].reshape(1, 2, 2, 4))
+        for name, function in IMAGES.items()
+    },
+}
+
+
+@pytest.mark.parametrize("name", JACOBIANS)
+def test_jacobians_in_one_walk(name, no_loops):
+    function, x = JACOBIANS[name]
+    found = [make(function)(x).array for make in (chainer.jacrev, chainer.jacfwd)]
+    steps = []
+    for i in range(x.size):
+        step = np.zeros(x.size)
+        step[i] = 1e-6
+        step = step.reshape(x.shape)
+        low, high = [function(chainer.Variable(y)).array for y in (x - step, x + step)]
+        steps.append((high - low) / 2e-6)
+    expected = np.moveaxis(np.array(steps), 0, -1).reshape(found[0].shape)
+    for jacobian in found:
+        np.testing.assert_allclose(jacobian, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_jacobians_can_be_differentiated_and_nested(no_loops):
+    def function(x):
+        return F.sum(F.leaky_relu(x - 0.5) ** 3 + F.max_pooling_1d(x[None], 2)[0, :, :1], axis=1)
+
+    inner = chainer.jacrev(function)
+    second = chainer.jacrev(inner)(X[0])
+    np.testing.assert_allclose(second.array, chainer.jacfwd(inner)(X[0]).array, rtol=1e-12)
+    np.testing.assert_allclose(
+        chainer.vmap(inner)(X).array, [inner(x).array for x in X], rtol=1e-12
+    )
+    assert chainer.jacrev(lambda x: inner(x) ** 2)(X[0]).requires_grad
+    with chainer.no_backprop_mode():
+        assert inner(X[0]).creator is None
+
+
+def test_running_statistics_need_a_loop():
+    mean, var = np.zeros(3), np.ones(3)
+
+    def normalized(x):
+        return F.batch_normalization(x, W[0], W[1], running_mean=mean, running_var=var)
+
+    found = chainer.vmap(normalized)(X)
+    changed = mean.copy()
+    mean[...] = 0
+    expected = of_each(normalized, X)
+    np.testing.assert_allclose(found.array, expected, rtol=1e-12)
+    np.testing.assert_allclose(mean, changed, rtol=1e-12)
 
 
 def test_functions_without_rule_are_computed_in_a_loop():
@@ -360,3 +440,27 @@ def test_variables_do_not_leave_the_function():
     chainer.vmap(function)(X)
     with pytest.raises(RuntimeError, match="a Variable of a chainer.vmap that has ended"):
         kept[0] * 2
+
+
+def test_jacobians_of_samples_of_samples(no_loops, monkeypatch):
+    def fail(*_):
+        pytest.fail("vmap calls the function for each sample")
+
+    monkeypatch.setattr("chainer.functions.transforms.batch._in_a_loop", fail)
+    x = rng.uniform(0.2, 1, (2, 3, 2, 4))
+
+    def function(x):
+        return F.layer_normalization(x, W[0, :1] + np.arange(4.0), np.zeros(4)) * F.relu(x - 0.5)
+
+    found = chainer.vmap(chainer.vmap(chainer.jacrev(function)))(x)
+    expected = [[chainer.jacrev(function)(s).array for s in row] for row in x]
+    np.testing.assert_allclose(found.array, expected, rtol=1e-10, atol=1e-13)
+
+    def of_row(row, y):
+        def pooled(s):
+            return F.softmax(s * y) * F.reshape(F.max_pooling_1d(s[None], 2)[0], (2, 2))[:, :1]
+
+        return chainer.vmap(chainer.jacfwd(pooled))(row)
+
+    expected = [of_row(row, y).array for row, y in zip(x, x[:, 0], strict=True)]
+    np.testing.assert_allclose(chainer.vmap(of_row)(x, x[:, 0]).array, expected, rtol=1e-12)

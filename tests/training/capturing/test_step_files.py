@@ -339,6 +339,10 @@ def test_other_shapes_and_dtypes(tmp_path):
         loaded(object(), T)
 
 
+def negated(times):
+    return 1 if times == 0 else ["neg", negated(times - 1)]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -356,6 +360,10 @@ def test_other_shapes_and_dtypes(tmp_path):
         (lambda h: h["programs"][0]["outputs"][0].__setitem__(2, [1000]), "damaged"),
         (lambda h: h["programs"][0]["outputs"][0].__setitem__(0, 1000), "damaged"),
         (lambda h: h["programs"][0].pop("calls"), "damaged"),
+        # More memory than any machine has, numbers that NumPy cannot hold, deep formulas.
+        (lambda h: h["programs"][0].update(scratch=10**17), "damaged"),
+        (lambda h: h["programs"][0]["outputs"][0].__setitem__(1, 10**19), "damaged"),
+        (lambda h: h["programs"][0].update(scalars=[negated(800)]), "damaged"),
     ],
 )
 def test_damaged_headers(tmp_path, change, message):

@@ -201,6 +201,15 @@ def test_idx_of_other_type(tmp_path):
         read_idx(str(path))
 
 
+@pytest.mark.parametrize("axes", [(0xFCFFFFFF, 0xFFFFFBA2, 0), (1,) * 100])
+def test_idx_of_a_shape_that_no_array_has(tmp_path, axes):
+    path = tmp_path / "file"
+    header = bytes([0, 0, 8, len(axes)]) + b"".join(axis.to_bytes(4, "big") for axis in axes)
+    path.write_bytes(header + bytes(int(np.prod([min(axis, 1) for axis in axes]))))
+    with pytest.raises(chainer.serializers.FileFormatError, match="a shape that no array has"):
+        read_idx(str(path))
+
+
 def test_names_of_kuzushiji_mnist():
     names = datasets.get_kuzushiji_mnist_labels()
     assert names[0] == ("o", "お")

@@ -154,7 +154,7 @@ def test_plain_lines_where_there_is_no_screen(run, variables, tmp_path):
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=600,  # a machine with many programs takes minutes; a hang would last for ever
         )
         lines = done.stdout.splitlines()
         assert "an error line" in done.stderr

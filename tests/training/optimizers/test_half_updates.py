@@ -198,7 +198,18 @@ def test_all_parameters_that_are_not_named_are_complete(dtypes):
     assert 3 in kinds
 
 
-def test_sigterm_waits_for_the_end_of_an_update():
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN, signal.SIG_DFL])
+def test_sigterm_waits_for_the_end_of_an_update(ctrl_c):
+    """Shells start programs in the background with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, ctrl_c)
+    try:
+        check_sigterm()
+        assert signal.getsignal(signal.SIGINT) is ctrl_c
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def check_sigterm():
     model, optimizer = make(b=lambda rule, param: os.kill(os.getpid(), signal.SIGTERM))
     with pytest.raises(SystemExit) as caught, sigterm_raises_system_exit():
         optimizer.update()
@@ -218,12 +229,17 @@ def test_ctrl_c_is_not_lost_if_the_update_fails():
     assert isinstance(caught.value.__context__, ValueError)
 
 
-def test_another_thread_holds_no_signals():
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
+def test_another_thread_holds_no_signals(ctrl_c):
     _, optimizer = make(a=lambda rule, param: depths.append(deferred.depth))
     depths = []
-    thread = threading.Thread(target=optimizer.update)
-    thread.start()
-    thread.join()
+    before = signal.signal(signal.SIGINT, ctrl_c)
+    try:
+        thread = threading.Thread(target=optimizer.update)
+        thread.start()
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert depths == [0]
 
 

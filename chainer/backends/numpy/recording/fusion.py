@@ -14,11 +14,11 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.kernels.loops import NoNativeLoops
+from chainer.backends.numpy.recording.dependencies import Dependencies, Parents
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
-from chainer.backends.numpy.recording.memory import Buffer, Ref, references
+from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
-from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
 
@@ -37,11 +37,6 @@ _MOST_BYTES_COPIED = 1 << 16
 
 #: Memory that native functions may need beyond the memory of the calls.
 _SPARE_BYTES = 1 << 18
-
-#: The reader of results after the last call.
-_END = -1
-
-Parents = dict[Buffer, tuple[Buffer, int]]
 
 
 def with_native_loops(
@@ -66,7 +61,7 @@ def with_native_loops(
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
-    uses = _Uses(calls, outputs, parents)
+    uses = Dependencies(calls, outputs, parents)
     can_be_fused = [
         is_fusible(call) and apart.isdisjoint([r.buffer for r in call.references()])
         for call in calls
@@ -80,67 +75,7 @@ def with_native_loops(
     return result if needed <= max(nbytes * 1.1, nbytes + _SPARE_BYTES) else calls
 
 
-class _Uses:
-    """Which calls have to follow which, and which calls read the results of each.
-
-    Attributes:
-        before: For each call, the calls that have to be made earlier.
-        readers: For each call, the calls that read what it writes.
-    """
-
-    def __init__(self, calls: list[Call], outputs: Sequence[Ref], parents: Parents) -> None:
-        self._parents = parents
-        self.before: list[set[int]] = [set() for _ in calls]
-        self.readers: list[set[int]] = [set() for _ in calls]
-        #: Parts of each buffer with the number of the call that wrote or read them last.
-        self._written: dict[Buffer, list[tuple[int, int, int]]] = {}
-        self._read: dict[Buffer, list[tuple[int, int, int]]] = {}
-        last = None
-        for i, call in enumerate(calls):
-            targets = list(written(call))
-            self._note_reads(i, references((call.args, call.kwargs)))
-            if call.kind not in (Kind.UFUNC, Kind.OUT):
-                # Such as draws of random numbers, and calls whose targets are read, too.
-                self._note_reads(i, targets)
-                if last is not None:
-                    self.before[i].add(last)
-                last = i
-            for ref in targets:
-                self._note_write(i, ref)
-        for ref in outputs:
-            self._note_reads(_END, [ref])
-
-    def _interval(self, ref: Ref) -> tuple[Buffer, int, int]:
-        buffer, offset = self._parents.get(ref.buffer, (ref.buffer, 0))
-        steps = [(n - 1) * stride for n, stride in zip(ref.shape, ref.strides)]
-        low = offset + ref.offset + sum([step for step in steps if step < 0])
-        high = offset + ref.offset + sum([step for step in steps if step > 0])
-        return buffer, low, high + ref.dtype.itemsize
-
-    def _note_reads(self, i: int, refs: Iterable[Ref]) -> None:
-        for ref in refs:
-            buffer, low, high = self._interval(ref)
-            for start, stop, j in self._written.get(buffer, ()):
-                if start < high and low < stop and j != i:
-                    self.readers[j].add(i)
-                    if i != _END:
-                        self.before[i].add(j)
-            self._read.setdefault(buffer, []).append((low, high, i))
-
-    def _note_write(self, i: int, ref: Ref) -> None:
-        buffer, low, high = self._interval(ref)
-        for known in (self._written, self._read):
-            parts = known.setdefault(buffer, [])
-            self.before[i].update([j for a, b, j in parts if a < high and low < b and j != i])
-            if ref.size * ref.dtype.itemsize == high - low:
-                # Whatever comes later need not look at parts that are overwritten as a whole.
-                parts[:] = [(a, b, j) for a, b, j in parts if not (low <= a and b <= high)]
-        self._written[buffer].append((low, high, i))
-        if buffer.memory is not None:
-            self.readers[i].add(_END)
-
-
-def _ordered(calls: list[Call], uses: _Uses, can_be_fused: list[bool]) -> list[list[int]]:
+def _ordered(calls: list[Call], uses: Dependencies, can_be_fused: list[bool]) -> list[list[int]]:
     """Returns the numbers of the calls in another order, as runs to fuse and single calls."""
     waiting = [len(before) for before in uses.before]
     followers: list[list[int]] = [[] for _ in calls]
@@ -189,7 +124,9 @@ def _shape(call: Call) -> Any:
     return isinstance(call.function, numpy.ufunc), call.out[0].shape
 
 
-def _native(calls: list[Call], run: list[int], uses: _Uses, compiler: Compiler) -> Call | None:
+def _native(
+    calls: list[Call], run: list[int], uses: Dependencies, compiler: Compiler
+) -> Call | None:
     """Returns a native function in place of calls; None if it does not pay."""
     entries: list[Entry] = []
     for i in run:

@@ -142,38 +142,35 @@ class Buffers:
     """All memory that a recording refers to."""
 
     def __init__(self) -> None:
-        # By the identity of the owner. A weak reference tells that an identity is used anew.
+        # By the identity of the owner. A weak reference tells that an identity is used anew. It has
+        # no callback, in which Python would drop Ctrl-C.
         self._known: dict[int, tuple[Any, Buffer]] = {}
         #: Memory that objects refer to, such as a dataclass that is an argument of a kernel.
         self.in_objects: set[Buffer] = set()
 
     def release(self) -> None:
-        """Forgets all memory: callbacks of weak references keep this object in a cycle."""
+        """Forgets all memory."""
         self._known.clear()
         self.in_objects.clear()
 
     def _enter(self, owner: Any, buffer: Buffer) -> Buffer:
-        key = id(owner)
-        known = self._known
-
-        def forget(reference: Any) -> None:
-            if key in known and known[key][0] is reference:
-                del known[key]
-
-        known[key] = weakref.ref(owner, forget), buffer
+        self._known[id(owner)] = weakref.ref(owner), buffer
         return buffer
+
+    def _find(self, owner: Any) -> Buffer | None:
+        found = self._known.get(id(owner))
+        return found[1] if found is not None and found[0]() is owner else None
 
     def made(self, array: Any) -> None:
         """Notes that a recorded call made an array, and with it the memory."""
         owner = root(array)
-        if id(owner) not in self._known:
+        if self._find(owner) is None:
             self._enter(owner, Buffer(owner.nbytes))
 
     def of(self, array: Any) -> Buffer:
         """Returns the memory of an array. An array that no call made keeps its memory."""
         owner = root(array)
-        found = self._known.get(id(owner))
-        return found[1] if found is not None else self._enter(owner, Buffer(owner.nbytes, owner))
+        return self._find(owner) or self._enter(owner, Buffer(owner.nbytes, owner))
 
     def refer(self, array: Any) -> Ref:
         """Returns a reference to a plain array."""

@@ -80,6 +80,10 @@ class OpaqueTapeArray(Opaque):
         """Returns a NumPy array of the recording with the same elements."""
         return tape.record_whole(self.backend.original.to_xp, self)
 
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        """Returns the sum by the method of the array, which may add in another order than NumPy."""
+        return tape.record_whole(_sum, self, axis, dtype, keepdims)
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -99,6 +103,10 @@ class OpaqueTapeArray(Opaque):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return tape.record(function, args, kwargs)
+
+
+def _sum(array: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    return array.sum(axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def _plain(value: Any) -> Any:
@@ -173,7 +181,7 @@ class RecordingOpaqueBackend(OpaqueLayoutBackend):
         """Returns a kernel whose calls are recorded as they are."""
         if is_reference:
             return self._plain.make_kernel(factory, operation, True)
-        return WholeCalls(factory(self.original), operation.methods)
+        return WholeCalls(factory(self.original), operation)
 
 
 def _value(array: Any) -> Any:

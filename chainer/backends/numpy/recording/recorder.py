@@ -15,6 +15,7 @@ from chainer.backends.numpy.recording import opaque
 from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
+from chainer.backends.numpy.recording.joining import with_joined_calls
 from chainer.backends.numpy.recording.memory import (
     Buffer,
     Held,
@@ -53,6 +54,7 @@ from chainer.core.arrays.recorder import (
     Program,
     Recorder,
 )
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
 
 #: Operations whose steps are recorded if they are small, are small up to this size of their first
@@ -117,7 +119,7 @@ class RecordingBackend(Backend):
             reference_kernels[id(plain)] = operation.name, plain
         if recording is Recording.JOINED:
             return UpdateCalls(plain, factory(self) if is_reference else None)
-        whole = WholeCalls(plain, operation.methods)
+        whole = WholeCalls(plain, operation)
         if is_reference and recording is Recording.SMALL_STEPS:
             return StepsIfSmall(factory(self), whole, operation.methods)
         return whole
@@ -146,6 +148,10 @@ class NumpyProgram(Program):
         calls = simplified(updates.expanded(), outputs, set(updates.parents))
         self.moved = updates.moved
         arguments, parents = recorder.arguments, updates.parents
+        if recorder.joins_calls:
+            single = calls
+            calls, parents = with_joined_calls(single, outputs, parents)
+            self.is_exact = calls is single
         plain = Plan(calls, outputs, parents, set())
         made = with_native_loops(calls, arguments, outputs, parents, plain.nbytes)
         native = buffers_of_native(made)
@@ -215,6 +221,7 @@ class NumpyRecorder(Recorder):
         arguments: References to the arrays that represent the arguments.
         owned: State arrays that only their place refers to, by the identity of its owner.
         is_continued: Whether another program reads what this one computes.
+        joins_calls: Whether products of several steps are made as one, which rounds differently.
     """
 
     def __init__(self) -> None:
@@ -222,6 +229,8 @@ class NumpyRecorder(Recorder):
         self.arguments: list[Ref] = []
         self.owned: dict[int, Array] = {}
         self.is_continued = False
+        # Rounding may differ with providers of kernels, too.
+        self.joins_calls = threads.state.policy.accelerates
         self._originals: list[Array] = []
         self._used: set[Buffer] | None = None
         self._program: NumpyProgram | None = None

@@ -19,6 +19,7 @@ from chainer.backends.numpy.recording.memory import (
 )
 from chainer.backends.numpy.recording.sums import with_faster_calls
 from chainer.backends.numpy.recording.tape import Call, Kind
+from chainer.backends.numpy.recording.whole_calls import is_pure
 from chainer.core.arrays.recorder import VaryingNumber
 
 _ndarray: Any = numpy.ndarray
@@ -83,6 +84,8 @@ def written(call: Call) -> Iterable[Ref]:
         is_at = isinstance(getattr(function, "__self__", None), numpy.ufunc)
         if function in _WRITE_FIRST or is_at:
             return references(call.args[:1])
+    if call.kind is Kind.WHOLE and is_pure(call.function):
+        return references(call.out)
     if call.kind in (Kind.WRITE, Kind.WHOLE, Kind.UPDATE):
         return call.references()
     return references(call.out)

@@ -9,7 +9,23 @@ from typing import Any
 
 from chainer.backends.numpy.recording.memory import Held, leaves
 from chainer.backends.numpy.recording.tape import record_whole
+from chainer.core.arrays.kernel import JoinedRows, Operation
 from chainer.core.arrays.recorder import NotRecordableError
+
+#: Operation and name of the methods of kernels of pure operations. Kernels live as long as the
+#: process.
+_pure_methods: dict[Callable[..., Any], tuple[Operation, str]] = {}
+
+
+def is_pure(method: Callable[..., Any]) -> bool:
+    """Returns whether a recorded method depends on its arguments alone and does not change them."""
+    return method in _pure_methods
+
+
+def joined_rows(method: Callable[..., Any]) -> JoinedRows | None:
+    """Returns how calls of a recorded method are joined; None if they are not."""
+    found = _pure_methods.get(method)
+    return None if found is None else found[0].joined_rows.get(found[1])
 
 
 class WholeCalls:
@@ -17,13 +33,15 @@ class WholeCalls:
 
     Args:
         kernel: Kernel for plain arrays.
-        methods: Names of its methods.
+        operation: Its operation.
     """
 
-    def __init__(self, kernel: Any, methods: tuple[str, ...]) -> None:
+    def __init__(self, kernel: Any, operation: Operation) -> None:
         self._kernel = kernel
-        for name in methods:
+        for name in operation.methods:
             method = getattr(kernel, name)
+            if operation.pure:
+                _pure_methods[method] = operation, name
             setattr(self, name, partial(record_whole, method))
 
     def __getattr__(self, name: str) -> Any:

@@ -294,10 +294,14 @@ class ResNet50Layers(ResNetLayers):
     ``'auto'`` is made from ``ResNet-50-model.caffemodel``.
 
     Example:
-        ::
+        Without weights; ``'auto'`` reads the file of the Caffe model.
 
-            model = L.ResNet50Layers()  # reads the file of the Caffe model, see above
-            features = model.extract([image], layers=["prob"])
+        >>> model = L.ResNet50Layers(pretrained_model=None)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> with chainer.using_config("train", False), chainer.no_backprop_mode():
+        ...     found = model.extract([image], layers=["pool5", "prob"])
+        >>> found["pool5"].shape, found["prob"].shape
+        ((1, 2048), (1, 1000))
     """
 
     def __init__(
@@ -317,10 +321,14 @@ class ResNet101Layers(ResNetLayers):
     ``'auto'`` is made from ``ResNet-101-model.caffemodel``.
 
     Example:
-        ::
+        Without weights; ``'auto'`` reads the file of the Caffe model.
 
-            model = L.ResNet101Layers()  # reads the file of the Caffe model, see above
-            features = model.extract([image], layers=["prob"])
+        >>> model = L.ResNet101Layers(pretrained_model=None)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> with chainer.using_config("train", False), chainer.no_backprop_mode():
+        ...     found = model.extract([image], layers=["pool5", "prob"])
+        >>> found["pool5"].shape, found["prob"].shape
+        ((1, 2048), (1, 1000))
     """
 
     def __init__(
@@ -340,10 +348,14 @@ class ResNet152Layers(ResNetLayers):
     ``'auto'`` is made from ``ResNet-152-model.caffemodel``.
 
     Example:
-        ::
+        Without weights; ``'auto'`` reads the file of the Caffe model.
 
-            model = L.ResNet152Layers()  # reads the file of the Caffe model, see above
-            features = model.extract([image], layers=["prob"])
+        >>> model = L.ResNet152Layers(pretrained_model=None)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> with chainer.using_config("train", False), chainer.no_backprop_mode():
+        ...     found = model.extract([image], layers=["pool5", "prob"])
+        >>> found["pool5"].shape, found["prob"].shape
+        ((1, 2048), (1, 1000))
     """
 
     def __init__(

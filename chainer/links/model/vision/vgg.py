@@ -144,17 +144,14 @@ class VGG16Layers(VGGLayers):
         available_layers (list of str): Names of the layers to ask for.
 
     Example:
-        Features of an image, as a vector::
+        Without weights; ``'auto'`` reads the file of the Caffe model.
 
-            model = L.VGG16Layers()
-            with chainer.using_config('train', False), chainer.no_backprop_mode():
-                feature = model.extract([PIL.Image.open('cat.jpg')], layers=['fc7'])['fc7']
-
-    Example:
-        ::
-
-            model = L.VGG16Layers()  # reads the file of the Caffe model, see above
-            features = model.extract([image], layers=["prob"])
+        >>> model = L.VGG16Layers(pretrained_model=None)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> with chainer.using_config("train", False), chainer.no_backprop_mode():
+        ...     found = model.extract([image], layers=["fc7", "prob"])
+        >>> found["fc7"].shape, found["prob"].shape
+        ((1, 4096), (1, 1000))
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
@@ -167,10 +164,14 @@ class VGG19Layers(VGGLayers):
     It has the same arguments and attributes as :class:`VGG16Layers`.
 
     Example:
-        ::
+        Without weights; ``'auto'`` reads the file of the Caffe model.
 
-            model = L.VGG19Layers()  # reads the file of the Caffe model, see above
-            features = model.extract([image], layers=["prob"])
+        >>> model = L.VGG19Layers(pretrained_model=None)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> with chainer.using_config("train", False), chainer.no_backprop_mode():
+        ...     found = model.extract([image], layers=["fc7", "prob"])
+        >>> found["fc7"].shape, found["prob"].shape
+        ((1, 4096), (1, 1000))
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:

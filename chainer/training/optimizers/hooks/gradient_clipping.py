@@ -64,8 +64,15 @@ class GradientClipping:
         ValueError: If ``threshold`` is negative, which would reverse the gradients.
 
     Example:
-        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> model = chainer.Link()
+        >>> with model.init_scope():
+        ...     model.W = chainer.Parameter(np.array([0.0, 0.0]))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
         >>> optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(1.0))
+        >>> model.W.grad = np.array([3.0, 4.0])
+        >>> optimizer.update()
+        >>> model.W.array
+        array([-0.6, -0.8])
     """
 
     name = "GradientClipping"

@@ -34,8 +34,15 @@ class GradientHardClipping(GradientHook):
         ValueError: If ``lower_bound`` exceeds ``upper_bound``.
 
     Example:
-        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> model = chainer.Link()
+        >>> with model.init_scope():
+        ...     model.W = chainer.Parameter(np.array([0.0, 0.0]))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
         >>> optimizer.add_hook(chainer.optimizer_hooks.GradientHardClipping(-1, 1))
+        >>> model.W.grad = np.array([3.0, -0.5])
+        >>> optimizer.update()
+        >>> model.W.array
+        array([-1. ,  0.5])
     """
 
     name = "GradientHardClipping"

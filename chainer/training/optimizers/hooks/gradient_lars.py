@@ -43,8 +43,15 @@ class GradientLARS(GradientHook):
         call_for_each_param (bool): True: the hook is called for each parameter.
 
     Example:
-        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(chainer.Link(W=(2,)))
-        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientLARS(weight_decay=0.0005))
+        >>> model = chainer.Link()
+        >>> with model.init_scope():
+        ...     model.W = chainer.Parameter(np.array([3.0, 4.0]))
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientLARS(threshold=0.1))
+        >>> model.W.grad = np.array([0.6, 0.8])
+        >>> optimizer.update()
+        >>> model.W.array
+        array([2.7, 3.6])
     """
 
     name = "GradientLARS"

@@ -59,8 +59,15 @@ class GradientNoise(GradientHook):
         TypeError: If ``noise_func`` is not callable.
 
     Example:
-        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> model = chainer.Link()
+        >>> with model.init_scope():
+        ...     model.W = chainer.Parameter(np.array([0.0, 0.0]))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
         >>> optimizer.add_hook(chainer.optimizer_hooks.GradientNoise(0.3))
+        >>> model.W.grad = np.array([1.0, 2.0])
+        >>> optimizer.update()
+        >>> model.W.array
+        array([...])
     """
 
     name = "GradientNoise"

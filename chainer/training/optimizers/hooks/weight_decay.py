@@ -28,8 +28,15 @@ class WeightDecay(GradientHook):
         call_for_each_param (bool): True: the hook is called for each parameter.
 
     Example:
-        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
-        >>> optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.0005))
+        >>> model = chainer.Link()
+        >>> with model.init_scope():
+        ...     model.W = chainer.Parameter(np.array([1.0, -2.0]))
+        >>> optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+        >>> model.W.grad = np.array([0.0, 0.0])
+        >>> optimizer.update()
+        >>> model.W.array
+        array([ 0.9, -1.8])
     """
 
     name = "WeightDecay"

@@ -66,8 +66,30 @@ def distribute(
 
     Raises:
         TypeError: If an iterator has no ``dataset`` that can be replaced.
+        ValueError: If ``shard`` is given and the updater captures its updates.
+
+    Example:
+        In every process; the rest of the script is that of one process:
+
+        >>> import chainermn
+        >>> from chainer import training
+        >>> comm = chainermn.create_communicator("naive")
+        >>> data = [(np.ones(2, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> optimizer = chainer.optimizers.SGD().setup(L.Classifier(L.Linear(2, 2)))
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (1, "epoch"))
+        >>> chainermn.distribute(trainer, comm).run()
+        >>> updater.iteration  # two batches of 4 examples in each of comm.size processes
+        2
     """
     updater = trainer.updater
+    if shard is not None and getattr(updater, "_capture", False):
+        raise ValueError(
+            f"distribute(shard={shard!r}) needs StandardUpdater(capture=False): a captured update "
+            "repeats operations on arrays only, and would not send the layers and gradients. Leave "
+            "out capture, or leave out shard"
+        )
     for name, optimizer in updater.get_all_optimizers().items():
         if not isinstance(optimizer, MultiNodeOptimizer):
             if shard is None:

@@ -6,7 +6,9 @@ program is aborted with its report: the others may be waiting for its messages.
 
 import faulthandler
 import os
+import shutil
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -19,7 +21,16 @@ SECONDS_FOR_A_TEST = 240
 def comm():
     import chainermn
 
-    return chainermn.create_communicator("naive")
+    made = chainermn.create_communicator("naive")
+    yield made
+    made.barrier()  # others may still read files of this process
+
+
+def pytest_configure(config):
+    # Of its own: processes that clean the folder of all users at once disturb each other.
+    if config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="chainermn-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
 
 
 @pytest.fixture

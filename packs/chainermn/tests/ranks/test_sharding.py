@@ -219,8 +219,9 @@ def test_evaluation_and_what_is_present(comm):
             assert param.grad is None
 
 
-def test_memory(comm):
-    """At most 1/N of parameters, gradients and states, and the largest layer."""
+@pytest.mark.parametrize(("name", "states"), [("MomentumSGD", 1), ("Adam", 2)])
+def test_memory(comm, name, states):
+    """1/N of parameters, gradients and states, and the layer in use; in the update, too."""
     layers, units = 8, 256
 
     class Deep(chainer.ChainList):
@@ -238,24 +239,90 @@ def test_memory(comm):
     tracemalloc.start()
     try:
         model = Deep()
-        optimizer = FullyShardedOptimizer(optimizers.MomentumSGD(0.01), comm).setup(model)
+        actual = getattr(optimizers, name)(0.01)
+        optimizer = FullyShardedOptimizer(actual, comm, layer_bytes=0).setup(model)
         for _ in range(2):
             optimizer.update(model, x)
-        begin = tracemalloc.get_traced_memory()[0]
         for call in (model, lambda x: optimizer.update(model, x)):
             tracemalloc.reset_peak()
             call(x)
-            peaks.append((tracemalloc.get_traced_memory()[1] - begin) / layer_bytes)
+            peaks.append(tracemalloc.get_traced_memory()[1] / layer_bytes)
     finally:
         tracemalloc.stop()
     own = layers / comm.size
+    # 0.4: activations, and Python's objects.
     if comm.size > 1:
-        # One layer is gathered in forward. The update needs the gradients of the own layers, and
-        # copies with which it is undone if it is interrupted.
-        assert peaks[0] < 1.2, peaks
-        assert peaks[1] < 2 * own + 1.2, peaks
+        assert peaks[0] < (1 + states) * own + 1.4, peaks
+        # The gathered layer, its gradient, and that of the layer before, which is being sent.
+        assert peaks[1] < (2 + states) * own + 3.4, peaks
     live = sum(p.array.nbytes for p in model.params() if 0 not in p.array.strides)
     assert live == own * layer_bytes
+    assert all(param.requires_grad for param in model.params())
+
+
+def test_layers(comm):
+    """Links with small children are one layer, but each process gets a part of the model."""
+
+    def names_of(**options):
+        optimizer = FullyShardedOptimizer(adam(), comm, **options).setup(filled(Blocks()))
+        return optimizer, [[name for name, _ in unit.named] for unit in optimizer.units]
+
+    class Blocks(chainer.ChainList):
+        def __init__(self):
+            super().__init__(*(L.Classifier(Block(6)) for _ in range(4 * comm.size)))
+
+    optimizer, joined = names_of()
+    assert len(joined) == 4 * comm.size
+    assert all(name.startswith(f"/{i}/") for i, names in enumerate(joined) for name in names)
+    assert {unit.owner for unit in optimizer.units} == set(range(comm.size))
+    _, single = names_of(layer_bytes=0)
+    assert len(single) > len(joined)
+    assert {n for names in single for n in names} == {n for names in joined for n in names}
+
+
+def test_fewer_layers_than_processes(comm):
+    """A process without a layer says nothing; one whose loss depends on nothing complains."""
+    make = lambda: L.Classifier(L.Linear(3, 2))
+    x, t = np.ones((2, 3), "f"), np.zeros(2, "i")
+    optimizer = FullyShardedOptimizer(adam(), comm).setup(make())
+    for _ in range(3):
+        optimizer.update(optimizer.target, x, t)
+    assert optimizer.t == 3
+
+    def update_twice():
+        for _ in range(2):
+            optimizer.update(lambda: chainer.Variable(np.ones((), "f")))
+
+    with pytest.warns(chainer.MisuseWarning, match="has found no gradient"):
+        update_twice()
+
+
+class PartlyFrozen(chainer.Chain):
+    """A frozen link that is needed in backward when the gradients of its layer are complete."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(7, 6)
+            self.pair = chainer.ChainList(L.Linear(6, 6), L.Linear(6, 6))
+            self.wide = chainer.ChainList(*(L.Linear(6, 6) for _ in range(12)))
+            self.last = L.Linear(6, 3)
+        self.pair[0].freeze()
+
+    def forward(self, x, t):
+        h = F.mean(self.embed(x), axis=1)
+        # The trained link comes after the frozen one, and beside it.
+        h = self.pair[1](self.pair[0](h)) + self.pair[0](F.tanh(h))
+        for layer in self.wide:
+            h = F.tanh(layer(h))
+        return F.softmax_cross_entropy(self.last(h), t)
+
+
+def test_partly_frozen_layer(comm):
+    model, optimizer = together(comm, PartlyFrozen, adam, layer_bytes=400)
+    named = [name for unit in optimizer.units for name, _ in unit.named if "pair" in name]
+    assert len(named) == 4
+    assert_equal(optimizer, model, alone(PartlyFrozen, comm.size, adam))
 
 
 def test_trainer(comm, shared_path):
@@ -297,6 +364,16 @@ def test_trainer(comm, shared_path):
             np.testing.assert_array_equal(a.array, b.array, err_msg=name)
 
 
+@pytest.mark.parametrize("shard", ["gradients", "parameters"])
+def test_captured_updates_are_refused(comm, shard):
+    optimizer = adam().setup(filled(Plain()))
+    iterator = chainer.iterators.SerialIterator(np.zeros((4, 3), "i"), 2)
+    updater = training.StandardUpdater(iterator, optimizer, capture=True)
+    trainer = training.Trainer(updater, (1, "epoch"))
+    with pytest.raises(ValueError, match=r"needs StandardUpdater\(capture=False\)"):
+        chainermn.distribute(trainer, comm, shard=shard)
+
+
 def test_files(comm, shared_path):
     folder = shared_path / f"files{comm.size}"
     model, optimizer = together(comm, Plain, adam, steps=2)
@@ -335,6 +412,8 @@ def test_bad_files(comm, shared_path):
 def test_refusals(comm):
     with pytest.raises(ValueError, match="shard must be 'gradients' or 'parameters', got 'all'"):
         FullyShardedOptimizer(adam(), comm, "all")
+    with pytest.raises(ValueError, match="layer_bytes must be 0 or positive, got -1"):
+        FullyShardedOptimizer(adam(), comm, layer_bytes=-1)
     _, optimizer = together(comm, Plain, adam, steps=1)
     with pytest.raises(TypeError, match="needs a loss function"):
         optimizer.update()

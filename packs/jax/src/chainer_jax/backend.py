@@ -178,6 +178,26 @@ class JaxBackend(FunctionalArrayBackend):
 
     # -- recording --------------------------------------------------------------------------------
 
+    def exported_program(self, data: bytes) -> Any:
+        """See :meth:`~chainer.backend.Backend.exported_program`."""
+        from jax import export
+
+        from chainer_jax.program import pack
+
+        try:
+            program = self.jax.jit(export.deserialize(bytearray(data)).call)
+        except Exception as error:  # the reader checks nothing, so anything may happen
+            raise ValueError(
+                f"it is damaged, or JAX {self.version()} cannot read it ({error!r})"
+            ) from error
+
+        def call(arrays: Sequence[Any], numbers: Sequence[float]) -> list[Any]:
+            packed = pack(numbers)
+            values = packed if isinstance(packed, list) else [packed]
+            return [numpy.asarray(y) for y in program(*arrays, *values)]
+
+        return call
+
     def recorder(self, device: Device) -> Any:
         """Returns what :func:`chainer.capture` records a step with.
 

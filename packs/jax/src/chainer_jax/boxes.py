@@ -7,6 +7,7 @@ from typing import Any
 from chainer_array_api.functional.boxes import (
     Box,
     BoxedArray,
+    Described,
     Holder,
     Observer,
     Stale,
@@ -14,7 +15,7 @@ from chainer_array_api.functional.boxes import (
     state,
 )
 
-__all__ = ["Box", "Holder", "JaxArrayBase", "Observer", "Stale", "View", "state"]
+__all__ = ["Box", "Described", "Holder", "JaxArrayBase", "Observer", "Stale", "View", "state"]
 
 
 class JaxArrayBase(BoxedArray):

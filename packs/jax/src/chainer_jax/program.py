@@ -7,10 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from chainer.backends.recorder import Program, VaryingNumber
+from chainer.backends.recorder import (
+    MemoryOfPrograms,
+    NotRecordableError,
+    Program,
+    VaryingNumber,
+)
 from chainer_array_api import Array
 
-from chainer_jax.boxes import Box, Holder, Stale
+from chainer_jax.boxes import Box, Holder, Stale, View
 
 if TYPE_CHECKING:
     from chainer_jax.backend import JaxBackend
@@ -26,8 +31,31 @@ _MOST_SCALARS = 2
 def pack_numbers(numbers: Sequence[VaryingNumber]) -> list[float] | numpy.ndarray[Any, Any]:
     """Returns the present values of numbers in the form that programs expect."""
     # JAX knows no classes derived from float.
-    values = [float(number.evaluate()) for number in numbers]
+    return pack([float(number.evaluate()) for number in numbers])
+
+
+def pack(values: list[float]) -> list[float] | numpy.ndarray[Any, Any]:
+    """Returns numbers in the form that programs expect."""
     return values if len(values) <= _MOST_SCALARS else numpy.array(values, numpy.float64)
+
+
+def exported(jax: Any, jaxpr: Any) -> bytes:
+    """Returns the bytes of a program, which a process without its Python code reads.
+
+    Args:
+        jax: The module.
+        jaxpr: The program, as JAX traced it.
+    """
+    from jax import export
+
+    def program(*values: Any) -> Any:
+        return jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *values)
+
+    types = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in jaxpr.in_avals]
+    try:
+        return bytes(export.export(jax.jit(program))(*types).serialize())
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise NotRecordableError(f"jax.export refuses it: {error}") from error
 
 
 class JaxProgram(Program):
@@ -44,6 +72,7 @@ class JaxProgram(Program):
         count: Number of the results that callers want.
         passed_on: Boxes that another program reads, for the results that follow these; None if
             there is no other program.
+        jaxpr: What was compiled, as JAX traced it.
     """
 
     is_exact = False
@@ -59,12 +88,14 @@ class JaxProgram(Program):
         numbers: list[VaryingNumber],
         count: int,
         passed_on: list[Box] | None,
+        jaxpr: Any,
     ) -> None:
         self._backend, self._compiled = backend, compiled
         self._donated, self._kept, self._numbers = donated, kept, numbers
         self._holder = Holder(written)
         self._count, self._passed_on = count, passed_on
         self._last: list[Any] = []
+        self._jaxpr = jaxpr
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step; see :class:`~chainer.backends.recorder.Program`."""
@@ -101,6 +132,32 @@ class JaxProgram(Program):
             copy(value) if count > _OWN_REFERENCES else value
             for value, count in zip(gives, counts, strict=True)
         ]
+
+    def portable(self, memory: MemoryOfPrograms) -> dict[str, Any]:
+        """See :meth:`Program.portable`; the program is exported by ``jax.export``."""
+        if self._passed_on is not None:
+            raise NotRecordableError("it is one of two programs of a static chain")
+        data = numpy.frombuffer(exported(self._backend.jax, self._jaxpr), numpy.uint8)
+        read, written = [*self._donated, *self._kept], self._holder.live_boxes()
+        return {
+            "backend": self._backend.name,
+            "program": memory.place_of(self._jaxpr, data),
+            "read": [memory.place_of(box, self._host(box)) for box in read],
+            "written": [memory.place_of(box, self._host(box)) for box in written],
+            "numbers": [memory.formula(number) for number in self._numbers],
+        }
+
+    def memory_of(self, array: Array) -> tuple[object, numpy.ndarray[Any, Any]]:
+        """See :meth:`Program.memory_of`."""
+        box = self._backend.same(array).node
+        while isinstance(box, View) and box.is_whole:
+            box = box.parent
+        if not isinstance(box, Box):
+            raise NotRecordableError("a state is a view of another array")
+        return box, self._host(box)
+
+    def _host(self, box: Box) -> numpy.ndarray[Any, Any]:
+        return numpy.asarray(box.value)
 
     def intermediates(self) -> list[Any] | None:
         """See :meth:`Program.intermediates`."""

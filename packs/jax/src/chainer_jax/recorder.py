@@ -36,6 +36,18 @@ class TracedNumber(VaryingNumber):
         return self.recorder.array_of(self, dtype)
 
 
+class _Described(boxes.Described):
+    """The shape and dtype of a traced array, until the program computes the array."""
+
+    def __init__(self, jax: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        super().__init__(shape, dtype)
+        self._jax = jax
+
+    def through(self, there: Callable[[Any], Any]) -> _Described:
+        seen = self._jax.eval_shape(there, self._jax.ShapeDtypeStruct(self.shape, self.dtype))
+        return _Described(self._jax, seen.shape, seen.dtype)
+
+
 class JaxRecorder(Recorder):
     """Traces a step once. :meth:`program` compiles it, and computes the values of the trace.
 
@@ -124,7 +136,7 @@ class JaxRecorder(Recorder):
             self._vector = None
         # Shapes and dtypes are asked for before the values are there.
         for box, aval in zip(self._made, self._jaxpr.out_avals):
-            box.value = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+            box.value = _Described(jax, aval.shape, aval.dtype)
         if any([box in trace.written for box in self._given]):
             raise NotRecordableError("the backward computation changes an array of the forward one")
         # JAX may keep the function, and that would keep the graph.
@@ -174,10 +186,10 @@ class JaxRecorder(Recorder):
         given = [[box.value for box in places] for places in (donated, kept, arguments)]
         step = self._step([*donated, *kept, *arguments], written, wanted)
         jitted = b.jax.jit(step, donate_argnums=0)
-        compiled = jitted.lower(*given, pack_numbers(self._numbers)).compile()
+        traced = jitted.trace(*given, pack_numbers(self._numbers))
         program = JaxProgram(
-            *(b, compiled, donated, kept, written),
-            *(self._numbers, len(outputs), self._passed_on),
+            *(b, traced.lower().compile(), donated, kept, written),
+            *(self._numbers, len(outputs), self._passed_on, traced.jaxpr),
         )
         self._compute(program, wanted, len(outputs), passed_on)
         return program

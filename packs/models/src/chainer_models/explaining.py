@@ -10,7 +10,7 @@ from chainer.plugins import registries
 
 from chainer_models.files import Tensors
 from chainer_models.loading import from_config, match
-from chainer_models.options import read_options
+from chainer_models.options import architecture_name, read_options
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Explanation:
     """What is known about a folder; its text is a summary.
 
     Attributes:
-        model_type: The ``model_type`` of ``config.json``.
+        model_type: The ``model_type`` of ``config.json``, or the name of timm.
         architecture: The class that reads it.
         distribution: The distribution that registers the class, with its version.
         n_parameters: Number of elements of all parameters.
@@ -66,7 +66,7 @@ def explain(folder: str | os.PathLike[str]) -> Explanation:
     options = read_options(folder)
     model = from_config(options)
     fitting = match(model, Tensors(folder))
-    name = options.text("model_type")
+    name = architecture_name(options)
     entry = next(e for e in registries.model_architectures.entries() if e.name == name)
     provenance = entry.provenance
     distribution = "this program"

@@ -18,7 +18,7 @@ from chainer_models.errors import ModelFileError
 from chainer_models.files import Tensors
 from chainer_models.model import Model
 from chainer_models.names import Named
-from chainer_models.options import Options, read_options
+from chainer_models.options import Options, architecture_name, read_options
 from chainer_models.packing import pack_weights
 
 #: Options that are numbers of layers.
@@ -127,7 +127,7 @@ def find_architecture(options: Options) -> type[Model]:
     Raises:
         ModelFileError: If there is none.
     """
-    name = options.text("model_type")
+    name = architecture_name(options)
     registry = registries.model_architectures
     registry.load_all()
     if name not in registry.names():

@@ -123,7 +123,10 @@ class Table:
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._patterns = [(_pattern(row.own), row) for row in rows]
+        rows = list(rows)
+        # Networks without repeated layers have hundreds of rows, which are found at once.
+        self._single = {row.own: row for row in rows if "*" not in row.own}
+        self._patterns = [(_pattern(row.own), row) for row in rows if "*" in row.own]
 
     def find(self, own: str) -> tuple[str, Transform] | None:
         """Returns the name in files of a parameter, and how it is stored; None if it has none.
@@ -131,6 +134,8 @@ class Table:
         Args:
             own: Path of the parameter.
         """
+        if own in self._single:
+            return self._single[own].file, self._single[own].transform
         for pattern, row in self._patterns:
             match = pattern.fullmatch(own)
             if match:

@@ -231,3 +231,17 @@ def read_options(path: Path) -> Options:
     if path.is_dir():
         path = path / "config.json"
     return Options(read_json(path), str(path))
+
+
+def architecture_name(options: Options) -> str:
+    """Returns the name under which the architecture of a model is registered.
+
+    It is the ``model_type``, or "timm/resnet50" for a file of timm, which has an ``architecture``
+    such as "resnet50" or "resnet50.a1_in1k" (with the name of its training).
+
+    Args:
+        options: Options of a model.
+    """
+    if options.get("model_type") in (None, "timm_wrapper") and "architecture" in options:
+        return "timm/" + options.text("architecture").partition(".")[0]
+    return options.text("model_type")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer import FunctionNode, Variable
+from chainer import Variable
 from chainer.typing import Array, VariableLike
 
+from chainer_models.packed_products import PackedProductFunction, widened
 from chainer_models.places import linear_paths, link_at, replace_link
 
-#: Rows that are widened at a time: a few MB, whatever the size of a matrix.
-ROWS = 1024
 #: Kinds of packed weights.
 KINDS = ("bfloat16", "int8", "int4")
 
@@ -23,8 +21,9 @@ class PackedLinear(chainer.Link):
     """A linear layer whose weight is packed, and which is not trained.
 
     Inputs and outputs are float32. The weight is widened some rows at a time, so that the whole
-    matrix is never in memory. The input and the bias have gradients, so that layers before this one
-    can be trained, as LoRA does.
+    matrix is never in memory. Kernels of the operation ``packed_product``, such as that of
+    chainer-numba, widen it in registers. The input and the bias have gradients, so that layers
+    before this one can be trained, as LoRA does.
 
     - ``bfloat16``: the upper 16 bits of float32, rounded to the nearest.
     - ``int8``: numbers from -127 to 127, and a scale for each row.
@@ -70,19 +69,14 @@ class PackedLinear(chainer.Link):
             start: First row.
             stop: The row after the last one.
         """
-        xp = self.xp
-        codes: Any = self.__dict__["codes"][start:stop]
-        if self.kind == "bfloat16":
-            return (codes.astype(xp.uint32) << 16).view(xp.float32)
-        if self.kind == "int8":
-            return codes.astype(xp.float32) * self.__dict__["scales"][start:stop, None]
-        half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
-        half[..., 0] = codes & 15
-        half[..., 1] = codes >> 4
-        groups = half.reshape(len(codes), -(-self.shape[1] // self.group), self.group)
-        groups *= self.__dict__["scales"][start:stop, :, None]
-        groups += self.__dict__["minima"][start:stop, :, None]
-        return half.reshape(len(codes), 2 * codes.shape[1])[:, : self.shape[1]]
+        arrays, attributes = self.packed_arrays()
+        codes, scales, minima = (None if a is None else a[start:stop] for a in arrays)
+        return widened(self.xp, codes, scales, minima, **attributes)
+
+    def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
+        """Returns codes, scales and minima (None where there are none), and what they mean."""
+        arrays = [self.__dict__.get(name) for name in ("codes", "scales", "minima")]
+        return tuple(arrays), {"columns": self.shape[1], "group": self.group}
 
     def unpacked(self) -> L.Linear:
         """Returns an ordinary layer with the widened weight."""
@@ -100,44 +94,10 @@ class PackedLinear(chainer.Link):
             n_batch_axes: Number of axes before the vectors.
         """
         batch = x.shape[:n_batch_axes]
-        y = PackedProduct(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
+        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
         if self.b is not None:
             y = F.bias(y, self.b)
         return y if n_batch_axes == 1 else F.reshape(y, (*batch, self.shape[0]))
-
-
-class PackedProduct(FunctionNode):
-    """Product of vectors with a packed weight, or with its transpose.
-
-    Args:
-        link: The layer with the weight.
-        transposed: Whether the product is with the transpose. It is the gradient of the other one,
-            which makes gradients of any order.
-    """
-
-    def __init__(self, link: PackedLinear, transposed: bool = False) -> None:
-        super().__init__()
-        self._link = link
-        self._transposed = transposed
-
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        (x,) = inputs
-        link, xp = self._link, self._link.xp
-        out_size, in_size = link.shape
-        y = xp.zeros((len(x), in_size if self._transposed else out_size), xp.float32)
-        for start in range(0, out_size, ROWS):
-            stop = min(start + ROWS, out_size)
-            weight = link.rows(start, stop)
-            if self._transposed:
-                y += x[:, start:stop] @ weight
-            else:
-                y[:, start:stop] = x @ weight.T
-        return (y.astype(x.dtype, copy=False),)
-
-    def backward(
-        self, target_input_indexes: Sequence[int], grad_outputs: Sequence[Any]
-    ) -> tuple[Variable, ...]:
-        return PackedProduct(self._link, not self._transposed).apply(tuple(grad_outputs))
 
 
 def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -> list[str]:

@@ -58,6 +58,8 @@ KERNELS = {
     "tree_lstm_cell": ("tree_lstm_cells:TreeLSTMCellKernel", "tree_lstm_cell"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "linear": ("linears:LinearKernel", "linear"),
+    # Of chainer-models. Where that is not installed, no call asks for it.
+    "packed_product": ("packed_products:PackedProductKernel", "packed_product"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
     "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),

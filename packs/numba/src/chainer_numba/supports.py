@@ -38,6 +38,9 @@ MIN_ELEMENTS = {
     "columns of row": 4,
 }
 
+#: Vectors up to which a packed weight is widened for each again, in registers.
+MAX_PACKED_ROWS = 4
+
 
 def enough(array: Array, kind: str) -> bool | str:
     """Returns True for float32 and float16 arrays that are large enough, else the reason.
@@ -153,6 +156,16 @@ def linear(spec: Any) -> bool | str:
     if inner < MIN_ELEMENTS["terms of row"] * rows:
         return "the reference is as fast unless the rows are long"
     return True
+
+
+def packed_product(spec: Any) -> bool | str:
+    """Products of a few vectors of float32 with packed weights."""
+    x, codes = spec.arrays[:2]
+    if x.dtype != _FLOAT32:
+        return f"{x.dtype} is left to the reference: only float32 is compiled"
+    if x.shape[0] > MAX_PACKED_ROWS:
+        return f"the reference is faster for more than {MAX_PACKED_ROWS} vectors"
+    return True if codes.size else "empty arrays"
 
 
 def scatter_add(spec: Any) -> bool | str:

@@ -97,6 +97,17 @@ def convert_parameter(parameter: Parameter, context: Context) -> Any:
 
     Raises:
         ValueError: If ``parameter`` is something else.
+
+    Example:
+        In a converter of your own, with the context that it gets:
+
+        >>> import onnx_chainer
+        >>> class Context:  # a part of the context of an export
+        ...     def get_name(self, variable):
+        ...         return "W"
+        >>> tensor = onnx_chainer.convert_parameter(np.zeros((2, 3), np.float32), Context())
+        >>> tensor.name, list(tensor.dims)
+        ('W', [2, 3])
     """
     array = parameter.array if isinstance(parameter, Variable) else parameter
     if find_backend(type(array)) is None:

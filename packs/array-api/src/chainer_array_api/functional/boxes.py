@@ -135,6 +135,10 @@ class Holder:
                     box._holder = None
             self._values = None
 
+    def live_boxes(self) -> list[Box]:
+        """Returns the boxes that still exist."""
+        return self._live_boxes()
+
     def _live_boxes(self) -> list[Box]:
         return [box for box in [reference() for reference in self._boxes] if box is not None]
 
@@ -164,6 +168,11 @@ class View:
         self._value: Any = None
         self._source: Any = None  # what the value was computed from
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the value is the value of the parent."""
+        return self._there is None
+
     def read(self) -> Any:
         """Returns the value, computed again if the box was written."""
         value = self.parent.read()
@@ -172,7 +181,8 @@ class View:
         # The array, not the version: a recording replaces it by a tracer and puts it back.
         source = self._source
         if source is None or source() is not value:
-            self._value = self._there(value)
+            is_described = isinstance(value, Described)
+            self._value = value.through(self._there) if is_described else self._there(value)
             self._source = weakref.ref(value)
         return self._value
 
@@ -185,6 +195,32 @@ class View:
         if self._back is not None:
             value = self._back(self.parent.read(), value)
         self.parent.write(value)
+
+
+class Described:
+    """The shape and dtype of a value that a recording has not computed yet.
+
+    Args:
+        shape: The shape.
+        dtype: The dtype.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def through(self, there: Callable[[Any], Any]) -> Described:
+        """Returns the description of what a function makes of the value.
+
+        Args:
+            there: Function of a :class:`View`, which computes its value from that of its parent.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define through()")
 
 
 class Stale:

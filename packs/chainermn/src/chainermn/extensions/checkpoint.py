@@ -57,12 +57,20 @@ def create_multi_node_checkpointer(
         AssertionError: If a number is not positive.
 
     Example:
-        ::
-
-            checkpointer = chainermn.create_multi_node_checkpointer("mnist", comm)
-            trainer.extend(checkpointer, trigger=(100, "iteration"))
-            checkpointer.maybe_load(trainer)
-            trainer.run()
+        >>> import chainermn
+        >>> from chainer import training
+        >>> comm = chainermn.create_communicator("naive")
+        >>> data = [(np.ones(2, np.float32), np.int32(i % 2)) for i in range(8)]
+        >>> optimizer = chainer.optimizers.SGD().setup(L.Classifier(L.Linear(2, 2)))
+        >>> iterator = chainer.iterators.SerialIterator(data, 4)
+        >>> updater = training.updaters.StandardUpdater(iterator, optimizer)
+        >>> trainer = training.Trainer(updater, (1, "epoch"))
+        >>> checkpointer = chainermn.create_multi_node_checkpointer("digits", comm)
+        >>> trainer.extend(checkpointer, trigger=(1, "iteration"))
+        >>> checkpointer.maybe_load(trainer)  # goes on where a run was killed, if one was
+        >>> trainer.run()
+        >>> updater.iteration
+        2
     """
     return MultiNodeCheckpointer(name, comm, cp_interval, gc_interval, path)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import secrets
 import socket
+import sys
 import threading
 from typing import Any, NamedTuple
 
@@ -13,6 +16,10 @@ from chainermn.launching.waiting import find_place
 
 #: Environment variable by which processes find the launcher: host, port and a secret.
 VARIABLE = "CHAINERMN_LAUNCHER"
+#: A host that does not answer the network for so long is lost. Shorter breaks are repaired by TCP.
+SILENT_SECONDS = 20
+#: Errors of connections to a host that does not answer.
+_SILENT = (errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH)
 
 
 class End(NamedTuple):
@@ -23,7 +30,8 @@ class End(NamedTuple):
         pid: Its process number.
         host: Its host.
         kind: ``failed`` (an exception), ``exited`` (``sys.exit`` with a status), ``early`` (it
-            ended well, but others wait for it) or ``lost`` (it ended without telling why).
+            ended well, but others wait for it), ``silent`` (its host does not answer) or ``lost``
+            (it ended without telling why).
         text: The traceback of an exception, or where others wait.
         status: Exit status.
     """
@@ -83,14 +91,16 @@ class ControlServer:
                 self.processes[rank] = pid, host
                 self._connections[rank] = connection
             end: dict[str, Any] = {}
+            _watch_host(connection)
             try:
                 while (end := _message(lines.readline())).get("kind") in ("place", "segments"):
                     if end["kind"] == "place":
                         self.places[rank] = end
                     else:
                         self.segments.setdefault(host, set()).update(end["names"])
-            except OSError:
-                end = {}  # reset by a process that was killed
+            except OSError as error:
+                # Otherwise it was reset by a process that was killed.
+                end = {"kind": "silent"} if error.errno in _SILENT else {}
             kind = end.get("kind", "lost")
             with self._lock:
                 self.ended.add(rank)
@@ -103,6 +113,13 @@ class ControlServer:
                 lines.readline()
             except OSError:
                 pass
+
+    def processes_here(self) -> dict[int, int]:
+        """Returns the numbers of the processes on this host that have connected, by rank."""
+        own = socket.gethostname()
+        # Under the lock: processes connect while others run.
+        with self._lock:
+            return {rank: pid for rank, (pid, host) in self.processes.items() if host == own}
 
     def ask(self) -> None:
         """Asks the processes that run where they are; the answers come in :attr:`places`."""
@@ -145,6 +162,7 @@ class ControlClient:
         host, port, secret = variable.rsplit(":", 2)
         self._socket = socket.create_connection((host, int(port)), timeout=30)
         self._socket.settimeout(None)
+        _watch_host(self._socket)
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._send({"secret": secret, "rank": rank, "pid": pid, "host": socket.gethostname()})
@@ -161,7 +179,17 @@ class ControlClient:
                 for line in lines:
                     place = find_place(_message(line).get("ended", []))
                     self._send({"kind": "place", **place._asdict()})
-        except (OSError, ValueError):
+        except OSError as error:
+            if error.errno in _SILENT:
+                # MPI would wait forever, and the launcher cannot reach this process to end it.
+                print(
+                    f"chainer launch: the host of the launcher did not answer for {SILENT_SECONDS} "
+                    "seconds; this process ends",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                os._exit(1)
+        except ValueError:
             pass  # closed
         finally:
             self._closed.set()
@@ -185,6 +213,21 @@ class ControlClient:
     def close(self) -> None:
         """Closes this side of the connection; for children, which must not keep it open."""
         self._socket.close()
+
+
+def _watch_host(connection: socket.socket) -> None:
+    """Makes a connection fail when the other host is cut off: TCP alone would wait for hours."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    # Systems name some of them otherwise, or lack them; then their own times hold.
+    for name, value in {
+        "TCP_KEEPIDLE": SILENT_SECONDS // 4,
+        "TCP_KEEPINTVL": SILENT_SECONDS // 4,
+        "TCP_KEEPCNT": 3,
+        "TCP_USER_TIMEOUT": 1000 * SILENT_SECONDS,
+    }.items():
+        option = getattr(socket, name, None)
+        if option is not None:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _message(line: str) -> dict[str, Any]:

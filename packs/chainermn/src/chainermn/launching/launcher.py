@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from chainermn.launching.control import VARIABLE, ControlServer, End
+from chainermn.launching.control import SILENT_SECONDS, VARIABLE, ControlServer, End
 from chainermn.launching.finding import Launcher, find_launcher
 from chainermn.launching.shared_memory import SharedMemory
 
@@ -22,6 +22,8 @@ GRACE_SECONDS = 0.5
 #: After a signal, processes may write snapshots before they end.
 SIGNAL_GRACE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
+#: How long the ends of processes are waited for after MPI's launcher has ended.
+_LAST_SECONDS = 5.0
 #: When a process has ended well, the others are asked this often where they are. One that waits for
 #: the ended one at the same place for so long never gets its answer.
 _ASK_SECONDS, _VAIN_SECONDS = 0.5, 3.0
@@ -122,7 +124,12 @@ class Job:
         """Runs the processes to their end and returns the status."""
         # A session of its own: Ctrl-C in the terminal reaches this process, which passes it on.
         child = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
-        before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        # Signals that are ignored stay ignored: `nohup` does that, and shells in the background.
+        before = {
+            number: signal.signal(number, self._forward)
+            for number in _FORWARDED
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
         status = 1
         try:
             first = self._watch(child)
@@ -159,7 +166,14 @@ class Job:
             if now - failed_at > grace or len(server.ended) == self._processes:
                 break
         if child.poll() is not None:
-            time.sleep(_POLL_SECONDS)  # the last messages may be on their way
+            # The last messages, and the ends of connections, are on their way. On busy cores the
+            # threads that read them may need long.
+            last = time.monotonic() + _LAST_SECONDS
+            time.sleep(_POLL_SECONDS)
+            while not server.ends and len(server.ended) < len(server.processes):
+                if time.monotonic() > last:
+                    break
+                time.sleep(_POLL_SECONDS)
         return server.ends[0] if server.ends else None
 
     def _look(self, began: float, now_at_once: bool) -> None:
@@ -168,8 +182,7 @@ class Job:
         rarely = now - began > _START_SECONDS
         if now_at_once or now - self._looked_at > (_RARE_LOOK_SECONDS if rarely else _LOOK_SECONDS):
             self._looked_at = now
-            own = socket.gethostname()
-            self._memory.look(pid for pid, host in self._server.processes.values() if host == own)
+            self._memory.look(self._server.processes_here().values())
 
     def _find_waiting(self) -> None:
         """Looks for a process that waits for one that has ended well."""
@@ -205,6 +218,11 @@ class Job:
             _say(f"{where} ended first, by {first.text}")
         elif first.kind == "early":
             _say(f"{where} ended with status 0 while others wait for it: {first.text}")
+        elif first.kind == "silent":
+            _say(
+                f"{where} did not answer for {SILENT_SECONDS} seconds: the host {first.host} is "
+                "down, or the network to it is cut"
+            )
         else:
             _say(
                 f"{where} ended without telling why: it was killed (by SIGKILL, or for "
@@ -214,9 +232,8 @@ class Job:
         return first.status or 1
 
     def _end_all(self, child: subprocess.Popen[bytes]) -> None:
-        own = socket.gethostname()
-        for rank, (pid, host) in self._server.processes.items():
-            if host == own and rank not in self._server.ended:
+        for rank, pid in self._server.processes_here().items():
+            if rank not in self._server.ended:
                 _kill(pid, signal.SIGKILL)
         # Ends those that wait, and with them those on other hosts, by their launchers.
         self._server.close()

@@ -27,17 +27,19 @@ class MultiNodeChainList(chainer.ChainList):
         comm (CommunicatorBase): Communicator.
 
     Example:
-        A perceptron whose hidden layer is in rank 0 and whose output is in rank 1::
+        A perceptron whose hidden layer is in rank 0 and whose output is in the last rank. Each
+        process makes its part; one process alone makes both:
 
-            class Lower(chainermn.MultiNodeChainList):
-                def __init__(self, comm):
-                    super().__init__(comm=comm)
-                    self.add_link(Hidden(), rank_in=None, rank_out=1)
-
-            class Upper(chainermn.MultiNodeChainList):
-                def __init__(self, comm):
-                    super().__init__(comm=comm)
-                    self.add_link(Output(), rank_in=0, rank_out=None)
+        >>> import chainermn
+        >>> comm = chainermn.create_communicator("naive")
+        >>> last = comm.size - 1
+        >>> model = chainermn.MultiNodeChainList(comm)
+        >>> if comm.rank == 0:
+        ...     model.add_link(L.Linear(2, 8), rank_in=None, rank_out=last)
+        >>> if comm.rank == last:
+        ...     model.add_link(L.Linear(8, 1), rank_in=0, rank_out=None)
+        >>> model(np.zeros((3, 2), np.float32)).shape
+        (3, 1)
     """
 
     def __init__(self, comm: CommunicatorBase) -> None:

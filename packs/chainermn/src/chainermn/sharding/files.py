@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from chainer.serializers import save_safetensors
 from chainermn.optimizers.sharded import set_state, state_of
 
 _INDEX = "complete.json"
+_SHARD = re.compile(r"shard-[0-9]+\.[0-9]+-of-[0-9]+\.npz")
 
 
 def save_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
@@ -61,7 +63,7 @@ def load_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
 
     Raises:
         FileNotFoundError: If there is no complete checkpoint.
-        ValueError: If parameters have other names or shapes.
+        ValueError: If parameters have other names or shapes, or the index is damaged.
     """
     folder = Path(folder)
     index = _index(folder)
@@ -165,12 +167,24 @@ def _entries(folder: Path, index: dict[str, Any]) -> Iterator[tuple[str, dict[st
 
 
 def _index(folder: Path) -> dict[str, Any]:
+    path = folder / _INDEX
     try:
-        return dict(json.loads((folder / _INDEX).read_text()))
+        index = json.loads(path.read_text())
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{folder} has no complete sharded checkpoint: {_INDEX} is missing"
         ) from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    # Files that the index names are read, and removed by the next checkpoint: none but our own.
+    if not (
+        isinstance(index, dict)
+        and isinstance(index.get("files"), list)
+        and all(isinstance(name, str) and _SHARD.fullmatch(name) for name in index["files"])
+        and all(isinstance(index.get(key), int) for key in ("number", "t"))
+    ):
+        raise ValueError(f"{path} is not the index of a sharded checkpoint")
+    return index
 
 
 def _write(path: Path, fill: Any) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Layers:
     """Opens and closes the units of a model.
 
-    A unit that was used in forward stays open until the next one is needed, so at most one layer
+    A unit that was used in forward stays open until the next one is needed, so at most one unit
     is open beyond the links whose calls are running. In backward, a unit is open until its
     gradients are complete.
 
@@ -33,6 +33,9 @@ class Layers:
         self._in_backward = False
         self._order: list[Unit] = []
         self._last_order: list[Unit] = []
+        self._sending: Unit | None = None
+        #: Whether the last backward pass has made gradients, here or for other processes.
+        self.has_gradients = False
         #: Whether units stay open: before the first step has ended, and on demand.
         self.holds = True
         #: The calls of links that are running, the innermost last.
@@ -64,6 +67,7 @@ class Layers:
     def begin_backward(self) -> None:
         """Notes that backward begins."""
         self._in_backward = True
+        self.has_gradients = False
 
     def add_gradient(self, variable: Variable, gradient: Array) -> bool:
         """Takes a gradient that is complete; see :func:`chainer.backprop.backward_watched`."""
@@ -79,8 +83,8 @@ class Layers:
         if unit.add_gradient(cast("Parameter", variable), gradient):
             self._send(unit)
         # MPI makes progress only while it is called.
-        for each in self.units:
-            each.test()
+        if self._sending is not None:
+            self._sending.test()
         return True
 
     def _take_stored(self, unit: Unit) -> None:
@@ -97,20 +101,24 @@ class Layers:
 
     def _send(self, unit: Unit) -> None:
         # One message at a time: each needs the memory of its layer.
-        for each in self.units:
-            each.settle()
+        if self._sending is not None:
+            self._sending.settle()
         unit.send_gradients()
-        if not self.holds:
+        self._sending, self.has_gradients = unit, True
+        # Another link of the unit may be frozen and still need its values.
+        if not self.holds and unit.is_trained:
             unit.close()
 
     def end_backward(self) -> None:
         """Sends what is left, and closes all units. Collective."""
         self._in_backward = False
+        self._sending = None
         for unit in self.units:
             unit.take_stored_gradients()
             # All processes ran the same layers, so this is the same in all of them.
             if unit.has_gradients:
                 unit.send_gradients()
+                self.has_gradients = True
         self.close_all()
 
     def close_all(self) -> None:
@@ -261,20 +269,33 @@ class _OpenInBackward(FunctionNode):
         return tuple(grad_outputs[index] for index in target_input_indexes)
 
 
-def links_with_parameters(model: Link) -> list[tuple[Link, list[tuple[str, Any]]]]:
-    """Returns the links of a model that have parameters of their own, with these.
+def parameters_of_layers(model: Link, max_bytes: int) -> list[list[tuple[str, Any]]]:
+    """Returns the parameters of each layer of a model, with their names.
 
-    A parameter that several links share belongs to the first.
+    A link with all of its children is one layer if their parameters take at most ``max_bytes``.
+    Otherwise its own parameters are a layer, and each child is looked at. A parameter that several
+    links share belongs to the first.
+
+    Args:
+        model: The model.
+        max_bytes: Size up to which the links of a link are joined.
     """
-    seen: set[int] = set()
-    found: list[tuple[Link, list[tuple[str, Any]]]] = []
-    for path, link in sorted(model.namedlinks()):
-        own: list[tuple[str, Any]] = []
-        for name in sorted(link._params):
-            param = getattr(link, name)
-            if id(param) not in seen:
-                seen.add(id(param))
-                own.append((f"{path.rstrip('/')}/{name}", param))
-        if own:
-            found.append((link, own))
-    return found
+    return _parameters_of_layers("", model, max_bytes, set())
+
+
+def _parameters_of_layers(
+    path: str, link: Link, max_bytes: int, seen: set[int]
+) -> list[list[tuple[str, Any]]]:
+    own: list[tuple[str, Any]] = []
+    for name in sorted(link._params):
+        param = getattr(link, name)
+        if id(param) not in seen:
+            seen.add(id(param))
+            own.append((f"{path}/{name}", param))
+    layers = [own] if own else []
+    for below, child in link.namedlinks(skipself=True):
+        if below.count("/") == 1:
+            layers += _parameters_of_layers(path + below, child, max_bytes, seen)
+    joined = [entry for layer in layers for entry in layer]
+    nbytes = sum(param.array.nbytes for _, param in joined)
+    return [joined] if joined and nbytes <= max_bytes else layers

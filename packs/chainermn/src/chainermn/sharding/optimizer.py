@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy
 
-from chainer import Link
+from chainer import Link, MisuseWarning
 from chainer.backprop import backward_watched
 from chainer.optimizer_hooks import GradientClipping
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
 from chainermn.optimizers.sharded import set_state, state_of
-from chainermn.sharding.layers import FirstStep, GatherHook, Layers, links_with_parameters
+from chainermn.sharding.layers import FirstStep, GatherHook, Layers, parameters_of_layers
 from chainermn.sharding.unit import Unit
 
 if TYPE_CHECKING:
@@ -23,15 +24,19 @@ if TYPE_CHECKING:
 
 KINDS = ("gradients", "parameters")
 
+#: Links are joined up to this size: below it, the messages of a layer take longer than its bytes.
+DEFAULT_LAYER_BYTES = 4 * 1024 * 1024
+
 
 class FullyShardedOptimizer(MultiNodeOptimizer):
     """Each process keeps parameters, gradients and states of its own layers only.
 
-    A layer is a link with parameters of its own; the largest ones are given out first, each to the
-    process that has least. Gradients go to the owner of their layer while backward still computes
-    others, and the owner updates. With ``shard="parameters"``, parameters of other processes are
-    fetched when their link is called, and again in backward, and dropped afterwards. So all
-    processes have to call the same links in the same order, in evaluations, too.
+    A layer is a link with all of its children if they are small, such as a block of a transformer;
+    otherwise the links with parameters of their own are layers. The largest layers are given out
+    first, each to the process that has least. Gradients go to the owner of their layer while
+    backward still computes others, and the owner updates. With ``shard="parameters"``, parameters
+    of other processes are fetched when their link is called, and again in backward, and dropped
+    afterwards. So all processes have to call the same links in the same order, in evaluations, too.
 
     The first update gives the parameters of rank 0 to all and then updates, unlike the first update
     of :class:`MultiNodeOptimizer`. A lazily initialized model is run once before that, without
@@ -46,9 +51,12 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
         accumulate: Number of calls for one update.
         prefetch: Whether the next layer is fetched while this one computes. It takes the memory of
             another layer, and pays off where the network works while the processor computes.
+        layer_bytes: A link is one layer, with its children, if its parameters take at most this
+            many bytes (default: 4 MiB), and at most half of the part of a process. 0: each link
+            with parameters is a layer, which takes the least memory and the most messages.
 
     Raises:
-        ValueError: If ``shard`` is unknown.
+        ValueError: If ``shard`` is unknown, or ``layer_bytes`` is negative.
 
     See: `ZeRO: Memory Optimizations Toward Training Trillion Parameter Models
     <https://arxiv.org/abs/1910.02054>`_
@@ -57,6 +65,7 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
     own_attributes: ClassVar[frozenset[str]] = MultiNodeOptimizer.own_attributes | {
         "shard",
         "_prefetch",
+        "_layer_bytes",
         "_layers",
         "_is_gathered",
     }
@@ -69,12 +78,16 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
         *,
         accumulate: int = 1,
         prefetch: bool = False,
+        layer_bytes: int = DEFAULT_LAYER_BYTES,
     ) -> None:
         if shard not in KINDS:
             raise ValueError(f"shard must be 'gradients' or 'parameters', got {shard!r}")
+        if layer_bytes < 0:
+            raise ValueError(f"layer_bytes must be 0 or positive, got {layer_bytes}")
         super().__init__(actual_optimizer, communicator, accumulate=accumulate)
         self.shard = shard
         self._prefetch = prefetch
+        self._layer_bytes = layer_bytes
         self._is_gathered = False
         self._layers: Layers | None = None
 
@@ -124,23 +137,24 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
             )
         comm = self.communicator
         comm.bcast_data(target)
-        groups: list[tuple[Link, list[tuple[str, Any]]]] = []
-        for link, named in links_with_parameters(target):
+        total = sum(param.array.nbytes for param in target.params())
+        # Smaller than the part of a process, so that all processes get some.
+        max_bytes = min(self._layer_bytes, total // (2 * comm.size))
+        groups: list[list[tuple[str, Any]]] = []
+        for named in parameters_of_layers(target, max_bytes):
             kinds: dict[Any, list[tuple[str, Any]]] = {}
             for name, param in named:
                 kinds.setdefault((param.dtype, param.device), []).append((name, param))
-            groups += [(link, group) for group in kinds.values()]
+            groups += kinds.values()
         # Largest first, each to the process that has least: the same in all processes.
         loads = [0] * comm.size
         owners: dict[int, int] = {}
-        sizes = [sum(param.array.nbytes for _, param in named) for _, named in groups]
+        sizes = [sum(param.array.nbytes for _, param in named) for named in groups]
         for index in sorted(range(len(groups)), key=lambda i: (-sizes[i], i)):
             owners[index] = loads.index(min(loads))
             loads[owners[index]] += sizes[index]
         releases = self.shard == "parameters"
-        units = [
-            Unit(comm, named, owners[index], releases) for index, (_, named) in enumerate(groups)
-        ]
+        units = [Unit(comm, named, owners[index], releases) for index, named in enumerate(groups)]
         self._layers = layers = Layers(units, self._prefetch and releases)
         if releases:
             self._hook_links(layers)
@@ -271,26 +285,43 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
                 norm = hook.threshold
 
     def _apply_own(self, clipping: list[GradientClipping]) -> None:
-        # Rules of others' layers do nothing, so they make no states.
+        # Rules of others' layers do nothing, so they make no states. Nor do the parameters get the
+        # zeros that an optimizer makes for those without a gradient: they would fill the memory.
+        others = [param for unit in self.units if not unit.is_own for _, param in unit.named]
         rules = [
             param.update_rule
-            for unit in self.units
-            if not unit.is_own
-            for _, param in unit.named
+            for param in others
             if param.update_rule is not None and param.update_rule.enabled
         ]
+        trained = [param for param in others if param.requires_grad]
         thresholds = [hook.threshold for hook in clipping]
         try:
             for rule in rules:
                 rule.enabled = False
+            for param in trained:
+                param.requires_grad = False
             for hook in clipping:
                 hook.threshold = math.inf  # the norm of all processes was clipped already
-            self.actual_optimizer.update(None)
+            with self._without_complaint():
+                self.actual_optimizer.update(None)
         finally:
             for rule in rules:
                 rule.enabled = True
+            for param in trained:
+                param.requires_grad = True
             for hook, threshold in zip(clipping, thresholds, strict=True):
                 hook.threshold = threshold
+
+    @contextlib.contextmanager
+    def _without_complaint(self) -> Iterator[None]:
+        """A process may have no gradients where other processes own the layers."""
+        own = (param for unit in self.units if unit.is_own for _, param in unit.named)
+        if not self._sharded().has_gradients or any(param.grad is not None for param in own):
+            yield
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MisuseWarning)
+            yield
 
     # -- states -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Parameters that one process owns together."""
+"""Parameters that one process owns together, and that travel together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Unit:
-    """The parameters of one link, of one dtype and device. One process owns them.
+    """The parameters of a layer, of one dtype and device. One process owns them.
 
     The owner has them in one flat array. The other processes have that array only while the unit is
     open. Between, their parameters show arrays of NaN that take no memory.
@@ -32,7 +32,7 @@ class Unit:
         owner: Rank of the owner.
         is_open: Whether the parameters have their values here.
         is_recomputed: Whether it was opened by a call that is computed again in backward.
-        active: How many calls of the link are running.
+        active: How many calls of its links are running.
     """
 
     def __init__(
@@ -92,6 +92,11 @@ class Unit:
             part[...] = param.array
             param.array = part
         self._buffer = buffer
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether all of its parameters get gradients."""
+        return all(param.requires_grad for param in self._params)
 
     # -- values -----------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from ideep4py._core import constants as C
 from ideep4py._core.errors import check
 from ideep4py._core.library import NULL, ffi, lib
 
+# bfloat16 is missing: numpy_dtype() adds it once a program needs the package that supplies it.
 _DTYPES: dict[int, np.dtype[Any]] = {
     C.F16: np.dtype(np.float16),
     C.F32: np.dtype(np.float32),
@@ -100,14 +101,17 @@ class Layout:
 
     def __init__(self, md: Any, shape: tuple[int, ...] | None = None) -> None:
         self.md = md
+        # All queries are made here, once: each is a call of C, and layouts live long.
         facts = _facts(md)
         dims, data_type, kind, padded, offset, strides, blocks = facts
         self._dims = dims
         self.shape = dims if shape is None else shape
         self.data_type = data_type
         self.size = math.prod(dims)
+        # Not size * itemsize: blocks are padded to whole ones.
         self.nbytes = lib.dnnl_memory_desc_get_size(md)
         self.itemsize = {C.F64: 8, C.F32: 4, C.S32: 4, C.F16: 2, C.BF16: 2}.get(data_type, 1)
+        # Only memory without padding and offset is a NumPy array with strides.
         regular = kind == C.FORMAT_BLOCKED and not blocks and padded == dims and not offset
         self.strides = strides if regular else None
         self._flat: Layout | None = None
@@ -140,6 +144,7 @@ class Layout:
             if geometry is not None:
                 outer, _, blocks = geometry
                 n = math.prod(outer) * math.prod(size for size, _ in blocks)
+                # Gaps between the outer sizes would be part of the vector.
                 if n * self.itemsize == self.nbytes:
                     found = dense((n,), self.data_type)
             self._flat = found
@@ -157,6 +162,7 @@ class Layout:
         _, _, kind, padded, offset, strides, blocks = _facts(self.md)
         if kind != C.FORMAT_BLOCKED or offset or not self.size:
             return None
+        # The padded sizes count elements; the outer sizes count blocks.
         outer = list(padded)
         for size, axis in blocks:
             outer[axis] //= size
@@ -190,10 +196,12 @@ def _facts(md: Any) -> tuple[Any, ...]:
         return number[0]
 
     def vector(what: int, n: int) -> tuple[int, ...]:
+        # A status other than 0: the kind of this descriptor has no such property.
         if lib.dnnl_memory_desc_query(md, what, pointer):
             return ()
         return tuple(pointer[0][0:n])
 
+    # The descriptor that means "none" has no dimensions and no kind.
     n = scalar(C.QUERY_NDIMS)
     kind = scalar(C.QUERY_FORMAT_KIND) if n else 0
     dims = vector(C.QUERY_DIMS, n)
@@ -220,6 +228,7 @@ def _facts(md: Any) -> tuple[Any, ...]:
 def _is_row_major(dims: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     expected = 1
     for size, stride in zip(reversed(dims), reversed(strides), strict=True):
+        # The stride of an axis of length 1 is never used, and oneDNN may set it to anything.
         if size != 1 and stride != expected:
             return False
         expected *= size
@@ -230,6 +239,7 @@ def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Strides in elements of a dense array."""
     strides = [1] * len(shape)
     for i in range(len(shape) - 2, -1, -1):
+        # max(): an empty axis must not make the strides of all axes before it zero.
         strides[i] = strides[i + 1] * max(shape[i + 1], 1)
     return tuple(strides)
 
@@ -239,6 +249,8 @@ def own_md(box: Any) -> Any:
     return ffi.gc(box[0], lib.dnnl_memory_desc_destroy)
 
 
+# Layouts by what oneDNN tells of them. A bucket has several entries when these facts are equal but
+# the layouts differ. Weak references: a layout lives as long as its arrays and plans.
 _interned: dict[Any, list[weakref.ref[Layout]]] = {}
 _intern_lock = threading.RLock()
 
@@ -246,6 +258,7 @@ _intern_lock = threading.RLock()
 def intern(md: Any) -> Layout:
     """The one ``Layout`` that equals the descriptor ``md`` (which is copied when new)."""
     key = _facts(md)
+    # Reentrant, because the collector may call _forget() while a thread is in here.
     with _intern_lock:
         bucket = _interned.setdefault(key, [])
         for reference in bucket:

@@ -37,6 +37,7 @@ def _pd_forward(
         f"convolution of {x} with {w}",
         C.TRAINING,
         C.CONVOLUTION_DIRECT,
+        # "Any": oneDNN chooses the layouts for which it has the fastest code.
         L.any_md(x, data_type),
         L.any_md(w, data_type),
         L.dense((y[1],)).md if bias else NULL,
@@ -129,10 +130,12 @@ class _BackwardData:
             lib.dnnl_convolution_backward_data_primitive_desc_create,
             f"gradient of a convolution of {x} with {w} by its input",
             C.CONVOLUTION_DIRECT,
+            # The gradient may have another layout than the input had in the forward pass.
             L.any_md(x, kind),
             L.any_md(w, kind),
             L.any_md(gy.shape, kind),
             *window_dims(window),
+            # oneDNN takes the algorithm of the forward pass from this description.
             hint,
             attributes(default_precision=True),
         )
@@ -163,6 +166,8 @@ def plan_backward_data(
     if choice.suits(window, groups, gy.data_type, x, gy.shape[1]).data:
         images = choice.images_in((gy, direct.gy), (direct.gx,))
         if images is not None:
+            # The gradient of a 3 x 3 convolution is a convolution with turned filters, whose
+            # padding is what is left of the window.
             before = tuple(2 - p for p in window.pad)
             turned = forward.Forward(*images, before, turned=True)
             return turned.run, turned.x, turned.w, turned.y
@@ -265,6 +270,8 @@ def plan_backward_weights(
     """The gradients with respect to filters and bias by the faster algorithm."""
     window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
     direct = _BackwardWeights(x, gy, w, window, groups, bias)
+    # Only worth it if oneDNN would pad the channels: the padded image is then several times as
+    # large.
     few = groups == 1 and x.shape[1] < 3
     if few and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
         wider = _of_three_channels(x, gy, w, window, bias)

@@ -84,9 +84,12 @@ class Patches:
         n, channels, *size = x
         rows, columns = out
         self._pad: Move | None = None
+        # Rows and columns that the windows reach, from the first position to the end of the last
+        # one.
         needed = [
             (o - 1) * s + e for o, s, e in zip(out, window.stride, window.extent(), strict=True)
         ]
+        # The windows reach beyond the image: it is copied into a larger one of zeros first.
         if any(window.pad) or any(k > i for k, i in zip(needed, size, strict=True)):
             whole = dense_images(needed[0], needed[1], channels, images.block)
             self._whole_bytes = n * whole.image * ITEM
@@ -97,6 +100,7 @@ class Patches:
         taps = math.prod(window.kernel)
         row = channels * taps
         block = images.block
+        # One strided copy for each tap of the window copies its pixels of all positions.
         self._copy = moved(
             (n, rows, columns, *images.channels(channels)),
             (
@@ -121,6 +125,7 @@ class Patches:
         """Pointer to the patches of the images at ``x``."""
         if self._pad is not None:
             whole = allocate(self._whole_bytes)
+            # Memory comes from a pool, with the values of its last user.
             lib.memset(whole, 0, self._whole_bytes)
             self._pad.run(x, at(whole, self._inset))
             x = whole
@@ -175,6 +180,7 @@ class Forward:
         m, k = self._patches.positions, self._patches.columns
         self._multiply = product(
             L.dense((m, k)),
+            # Filters are (outs, k) in memory; the product reads them transposed.
             L.strided((k, outs), (1, k)),
             L.dense((m, outs)),
             (("eltwise", "relu", 0.0, 0.0),) if relu else (),
@@ -216,6 +222,7 @@ class Weights:
         self._size = self._patches.positions * outs * ITEM
         dims, there, here = _by_position(gy.shape, images[1])
         self._take = moved(dims, there, here).run
+        # The gradient of the bias is the sum over positions, as a product with ones.
         self._ones = ffi.from_buffer(np.ones(self._patches.positions, np.float32))
 
     def run(self, x: AnyArray, gy: AnyArray, gw: AnyArray, gb: AnyArray = None) -> None:

@@ -51,11 +51,13 @@ class _Forward:
 
     def __init__(self, x: L.Layout, eps: float, relu: bool, given: bool) -> None:
         self.channels = _check_shape(x)
+        # With ReLU fused, the workspace tells which elements became zero.
         flags = C.USE_SCALE | C.USE_SHIFT | (C.FUSE_RELU if relu else 0)
         if given:
             flags |= C.GLOBAL_STATS
         pd = _pd_forward(x, eps, flags, C.INFERENCE if given else C.TRAINING)
         self.statistics = row = L.dense((self.channels,))
+        # Input and output share a layout, so that the next function needs no reorder.
         arguments = [(C.SRC, x), (C.DST, x), (C.SCALE, row), (C.SHIFT, row)]
         arguments += [(C.MEAN, row), (C.VARIANCE, row)]
         self.workspace = layout_of(pd, C.QUERY_WORKSPACE)
@@ -71,6 +73,7 @@ class _Backward:
         self.channels = _check_shape(x)
         flags = C.USE_SCALE | C.USE_SHIFT
         flags |= (C.FUSE_RELU if relu else 0) | (C.GLOBAL_STATS if given else 0)
+        # The backward primitive has to know the forward one, whose workspace it reads.
         hint = _pd_forward(x, eps, flags, C.TRAINING)
         pd = describe(
             lib.dnnl_batch_normalization_backward_primitive_desc_create,
@@ -194,6 +197,7 @@ def fixed_batch_normalization(
     arrays = {"gamma": gamma, "beta": beta, "mean": mean, "var": var}
     vectors = [vector(array, name, n) for name, array in arrays.items()]
     if defer and not relu:
+        # The program may change gamma or beta before the elements are read.
         copies = [copy_bytes(pointer, 4 * n) for pointer in vectors]
         return deferred(data[0], FixedNormalization(data, float(eps), copies))
     normalization = FixedNormalization(data, float(eps), vectors)
@@ -239,6 +243,7 @@ def batch_normalization_backward(
     pointers = [pointer, in_layout(gy_data, layout), gx, scale]
     pointers += [vector(mean, "mean", n), vector(var, "var", n), ggamma, gbeta]
     if workspace is not None and found.workspace is not None:
+        # Layouts are compared by identity, see ideep4py._core.layout.
         if workspace.layout is not found.workspace:
             raise ValueError("workspace must be the one that batch_normalization returned for x")
         pointers.append(workspace._data[1])

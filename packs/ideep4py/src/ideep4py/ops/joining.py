@@ -66,6 +66,7 @@ class _ConcatBlocks:
         ]
 
     def run(self, pointers: Sequence[Any], out: Any) -> None:
+        # Elementwise functions read the padding, too, so it must be zeros.
         self._padding.clear(out)
         for copy, pointer in zip(self._copies, pointers, strict=True):
             copy(pointer, out)
@@ -84,9 +85,12 @@ def _plan_concat(axis: int, *layouts: L.Layout) -> _Concat | _ConcatBlocks:
             raise ValueError(
                 f"xs[{i}] has shape {shape}, which differs from {first} not only along axis {axis}"
             )
+    # Where each array begins in the result, and where the last one ends.
     edges = [0, *accumulate([layout.shape[axis] for layout in layouts])]
     joined = (*first[:axis], edges[-1], *first[axis + 1 :])
     plan = _Concat(axis, joined, layouts)
+    # oneDNN falls back to a dense result where blocks of channels do not fit. The convolution after
+    # it would have to make blocks of it again.
     if axis == 1 and plan.out.dense and all(map(channels_of, layouts)):
         block = max(map(block_of, layouts))
         if block and pays(joined, edges, block):
@@ -126,6 +130,7 @@ class _Slice:
         dims[axis] = stop - start
         offsets = [0] * x.ndim
         offsets[axis] = start
+        # A view: oneDNN has no primitive for slices, but a concatenation of one array copies it.
         slice_ = part(x, tuple(dims), tuple(offsets))
         pd = describe(
             lib.dnnl_concat_primitive_desc_create,

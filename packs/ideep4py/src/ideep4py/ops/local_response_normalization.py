@@ -79,6 +79,7 @@ class _AcrossBackward:
         self._n, self._k, self._alpha, self._beta = n, k, np.float32(alpha / n), np.float32(beta)
 
     def _window_sum(self, array: NDArray) -> NDArray:
+        # n // 2 additions of whole arrays. Differences of cumulative sums would cancel digits.
         total = array.copy()
         for offset in range(1, self._n // 2 + 1):
             total[:, offset:] += array[:, :-offset]
@@ -123,6 +124,7 @@ class _Backward:
         )
         self.layout = x
         self.workspace = None
+        # With k > 0 the scale is positive, so it has a logarithm. An even window is not centered.
         if kind == "across" and n % 2 and k > 0 and "ref" in implementation(pd):
             self.layout = x = L.dense(x.shape, x.data_type)
             self.run = _AcrossBackward(x, n, k, alpha, beta).run
@@ -205,6 +207,8 @@ def local_response_normalization_backward(
     pointers = [in_layout(data, layout), in_layout(gy_data, layout), out]
     if found.workspace is not None:
         if workspace is None or workspace.layout is not found.workspace:
+            # The workspace is of another layout, or was not kept: computing it again is one forward
+            # pass.
             _, workspace = local_response_normalization(x, n, k, alpha, beta, kind=kind)
             assert workspace is not None
         pointers.append(workspace._data[1])

@@ -36,6 +36,7 @@ def _geometry(
         window = window.with_out_size(x[2:], out_size)
     out = window.out_size(x[2:]) if out_size is None else out_size
     window.check(x[2:], out, "pooling")
+    # A window of padding alone has no maximum.
     if any(p >= k for p, k in zip(window.pad + window.pad_after, window.kernel * 2, strict=True)):
         raise ValueError(f"pad must be less than ksize, got {window}")
     return window, (*x[:2], *out)
@@ -49,6 +50,7 @@ def _pd_forward(x: L.Layout, y: tuple[int, ...], kind: str, window: Window, trai
         C.TRAINING if training else C.INFERENCE,
         KINDS[kind],
         x.md,
+        # oneDNN chooses the layout of the output; usually it is the one of the input.
         L.any_md(y, x.data_type),
         strides,
         L.c_dims(window.kernel),
@@ -68,6 +70,7 @@ class _Forward:
         self.y = chosen(pd, C.QUERY_DST)
         arguments = [(C.SRC, x), (C.DST, self.y)]
         self.workspace = layout_of(pd, C.QUERY_WORKSPACE)
+        # The workspace holds the place of each maximum; averages need none.
         if self.workspace is not None:
             arguments.append((C.WORKSPACE, self.workspace))
         self.run = Primitive(pd, arguments).run
@@ -82,6 +85,7 @@ class _Backward:
         window, y = _geometry(x.shape, kind, ksize, stride, pad, None, gy[2:])
         if y != gy:
             raise ValueError(f"gy must have shape {y}, got {gy}")
+        # oneDNN finds the layout of the workspace by the forward pass.
         hint = _pd_forward(x, y, kind, window, True)
         self.gy = chosen(hint, C.QUERY_DST)
         strides, dilates, before, after = window_dims(window)
@@ -138,6 +142,7 @@ def pooling(
         TypeError, ValueError: an argument does not fit; the message names it.
     """
     data = data_of(x, "x")
+    # The plan is looked up by layout and arguments, which therefore have to be hashable.
     found = runtime.plan(
         _Forward,
         data[0],

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import numpy
 from chainer import Variable
-from chainer.typing import HostArray, VariableLike
+from chainer.typing import VariableLike
 
+from chainer_models.architectures.image_names import Convolutional, normalized
 from chainer_models.architectures.vision import count_classes
 from chainer_models.blocks import activation
 from chainer_models.errors import ModelFileError
@@ -249,7 +249,7 @@ class ResNetLayer(chainer.Chain):
         return function(h + (self.shortcut(x) if self.has_shortcut else x))
 
 
-class ResNet(Model):
+class ResNet(Convolutional):
     """ResNet 1.5 (``model_type`` "resnet").
 
     Statistics of batch normalization are used as they are while ``chainer.config.train`` is False.
@@ -261,7 +261,6 @@ class ResNet(Model):
     """
 
     prefixes: ClassVar[tuple[str, ...]] = ("resnet.",)
-    ignored: ClassVar[tuple[str, ...]] = ("*.num_batches_tracked",)
 
     def __init__(self, config: Options) -> None:
         super().__init__(config)
@@ -323,20 +322,6 @@ class ResNet(Model):
             *weights("/head", "classifier.1"),
         ]
 
-    def constants(self) -> Mapping[str, HostArray]:
-        """Returns how many batches the statistics are of, which nothing uses."""
-        name = ".running_mean"
-        return {
-            named.file.removesuffix(name) + ".num_batches_tracked": numpy.array(0, numpy.int64)
-            for named in self.file_names()
-            if named.file.endswith(name)
-        }
-
 
 def _convolution(own: str, file: str) -> list[Row]:
-    return [
-        *weights(f"{own}/conv", f"{file}.convolution"),
-        *norm(f"{own}/bn", f"{file}.normalization"),
-        Row(f"{own}/bn/avg_mean", f"{file}.normalization.running_mean"),
-        Row(f"{own}/bn/avg_var", f"{file}.normalization.running_var"),
-    ]
+    return normalized(own, f"{file}.convolution", f"{file}.normalization")

@@ -17,6 +17,7 @@ from chainer import Variable
 from chainer.backend import get_array_module
 from chainer.typing import Array
 
+from chainer_models import heads as task_heads
 from chainer_models.blocks import Block, BlockOptions, Reading
 from chainer_models.caches import Cache
 from chainer_models.errors import ModelFileError
@@ -60,9 +61,15 @@ class Decoder(Model):
         config: Options of ``config.json``.
     """
 
+    #: Heads beside that for the next token.
+    heads: ClassVar[task_heads.Heads] = {}
+
     def __init__(self, config: Options) -> None:
         super().__init__(config)
         self.options = options = self.read_options(config)
+        names = [str(name) for name in config.sequence("architectures") or []]
+        ends = [end for end in self.heads if names and names[0].endswith(end)]
+        self.task_name = ends[0] if ends else ""
         first = options.layers[0]
         with self.init_scope():
             self.embed = L.EmbedID(options.vocabulary, first.size)
@@ -70,7 +77,9 @@ class Decoder(Model):
                 self.position = L.EmbedID(options.positions, first.size)
             self.layers = chainer.ChainList(*[Block(layer) for layer in options.layers])
             self.norm = first.make_norm()
-            if not options.tied:
+            if self.task_name:
+                self.task = task_heads.TaskHead(self.heads[self.task_name], first.size, config)
+            elif not options.tied:
                 self.head = L.Linear(first.size, options.vocabulary, nobias=True)
 
     def read_options(self, config: Options) -> DecoderOptions:
@@ -82,7 +91,13 @@ class Decoder(Model):
         raise NotImplementedError(f"{type(self).__name__} must define read_options()")
 
     def make_cache(self) -> Cache:
-        """Returns a cache for a batch of texts."""
+        """Returns a cache for a batch of texts.
+
+        Raises:
+            TypeError: If the head of the model is for other tasks.
+        """
+        if self.task_name:
+            raise TypeError(f"{type(self).__name__}{self.task_name} does not generate text")
         return Cache([layer.window for layer in self.options.layers])
 
     def forward(
@@ -106,7 +121,8 @@ class Decoder(Model):
             last: If given, logits of the last ``last`` tokens only.
 
         Returns:
-            Variable: Logits, shape ``(B, T, vocabulary)``.
+            Variable: Logits, shape ``(B, T, vocabulary)``; ``(B, classes)`` of a head for classes
+            of texts, and ``(B, T, classes)`` of one for classes of tokens.
 
         Raises:
             ValueError: If ``ids`` or ``mask`` do not have the shape ``(B, T)``.
@@ -119,6 +135,8 @@ class Decoder(Model):
         h = F.reshape(h, (*ids.shape, h.shape[-1]))
         if last is not None:
             h = h[:, -last:]
+        if self.task_name:
+            return self.task(self.norm(h), ids, mask)
         return self._logits(self.norm(h))
 
     def _begin(
@@ -179,9 +197,13 @@ class Decoder(Model):
             y = F.tanh(y / options.logit_cap) * options.logit_cap
         return y
 
+    def task_rows(self) -> list[Row]:
+        """Returns the table of names of a head for other tasks."""
+        return self.task.rows("/task") if self.task_name else []
+
     def copies(self) -> Mapping[str, str]:
         """Returns the name of the head, which some files have although it is tied."""
-        if not self.options.tied:
+        if not self.options.tied or self.task_name:
             return {}
         embedding = next(row.file for row in self.rows() if row.own == "/embed/W")
         return {"lm_head.weight": embedding}
@@ -196,6 +218,7 @@ class GPT2(Decoder):
 
     prefixes: ClassVar[tuple[str, ...]] = ("transformer.",)
     ignored: ClassVar[tuple[str, ...]] = ("*.attn.bias", "*.attn.masked_bias")
+    heads: ClassVar[task_heads.Heads] = task_heads.GPT2
 
     def read_options(self, config: Options) -> DecoderOptions:
         """Returns what distinguishes the model.
@@ -247,6 +270,7 @@ class GPT2(Decoder):
             *weights(f"{own}/mlp/up", f"{file}.mlp.c_fc", TRANSPOSED),
             *weights(f"{own}/mlp/down", f"{file}.mlp.c_proj", TRANSPOSED),
             *weights("/head", "lm_head"),
+            *self.task_rows(),
         ]
 
 
@@ -259,6 +283,7 @@ class Llama(Decoder):
 
     prefixes: ClassVar[tuple[str, ...]] = ("model.",)
     ignored: ClassVar[tuple[str, ...]] = ("*.rotary_emb.inv_freq",)
+    heads: ClassVar[task_heads.Heads] = task_heads.LLAMA
 
     #: Names of the normalizations in files, by our names.
     norms: ClassVar[Mapping[str, str]] = {
@@ -325,6 +350,7 @@ class Llama(Decoder):
             Row("/embed/W", "model.embed_tokens.weight"),
             *norm("/norm", "model.norm"),
             *weights("/head", "lm_head"),
+            *self.task_rows(),
         ]
         for name in "qkvo":
             rows += weights(f"{own}/attn/{name}", f"{file}.self_attn.{name}_proj")

@@ -12,6 +12,7 @@ from chainer import Variable
 from chainer.backend import get_array_module
 from chainer.typing import Array
 
+from chainer_models import heads as task_heads
 from chainer_models.blocks import Block, BlockOptions, Reading, activation
 from chainer_models.errors import ModelFileError
 from chainer_models.model import Model
@@ -36,6 +37,8 @@ class BERT(Model):
     )
     #: Name of the vectors of the first and the second text; None if there are none.
     types: ClassVar[str | None] = "type_vocab_size"
+    #: Heads beside that for masked words.
+    heads: ClassVar[task_heads.Heads] = task_heads.BERT
     #: Whether a model without a head has a layer for the first token.
     has_pooler: ClassVar[bool] = True
 
@@ -49,7 +52,8 @@ class BERT(Model):
         config.choice("position_embedding_type", ("absolute",), "absolute")
         if config.flag("is_decoder") or config.flag("sinusoidal_pos_embds"):
             raise ModelFileError(f"'is_decoder' of {config.source} must be false")
-        self.has_head = self.head_of(config, {"ForMaskedLM": "masked", "ForPreTraining": "masked"})
+        masked = {"ForMaskedLM": "masked", "ForPreTraining": "masked"}
+        self.has_head = self.head_of(config, masked | {name: name for name in self.heads})
         self.dropout = options.dropout
         self.activation = options.activation
         config.flag("tie_word_embeddings", True)
@@ -60,7 +64,9 @@ class BERT(Model):
                 self.type = L.EmbedID(n_types, size)
             self.norm = options.make_norm()
             self.layers = chainer.ChainList(*[Block(options) for _ in range(n_layers)])
-            if self.has_head:
+            if self.has_head in self.heads:
+                self.task = task_heads.TaskHead(self.heads[self.has_head], size, config)
+            elif self.has_head:
                 self.head = L.Linear(size, size)
                 self.head_norm = options.make_norm()
                 self.head_bias = chainer.Parameter(0, vocabulary)
@@ -98,7 +104,7 @@ class BERT(Model):
     def forward(
         self, ids: Array, mask: Array | None = None, types: Array | None = None
     ) -> Variable:
-        """Computes logits of words, or hidden states if the model has no head.
+        """Computes logits of words or classes, or hidden states if the model has no head.
 
         Args:
             ids: Tokens, shape ``(B, T)``.
@@ -106,7 +112,9 @@ class BERT(Model):
             types: 0 for tokens of the first text and 1 for the second, shape ``(B, T)``.
 
         Returns:
-            Variable: Shape ``(B, T, vocabulary)`` or ``(B, T, C)``.
+            Variable: Shape ``(B, T, vocabulary)`` or ``(B, T, C)``. A head for classes of texts has
+            the shape ``(B, classes)``, one for classes of tokens ``(B, T, classes)``, and one for
+            answers ``(B, T, 2)``: scores of the begin and the end.
         """
         positions = self.positions(ids)
         last = int(positions.max()) if positions.size else 0
@@ -126,6 +134,8 @@ class BERT(Model):
         reading = Reading(len(ids), None if mask is None else mask.astype(bool))
         for layer in self.layers:
             h = layer(h, reading)
+        if self.has_head in self.heads:
+            return self.task(F.reshape(h, (*ids.shape, -1)), ids, mask)
         if self.has_head:
             h = self.head_norm(activation(self.activation)(self.head(h)))
             h = F.linear(h, self.word.W, self.head_bias)
@@ -140,7 +150,11 @@ class BERT(Model):
             *weights("/head", "cls.predictions.transform.dense"),
             *norm("/head_norm", "cls.predictions.transform.LayerNorm"),
             Row("/head_bias", "cls.predictions.bias"),
+            *self._task_rows(),
         ]
+
+    def _task_rows(self) -> list[Row]:
+        return self.task.rows("/task") if self.has_head in self.heads else []
 
     def pooled(self, h: Variable) -> Variable:
         """Returns a vector for each text, made of its first token; for models without a head.
@@ -173,6 +187,8 @@ class BERT(Model):
 
     def copies(self) -> Mapping[str, str]:
         """Returns names of the head's weight and bias, which some files have twice."""
+        if self.has_head in self.heads:
+            return {}
         return {
             "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
             "cls.predictions.decoder.bias": "cls.predictions.bias",
@@ -190,6 +206,7 @@ class RoBERTa(BERT):
 
     prefixes: ClassVar[tuple[str, ...]] = ("roberta.",)
     ignored: ClassVar[tuple[str, ...]] = ("*.position_ids", "roberta.pooler.*")
+    heads: ClassVar[task_heads.Heads] = task_heads.ROBERTA
 
     def __init__(self, config: Options) -> None:
         super().__init__(config)
@@ -212,10 +229,13 @@ class RoBERTa(BERT):
             *weights("/head", "lm_head.dense"),
             *norm("/head_norm", "lm_head.layer_norm"),
             Row("/head_bias", "lm_head.bias"),
+            *self._task_rows(),
         ]
 
     def copies(self) -> Mapping[str, str]:
         """Returns names of the head's weight and bias, which some files have twice."""
+        if self.has_head in self.heads:
+            return {}
         return {
             "lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight",
             "lm_head.decoder.bias": "lm_head.bias",
@@ -230,6 +250,7 @@ class DistilBERT(BERT):
 
     prefixes: ClassVar[tuple[str, ...]] = ("distilbert.",)
     types: ClassVar[str | None] = None
+    heads: ClassVar[task_heads.Heads] = task_heads.DISTILBERT
     has_pooler: ClassVar[bool] = False
 
     def rows(self) -> Sequence[Row]:
@@ -248,6 +269,7 @@ class DistilBERT(BERT):
             *weights("/head", "vocab_transform"),
             *norm("/head_norm", "vocab_layer_norm"),
             Row("/head_bias", "vocab_projector.bias"),
+            *self._task_rows(),
         ]
 
     def copies(self) -> Mapping[str, str]:

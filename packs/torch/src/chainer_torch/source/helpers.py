@@ -123,4 +123,60 @@ def _recurrent(kind, x, w, r, b, lengths, h, c, backward):
         last_c.append(cell)
     return torch.stack(every, 1), torch.stack(last_h), torch.stack(last_c)
 ''',
+    "_roi_pool": '''
+def _roi_pool(x, rois, size, scale):
+    """Takes maxima in parts of regions (image, left, top, right, bottom)."""
+    found = []
+    for roi in rois.tolist():
+        left, top, right, bottom = (math.floor(v * scale + 0.5) for v in roi[1:])
+        bins = []
+        for first, last, count, length in (
+            (top, bottom, size[0], x.shape[2]), (left, right, size[1], x.shape[3])
+        ):
+            step = max(last - first + 1, 1) / count
+            bins.append([
+                (min(max(first + math.floor(i * step), 0), length),
+                 min(max(first + math.ceil((i + 1) * step), 0), length))
+                for i in range(count)
+            ])
+        image = x[int(roi[0])]
+        parts = [
+            image[:, a:b, c:d].amax((1, 2)) if b > a and d > c else image.new_zeros(len(image))
+            for a, b in bins[0] for c, d in bins[1]
+        ]
+        found.append(torch.stack(parts, 1).reshape(-1, *size))
+    return torch.stack(found)
+''',
+    "_roi_align": '''
+def _roi_align(x, rois, images, size, scale, ratio, centered):
+    """Averages samples between pixels in parts of regions (left, top, right, bottom)."""
+    found = []
+    for roi, image in zip((rois.double() * scale).tolist(), images.tolist()):
+        left, top, right, bottom = (v - 0.5 if centered else v for v in roi)
+        axes = []
+        for first, extent, bins, length in (
+            (top, bottom - top, size[0], x.shape[2]), (left, right - left, size[1], x.shape[3])
+        ):
+            extent = extent if centered else max(extent, 1.0)
+            count = ratio if ratio > 0 else max(math.ceil(extent / bins), 1)
+            at = first + (torch.arange(bins * count) + 0.5).double() * (extent / bins / count)
+            inside = ((at >= -1) & (at <= length)).to(x)
+            at = at.clamp(0, length - 1)
+            low = at.floor().long()
+            high = (low + 1).clamp(max=length - 1)
+            # A row of the matrix has the weights of the pixels of a sample.
+            weights = x.new_zeros(len(at), length)
+            part = (at - low).to(x)
+            weights = weights.scatter_add(1, low[:, None], ((1 - part) * inside)[:, None])
+            weights = weights.scatter_add(1, high[:, None], (part * inside)[:, None])
+            axes.append(weights.reshape(bins, count, length).mean(1))
+        found.append(axes[0] @ x[image] @ axes[1].T)
+    return torch.stack(found)
+''',
+    "_dft": '''
+def _dft(x, axis, inverse):
+    """Computes a Fourier transform; the last axis has the real and the imaginary part."""
+    transform = torch.fft.ifft if inverse else torch.fft.fft
+    return torch.view_as_real(transform(torch.view_as_complex(x.contiguous()), dim=axis))
+''',
 }

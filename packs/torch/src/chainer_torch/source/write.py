@@ -13,7 +13,7 @@ from chainer import Link
 from chainer.links.serializers.safetensors_archive import write_safetensors
 from chainer.utils import install_command
 
-from chainer_torch.source import elementwise, layers, shapes
+from chainer_torch.source import elementwise, layers, regions, shapes
 from chainer_torch.source.call import Call, UnsupportedError, Writer
 from chainer_torch.source.helpers import HELPERS
 
@@ -28,6 +28,7 @@ WRITERS: dict[str, Writer] = {
     **elementwise.WRITERS,
     **shapes.WRITERS,
     **layers.WRITERS,
+    **regions.WRITERS,
 }
 
 
@@ -259,7 +260,8 @@ class Source:
         arguments = ", ".join(["self", *[self._values[name] for name in self._inputs]])
         made = [_declaration(n, a, n in trained) for n, a in self.tensors.items()]
         helpers = "".join([f"\n{text}\n" for n, text in HELPERS.items() if n in self._helpers])
-        imports = "import math\n" if "_flatten" in self._helpers else ""
+        needs_math = any(["math." in HELPERS[name] for name in self._helpers])
+        imports = "import math\n" if needs_math else ""
         return f'''"""A model for PyTorch, written by Chainer. It needs torch and safetensors.
 
     model = load()

@@ -1,0 +1,135 @@
+"""Published architectures with random weights, batch 1; transformers on PyTorch beside them"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+
+import chainer
+import chainer.functions as F
+import chainer_models as cm
+import model_sizes as sizes
+import numpy as np
+
+import bench_case
+from bench_case import Case, Missing
+
+UNIT = "ms"
+PEERS = ["ours", "ours-ideep", "ours-numba", "transformers", "transformers-bfloat16"]
+THREADS = [1, 2]
+
+_PACKED = {sizes.decoding(name, w) for name in sizes.DECODERS for w in ("bfloat16", "int8")}
+_PROMPTS = {sizes.reading(name): 1 / 0.95 for name in sizes.DECODERS}
+BUDGETS = {
+    "ours/transformers": {sizes.decoding(name): 1 / 1.2 for name in sizes.DECODERS} | _PROMPTS,
+    "ours-numba/transformers": {sizes.decoding(name): 1 / 1.6 for name in sizes.DECODERS}
+    | dict.fromkeys(_PACKED, 1 / 2.5),
+    "ours-ideep/transformers": {"BERT": 1.0, "ViT": 1.0, "depthwise": 1.5},
+}
+
+if bench_case.USE_IDEEP:
+    chainer.global_config.use_ideep = "auto"
+chainer.global_config.train = False
+chainer.global_config.enable_backprop = False
+
+
+@functools.lru_cache(maxsize=1)
+def model_of(kind, key):
+    """The model of the rows that follow each other, with weights as large as trained ones."""
+    options = sizes.DECODERS[key] if kind == "decoder" else sizes.ENCODERS[key][0]
+    model = cm.from_config(options)
+    draw = np.random.default_rng(0).standard_normal
+    for path, parameter in sorted(model.namedparams()):
+        if parameter.ndim > 1:
+            parameter.array = draw(parameter.shape, np.float32) * np.float32(0.02)
+        elif path.endswith("gamma"):
+            parameter.array[...] = 1
+    return model
+
+
+@functools.lru_cache(maxsize=1)
+def folder():
+    """A file of GPT-2 small, and the folder that is removed with it."""
+    place = tempfile.TemporaryDirectory()
+    cm.save_pretrained(model_of("decoder", "GPT-2"), place.name)
+    return place
+
+
+def words(count):
+    return np.random.RandomState(0).randint(3, 30000, (1, count))
+
+
+def decoding(name, weights=""):
+    def prepare():
+        if weights and not chainer.config.kernels:
+            raise Missing("packed weights need the kernel of chainer-numba to be fast")
+        model = model_of("decoder", name)
+        if weights:
+            model_of.cache_clear()
+            cm.pack_weights(model, weights)
+
+        def prompt(_):
+            cache = model.make_cache()
+            model(words(sizes.KNOWN), cache=cache, last=1)
+            return cache
+
+        def decode(cache):
+            token = np.array([[5]])
+            for _ in range(sizes.NEW):
+                scores = model(token, cache=cache, last=1)
+                token = scores.array[:, -1].argmax(axis=-1)[:, None]
+
+        return Case([("_prompt", prompt), ("", decode)])
+
+    return prepare
+
+
+def reading(name):
+    def prepare():
+        model = model_of("decoder", name)
+        ids = words(sizes.PROMPT)
+        return lambda: model(ids, cache=model.make_cache(), last=1)
+
+    return prepare
+
+
+def encoding(row):
+    def prepare():
+        shape = sizes.ENCODERS[row][1]
+        model = model_of("encoder", row)
+        if bench_case.USE_IDEEP:
+            model.to_device("@intel64")
+        if len(shape) == 2:
+            x = words(shape[1])
+        else:
+            x = np.random.RandomState(0).randn(*shape).astype(np.float32)
+        return lambda: model(x)
+
+    return prepare
+
+
+def loading():
+    place = folder()
+    return lambda: cm.load_pretrained(place.name)
+
+
+def depthwise(row):
+    def prepare():
+        batch, channels, size, kernel, stride = sizes.DEPTHWISE[row]
+        random = np.random.RandomState(0).randn
+        x = random(batch, channels, size, size).astype(np.float32)
+        W = random(channels, 1, kernel, kernel).astype(np.float32)
+        options = {"stride": stride, "pad": kernel // 2, "groups": channels}
+        return lambda: F.convolution_2d(x, W, **options)
+
+    return prepare
+
+
+CASES = {sizes.LOADING: loading}
+for _name in sizes.DECODERS:
+    CASES[sizes.decoding(_name)] = decoding(_name)
+    CASES[sizes.reading(_name)] = reading(_name)
+    for _weights in ("bfloat16", "int8", "int4"):
+        CASES[sizes.decoding(_name, _weights)] = decoding(_name, _weights)
+CASES |= {row: encoding(row) for row in sizes.ENCODERS}
+CASES |= {row: depthwise(row) for row in sizes.DEPTHWISE}

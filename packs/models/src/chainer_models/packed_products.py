@@ -1,0 +1,144 @@
+"""Products of vectors with packed weights: the operation, and its kernel for any array library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from chainer import FunctionNode, Variable
+from chainer.kernel import Operation, ReferenceKernel
+from chainer.typing import Array
+
+if TYPE_CHECKING:
+    from chainer_models.packing import PackedLinear
+
+#: Rows that are widened at a time: a few MB, whatever the size of a matrix.
+ROWS = 1024
+
+
+def widened(
+    xp: Any, codes: Array, scales: Array | None, minima: Array | None, columns: int, group: int
+) -> Array:
+    """Returns rows of a packed weight in float32.
+
+    Args:
+        xp: The array module.
+        codes: The packed numbers: uint16 (bfloat16), int8, or uint8 (two numbers of int4).
+        scales: Scales of rows (int8) or groups (int4); None for bfloat16.
+        minima: Minima of groups (int4), or None.
+        columns: Number of columns.
+        group: Numbers in a group of int4.
+    """
+    if codes.dtype.kind == "u" and codes.dtype.itemsize == 2:
+        return (codes.astype(xp.uint32) << 16).view(xp.float32)
+    assert scales is not None
+    if minima is None:
+        return codes.astype(xp.float32) * scales[:, None]
+    half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
+    half[..., 0] = codes & 15
+    half[..., 1] = codes >> 4
+    groups = half.reshape(len(codes), -(-columns // group), group)
+    groups *= scales[:, :, None]
+    groups += minima[:, :, None]
+    return half.reshape(len(codes), 2 * codes.shape[1])[:, :columns]
+
+
+class PackedProductKernel(ReferenceKernel):
+    """Reference kernel: some rows of the weight are widened at a time."""
+
+    def forward(
+        self,
+        x: Array,
+        codes: Array,
+        scales: Array | None,
+        minima: Array | None,
+        columns: int,
+        group: int,
+    ) -> Array:
+        y = self.xp.empty((len(x), len(codes)), self.xp.float32)
+        for rows, weight in self._blocks(codes, scales, minima, columns, group):
+            y[:, rows] = x @ weight.T
+        return y
+
+    def backward_data(
+        self,
+        gy: Array,
+        codes: Array,
+        scales: Array | None,
+        minima: Array | None,
+        columns: int,
+        group: int,
+    ) -> Array:
+        gx = self.xp.zeros((len(gy), columns), self.xp.float32)
+        for rows, weight in self._blocks(codes, scales, minima, columns, group):
+            gx += gy[:, rows] @ weight
+        return gx
+
+    def _blocks(
+        self,
+        codes: Array,
+        scales: Array | None,
+        minima: Array | None,
+        columns: int,
+        group: int,
+    ) -> Iterator[tuple[slice, Array]]:
+        for start in range(0, len(codes), ROWS):
+            rows = slice(start, start + ROWS)
+            scale = None if scales is None else scales[rows]
+            minimum = None if minima is None else minima[rows]
+            yield rows, widened(self.xp, codes[rows], scale, minimum, columns, group)
+
+
+class PackedProduct(Operation):
+    """Product of vectors with a packed weight, which is not widened as a whole.
+
+    ``select(x, codes, scales, minima, columns=, group=)``: ``x`` of float32 and shape ``(N, I)``.
+    ``codes`` of shape ``(O, I)`` are uint16 (the upper half of float32) or int8, or of shape ``(O,
+    I' / 2)`` uint8: two numbers of 4 bits each, the lower bits first, where ``I'`` is ``I`` rounded
+    up to whole groups. ``scales`` of float32 has the shape ``(O,)`` for int8 and ``(O, groups)``
+    for uint8, else it is None; ``minima`` has the shape ``(O, groups)`` for uint8, else it is None.
+    ``columns`` is ``I``, ``group`` the number of columns in a group.
+
+    Methods:
+        ``forward(x, codes, scales, minima, columns, group) -> y`` of float32 and shape ``(N, O)``.
+
+        ``backward_data(gy, codes, scales, minima, columns, group) -> gx`` of float32 and shape
+        ``(N, I)``.
+
+    Implementations may sum in any order: results agree to the rounding of float32, 1e-6 of the sum
+    of the absolute products.
+    """
+
+    name = "packed_product"
+    methods = ("forward", "backward_data")
+    reference = PackedProductKernel
+
+
+packed_product = PackedProduct()
+
+
+class PackedProductFunction(FunctionNode):
+    """Product of vectors with a packed weight, or with its transpose.
+
+    Args:
+        link: The layer with the weight.
+        transposed: Whether the product is with the transpose. It is the gradient of the other one,
+            which makes gradients of any order.
+    """
+
+    def __init__(self, link: PackedLinear, transposed: bool = False) -> None:
+        super().__init__()
+        self._link = link
+        self._transposed = transposed
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        x = inputs[0].astype(self._link.xp.float32, copy=False)
+        arrays, attributes = self._link.packed_arrays()
+        kernel = packed_product.select(x, *arrays, **attributes)
+        method = kernel.backward_data if self._transposed else kernel.forward
+        return (method(x, *arrays, **attributes).astype(inputs[0].dtype, copy=False),)
+
+    def backward(
+        self, target_input_indexes: Sequence[int], grad_outputs: Sequence[Any]
+    ) -> tuple[Variable, ...]:
+        return PackedProductFunction(self._link, not self._transposed).apply(tuple(grad_outputs))

@@ -1,0 +1,107 @@
+"""Kernel of products with packed weights: numbers are widened in registers, one row at a time.
+
+A weight is read once for a few vectors, as text is generated. What such a product waits for is
+memory, so weights of half or a quarter of the bytes take less time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+from chainer.kernel import get_operation
+from chainer.typing import Array
+
+from chainer_numba.launching import dense, launch, summing
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
+
+f = numpy.float32
+_ZERO, _HALF, _LOW, _FOUR = f(0), numpy.uint32(16), numpy.uint8(15), numpy.uint8(4)
+
+
+@summing
+def bfloat16_product(part, start, stop, x, codes, y):
+    for i in range(start, stop):
+        row = codes[i]
+        for n in range(len(x)):
+            vector = x[n]
+            total = _ZERO
+            for j in range(len(row)):
+                bits = numpy.uint32(numpy.uint32(row[j]) << _HALF)
+                total += bits.view(f) * vector[j]
+            y[n, i] = total
+
+
+@summing
+def int8_product(part, start, stop, x, codes, scales, y):
+    for i in range(start, stop):
+        row = codes[i]
+        for n in range(len(x)):
+            vector = x[n]
+            total = _ZERO
+            for j in range(len(row)):
+                total += f(row[j]) * vector[j]
+            y[n, i] = total * scales[i]
+
+
+@summing
+def int4_product(part, start, stop, even, odd, sums, codes, scales, minima, half, y):
+    for i in range(start, stop):
+        for n in range(len(even)):
+            total = _ZERO
+            for g in range(scales.shape[1]):
+                # Slices of both columns, so that the loop has no strides.
+                row = codes[i, g * half : (g + 1) * half]
+                low, high = even[n, g * half : (g + 1) * half], odd[n, g * half : (g + 1) * half]
+                inner = _ZERO
+                for j in range(len(row)):
+                    inner += f(row[j] & _LOW) * low[j] + f(row[j] >> _FOUR) * high[j]
+                total += inner * scales[i, g] + sums[n, g] * minima[i, g]
+            y[n, i] = total
+
+
+class PackedProductKernel:
+    """Kernel of ``packed_product``, an operation of chainer-models.
+
+    Sums are taken in another order than in the reference: results agree to the rounding of float32,
+    and with ``int4`` the minimum of a group is multiplied by the sum of the inputs.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        # Training has many vectors, for which widened blocks and BLAS are faster.
+        self.backward_data = get_operation("packed_product").reference_for(backend).backward_data
+
+    def forward(
+        self,
+        x: Array,
+        codes: Array,
+        scales: Array | None,
+        minima: Array | None,
+        columns: int,
+        group: int,
+    ) -> Array:
+        x, codes = dense(x), _readable(codes)
+        y = numpy.empty((len(x), len(codes)), f)
+        if scales is None:
+            launch(bfloat16_product, len(codes), codes.size, x, codes, y)
+        elif minima is None:
+            launch(int8_product, len(codes), codes.size, x, codes, _readable(scales), y)
+        else:
+            padded = numpy.zeros((len(x), 2 * codes.shape[1]), f)
+            padded[:, :columns] = x
+            even, odd = padded[:, ::2].copy(), padded[:, 1::2].copy()
+            sums = padded.reshape(len(x), scales.shape[1], group).sum(axis=2)
+            minima = _readable(minima)
+            arguments = even, odd, sums, codes, _readable(scales), minima, group // 2, y
+            launch(int4_product, len(codes), codes.size, *arguments)
+        return y
+
+
+def _readable(array: Array) -> Array:
+    """Returns a contiguous and writable array: others are another type in Numba."""
+    return array if array.flags.carray else numpy.array(array, order="C")

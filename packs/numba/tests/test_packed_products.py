@@ -1,0 +1,88 @@
+"""Products with packed weights, an operation of chainer-models."""
+
+from __future__ import annotations
+
+import chainer
+import chainer.links as L
+import numpy as np
+import pytest
+
+cm = pytest.importorskip("chainer_models")
+
+#: Outputs, inputs, numbers in a group: rows that end within a group, one group, many.
+SIZES = [(33, 70, 8), (5, 3, 4), (64, 128, 64), (7, 129, 64)]
+KINDS = ["bfloat16", "int8", "int4"]
+
+
+def layer(kind, size):
+    columns, inner, group = size
+    base = L.Linear(inner, columns)
+    base.b.array[...] = np.random.randn(columns)
+    return cm.PackedLinear(base, kind, group)
+
+
+def chosen(packed, x):
+    arrays, attributes = packed.packed_arrays()
+    return chainer.explain("packed_product", x, *arrays, **attributes).chosen.provider
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_are_those_of_the_widened_weight(kind, size, rows, with_numba):
+    packed = layer(kind, size)
+    x = np.random.randn(rows, size[1]).astype(np.float32)
+    assert chosen(packed, x) == "numba"
+    weight = packed.unpacked().W.array.astype(np.float64)
+    expected = x @ weight.T + packed.b.array
+    bound = 1e-6 * (np.abs(x) @ np.abs(weight).T).max() + 1e-6
+    np.testing.assert_allclose(packed(x).array, expected, atol=bound)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_and_strided_inputs(kind, with_numba, use_threads):
+    packed = layer(kind, (96, 64, 32))
+    x = np.random.randn(2, 128).astype(np.float32)
+    expected = packed(x[:, ::2].copy()).array
+    use_threads(3)
+    strided = x[:, ::2]
+    strided.flags.writeable = False
+    np.testing.assert_array_equal(packed(strided).array, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_special_values(kind, with_numba):
+    packed = layer(kind, (6, 16, 8))
+    x = np.zeros((2, 16), np.float32)
+    np.testing.assert_array_equal(packed(x).array, np.tile(packed.b.array, (2, 1)))
+    x[0, 3] = np.nan
+    y = packed(x).array
+    assert np.isnan(y[0]).all()
+    assert np.isfinite(y[1]).all()
+
+
+def test_many_and_wide_vectors_are_left_to_the_reference(with_numba):
+    packed = layer("int8", (6, 16, 8))
+    assert chosen(packed, np.zeros((5, 16), np.float32)) == "reference"
+    assert chosen(packed, np.zeros((1, 16))) == "reference"
+    assert packed(np.zeros((0, 16), np.float32)).shape == (0, 6)
+
+
+def test_gradients(with_numba):
+    packed = layer("int8", (6, 16, 8))
+    x, gy, ggx = (np.random.randn(2, n).astype(np.float32) for n in (16, 6, 16))
+    chainer.gradient_check.check_backward(packed, x, gy, atol=1e-2, rtol=1e-2, eps=0.1)
+    x, gy = chainer.Variable(x), chainer.Variable(gy)
+    (gx,) = chainer.grad([packed(x)], [x], [gy], enable_double_backprop=True)
+    (ggy,) = chainer.grad([gx], [gy], [chainer.Variable(ggx)])
+    np.testing.assert_allclose(ggy.array, ggx @ packed.unpacked().W.array.T, atol=1e-5)
+
+
+def test_texts_are_those_of_the_reference():
+    options = {"model_type": "gpt2", "n_embd": 32, "n_head": 4, "n_layer": 2, "vocab_size": 67}
+    model = cm.from_config(options, initialize=True)
+    cm.pack_weights(model, "bfloat16")
+    ids = np.array([[1, 2, 3]])
+    expected = cm.generate(model, ids, max_new_tokens=8)
+    with chainer.using_config("kernels", ("numba",)):
+        np.testing.assert_array_equal(cm.generate(model, ids, max_new_tokens=8), expected)
