@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from chainer.core.arguments import require_attribute, wrong_type
+from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.backprop import InitialGradientError
 from chainer.links.link import Link
@@ -132,7 +133,7 @@ def fit(
     data = _data("train", train)
     held_out = None if validation is None else _data("validation", validation)
     are_arrays = is_array(data) and is_array(held_out)
-    if are_arrays and _kind(data) != _kind(held_out):
+    if are_arrays and not _are_alike(data, held_out):
         raise TypeError(
             f"validation must be a dataset with examples like those of train ({_kind(data)}), "
             f"got an array of {_kind(held_out)}. {_LABELS}"
@@ -157,8 +158,13 @@ def fit(
 _LABELS = "Labels belong to train: chainer.fit(model, (x, t))"
 
 
+def _are_alike(train: Any, validation: Any) -> bool:
+    """Returns whether two arrays may hold examples of the same kind."""
+    return train.ndim == validation.ndim and kind_of(train.dtype) == kind_of(validation.dtype)
+
+
 def _kind(data: Any) -> str:
-    """Returns what the examples of an array are, as far as training and validation must agree."""
+    """Returns the kind of the examples of an array."""
     axes = data.ndim - 1
     return f"{data.dtype} numbers" if axes == 0 else f"{data.dtype} arrays with {axes} axes"
 
