@@ -66,6 +66,24 @@ def test_a_crash_and_a_hang_end_one_test_each(crashed):
     assert "contract: arrays: test_reductions: the process died of SIGFPE" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("death", "message"),
+    [
+        ("__import__('os').kill(__import__('os').getpid(), 11)", "the process died of SIGSEGV"),
+        ("__import__('time').sleep(600)", "did not end within 5 s"),
+    ],
+)
+def test_a_pack_that_dies_while_it_is_imported(tmp_path, death, message):
+    code = f"{death}\n"
+    done = certify(tmp_path, "@small", "--quick", "--seconds-per-test", "5", code=code)
+    assert done.returncode == 1, done.stderr
+    report = json.loads((tmp_path / "certificate/certificate.json").read_text())
+    (result,) = report["results"]
+    assert result["outcome"] == "crashed"
+    assert result["message"] == f"{message} while packs were loaded"
+    assert message in done.stdout
+
+
 def test_files(crashed):
     folder, done = crashed
     names = ("certificate.json", "certificate.html", "certificate.md", "badge.svg")

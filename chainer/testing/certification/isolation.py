@@ -91,6 +91,37 @@ def run(
     return found
 
 
+def crash_of(code: str, arguments: Sequence[str], seconds: float) -> tuple[str, str] | None:
+    """Runs code in a process of its own.
+
+    Args:
+        code: The code.
+        arguments: Its command-line arguments.
+        seconds: The process is ended after this time.
+
+    Returns:
+        tuple: How the process died, and its last output. None if it ended, even by an exception.
+    """
+    command = [sys.executable, "-X", "faulthandler", "-c", code, *arguments]
+    with tempfile.TemporaryFile() as file:
+        process = subprocess.Popen(
+            command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            code_of_end = process.wait(timeout=seconds)
+            death = _how_it_ended(code_of_end) if code_of_end < 0 else None
+        except subprocess.TimeoutExpired:
+            death = f"did not end within {seconds:g} s"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        if death is None:
+            return None
+        file.seek(0)
+        return death, file.read().decode(errors="replace")[-4000:]
+
+
 class _Share:
     """The tests of one process at a time."""
 

@@ -28,6 +28,11 @@ _OPERATIONS = f"{_SUITE}.test_operations"
 _CHECKS = "chainer.testing.certification.checks"
 _OPINFO = "chainer.testing.certification.opinfo"
 
+#: Loads everything that is registered, as :func:`certify` does.
+_LOADING = (
+    "import sys; from chainer.testing.certification.subject import parts_of; parts_of(sys.argv[1])"
+)
+
 
 def certify(
     name: str,
@@ -66,6 +71,15 @@ def certify(
     start = time.monotonic()
     limits = limits or Limits()
     certificate = Certificate(name, quick, complete=only is None, versions=_versions())
+    # In another process first: a pack that dies while it is imported would end this one.
+    crash = isolation.crash_of(_LOADING, [name], limits.seconds_per_test)
+    if crash is not None:
+        death, output = crash
+        message = f"{death} while packs were loaded"
+        text = f"{message}\n{output}"
+        certificate.results.append(Result("packs", "loading", "crashed", 0.0, text, message))
+        certificate.seconds = time.monotonic() - start
+        return certificate
     parts = parts_of(name, specs, device)
     chosen = [] if only is None else ["-k", only]
     # What cannot run says so before the tests, which take minutes.
