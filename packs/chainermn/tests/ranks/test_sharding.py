@@ -404,9 +404,17 @@ def test_bad_files(comm, shared_path):
     with pytest.raises(FileNotFoundError, match=r"no complete sharded checkpoint"):
         load_sharded(shared_path / "nothing", optimizer)
     save_sharded(shared_path / "plain", optimizer)
-    _, other = together(comm, Forgetful, adam, steps=1)
+    model, other = together(comm, Forgetful, adam, steps=1)
+
+    def values():
+        with other.gathered():
+            return {name: p.array.copy() for name, p in model.namedparams()}
+
+    before = values()
     with pytest.raises(ValueError, match="has /.* of shape"):
         load_sharded(shared_path / "plain", other)
+    for name, array in values().items():
+        np.testing.assert_array_equal(array, before[name])
 
 
 def test_refusals(comm):

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,21 +68,16 @@ def load_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
     """
     folder = Path(folder)
     index = _index(folder)
-    shapes: dict[str, tuple[int, ...]] = {}
     with optimizer.gathered():
         params = {name: param for unit in optimizer.units for name, param in unit.named}
+        # Before anything is changed, so that a wrong checkpoint leaves the model as it was.
+        _check_shapes(folder, index, {name: param.shape for name, param in params.items()})
         for name, values in _entries(folder, index):
-            array, rule = values["array"], getattr(params.get(name), "update_rule", None)
-            shapes[name] = array.shape
-            if name not in params or params[name].shape != array.shape:
-                had = "no such parameter" if name not in params else f"{params[name].shape}"
-                raise ValueError(f"{folder} has {name} of shape {array.shape}, the model has {had}")
-            params[name].array[...] = params[name].device.send(array)
-            if rule is not None:
-                set_state(rule, params[name], (values["t"], values["state"], values["master"]))
-        missing = sorted(set(params) - set(shapes))
-        if missing:
-            raise ValueError(f"{folder} has no parameter {missing[0]}")
+            param = params[name]
+            param.array[...] = param.device.send(values["array"])
+            if param.update_rule is not None:
+                state = values["t"], values["state"], values["master"]
+                set_state(param.update_rule, param, state)
     optimizer.drop_other_states()
     optimizer.actual_optimizer.t = index["t"]
 
@@ -164,6 +160,35 @@ def _entries(folder: Path, index: dict[str, Any]) -> Iterator[tuple[str, dict[st
                         "master": arrays[master] if master in arrays.files else None,
                     },
                 )
+
+
+def _check_shapes(
+    folder: Path, index: dict[str, Any], expected: dict[str, tuple[int, ...]]
+) -> None:
+    """Raises ValueError unless a checkpoint has parameters of given names and shapes."""
+    found: dict[str, tuple[int, ...]] = {}
+    for file in index["files"]:
+        with zipfile.ZipFile(folder / file) as archive:
+            for entry in archive.namelist():
+                name, is_array, _ = entry.partition(":array.npy")
+                if is_array:
+                    found[name] = _shape(archive, entry)
+    for name, shape in found.items():
+        if expected.get(name) != shape:
+            had = expected.get(name, "no such parameter")
+            raise ValueError(f"{folder} has {name} of shape {shape}, the model has {had}")
+    missing = sorted(expected.keys() - found.keys())
+    if missing:
+        raise ValueError(f"{folder} has no parameter {missing[0]}")
+
+
+def _shape(archive: zipfile.ZipFile, entry: str) -> tuple[int, ...]:
+    """Returns the shape of an array without its values, which may take gigabytes."""
+    with archive.open(entry) as file:
+        is_old = numpy.lib.format.read_magic(file) == (1, 0)
+        read = numpy.lib.format.read_array_header_1_0
+        shape, _, _ = read(file) if is_old else numpy.lib.format.read_array_header_2_0(file)
+    return shape
 
 
 def _index(folder: Path) -> dict[str, Any]:
