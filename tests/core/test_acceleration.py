@@ -182,9 +182,9 @@ def test_speedup_by_size():
 @pytest.mark.skipif(not intel64.is_ideep_available(), reason="ideep4py is not available")
 class TestWithIdeep:
     def test_nothing_is_moved_and_plain_results_are_numpy(self):
-        x, W = np.ones((100, 784), "f"), np.ones((1000, 784), "f")
+        x, W = np.ones((20, 1000), "f"), np.ones((2000, 1000), "f")
         with chainer.using_config("accelerate", "auto"):
-            assert chainer.explain("linear", x, W, None).chosen.provider in ("ideep", "numba")
+            assert chainer.explain("linear", x, W, None).chosen.provider == "ideep"
             assert type(F.linear(x, W).array) is np.ndarray
 
     def test_layouts_are_kept_between_kernels_of_ideep(self):

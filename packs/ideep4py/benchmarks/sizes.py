@@ -24,6 +24,22 @@ PEERS = {
     "numba": {"kernels": ("numba",)},
 }
 
+#: Affine transformations: rows, and the shape of the weights, whose size decides.
+_AFFINE = (
+    (32, 100, 100),
+    (16, 256, 1024),
+    (512, 256, 256),
+    (32, 512, 512),
+    (1024, 512, 512),
+    (100, 784, 1000),
+    (32, 1000, 1000),
+    (20, 650, 2600),
+    (128, 768, 3072),
+    (20, 1000, 4000),
+    (64, 2000, 2000),
+    (20, 1000, 10000),
+)
+
 
 def random(*shape: int) -> np.ndarray:
     """Returns an array of normal random numbers in float32."""
@@ -31,7 +47,7 @@ def random(*shape: int) -> np.ndarray:
 
 
 def cases() -> Iterator[tuple[str, int, Callable[..., chainer.Variable], list[np.ndarray]]]:
-    """Yields the name, the number of elements or multiplications, the function, and its inputs."""
+    """Yields the name, the number of elements or weights, the function, and its inputs."""
     for rows in (1, 4, 16, 64, 256):
         x = random(rows, 256)
         for name in ("relu", "leaky_relu", "sigmoid", "elu", "softmax", "log_softmax"):
@@ -40,12 +56,9 @@ def cases() -> Iterator[tuple[str, int, Callable[..., chainer.Variable], list[np
         yield "cross entropy", x.size, lambda x, t=labels: F.softmax_cross_entropy(x, t), [x]
         yield "lstm", rows * 256, F.lstm, [random(rows, 256), random(rows, 1024)]
         yield "dropout", rows * 256, F.dropout, [x]
-    for rows, inner, columns in ((4, 50, 50), (32, 50, 50), (32, 100, 100), (32, 784, 50)):
+    for rows, inner, columns in _AFFINE:
         arrays = [random(rows, inner), random(columns, inner), random(columns)]
-        yield "linear", rows * inner * columns, F.linear, arrays
-    for rows, inner, columns in ((100, 784, 1000), (20, 200, 800), (20, 200, 10000)):
-        arrays = [random(rows, inner), random(columns, inner), random(columns)]
-        yield "linear", rows * inner * columns, F.linear, arrays
+        yield f"linear, {rows} rows", inner * columns, F.linear, arrays
     for batch, channels, side in ((1, 1, 8), (1, 4, 8), (2, 8, 8), (8, 16, 14), (16, 32, 28)):
         x, size = random(batch, channels, side, side), batch * channels * side * side
         W = random(channels, channels, 3, 3)

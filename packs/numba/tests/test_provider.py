@@ -81,7 +81,7 @@ def test_every_kernel_declares_a_speedup(operation):
     steps = ((0, speedup),) if isinstance(speedup, float) else speedup.steps
     sizes, ratios = zip(*steps, strict=True)
     assert list(sizes) == sorted(sizes)
-    assert min(ratios) > 1
+    assert min(ratios) >= 1  # with 1, accelerate leaves the calls to the reference
 
 
 def test_code_is_kept_on_disk(tmp_path):
