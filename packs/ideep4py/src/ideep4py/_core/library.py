@@ -84,7 +84,8 @@ def _check_platform() -> None:
 
 
 def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
-    # The package onednn-cpu-gomp exists for one platform; a library that the user names may be for any.
+    # The package onednn-cpu-gomp exists for one platform; a library that the user names may be for
+    # any.
     if "IDEEP4PY_LIBRARY" not in os.environ:
         _check_platform()
     try:
