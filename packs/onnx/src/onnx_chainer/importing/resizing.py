@@ -82,6 +82,7 @@ def _sized(
     policy = attributes.get("keep_aspect_ratio_policy", "stretch")
     if policy == "stretch":
         return sizes, factors
+    # One scale for all axes: the image fits into the sizes, or covers them.
     scale = min(factors) if policy == "not_larger" else max(factors)
     return [int(numpy.floor(scale * n + 0.5)) for n in lengths], [scale] * len(lengths)
 
