@@ -5,8 +5,8 @@ All enumerations are plain ``int`` here: their values live in :mod:`ideep4py._co
 
 from __future__ import annotations
 
-# Only C code looks into the objects, so that pointers to incomplete structures suffice. Lines such
-# as "attr_t" in ffi.new("attr_t *") make the box that a C function writes a new handle to.
+# Only C code looks into the objects, so that pointers to incomplete structures suffice. A function
+# that makes an object writes its handle to a box: ffi.new("attr_t *").
 _TYPES = """
 typedef int64_t dim_t;
 typedef struct dnnl_engine *engine_t;

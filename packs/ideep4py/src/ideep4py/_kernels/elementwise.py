@@ -181,7 +181,7 @@ class _Backward:
             if squash and not HAS_AVX512:
                 self.run = _SquashBackward(layout, alg).run
                 return
-        # oneDNN describes a gradient with the descriptor of its forward pass only.
+        # oneDNN describes no gradient without the descriptor of its forward pass.
         hint = _forward_pd(layout, alg, alpha, beta)
         md = layout.md
         pd = describe(

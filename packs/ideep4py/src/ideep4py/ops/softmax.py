@@ -91,7 +91,7 @@ class _Backward:
     def __init__(self, y: L.Layout, axis: int, log: bool) -> None:
         axis = axis_index(axis, y.ndim)
         self.layout = y
-        # A gradient is described with its forward pass only, which is why that one is of training.
+        # oneDNN describes no gradient without the descriptor of its forward pass, for training.
         hint = _pd_forward(y, axis, log)
         pd = describe(
             lib.dnnl_softmax_backward_primitive_desc_create,

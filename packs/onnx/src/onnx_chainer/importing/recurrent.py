@@ -111,7 +111,9 @@ def _by_sequences(
     directions, _, units = array_of(r).shape
     half = len(order) * units
     if b is None:
+        # Chainer's functions for sequences have biases in any case.
         b = numpy.zeros((directions, 2 * half), array_of(x).dtype)
+    # For each direction the weights of the inputs, then the weights of the states.
     ws = [_gates(w[d], order, units) + _gates(r[d], order, units) for d in range(directions)]
     bs = [
         _gates(b[d][:half], order, units) + _gates(b[d][half:], order, units)
