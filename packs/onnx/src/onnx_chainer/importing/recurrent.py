@@ -123,7 +123,7 @@ def _by_sequences(
     ranks = numpy.argsort([-n for n in counts], kind="stable")
     xs = [F.get_item(x, (slice(0, counts[i]), int(i))) for i in ranks]
     states = [F.get_item(s, (slice(None), ranks)) for s in states]
-    # Chainer's functions take the inputs of each time, not of each sequence.
+    # Chainer's functions take the inputs of each time, not of each sequence. One layer, no dropout.
     *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
     ys = F.transpose_sequence(ys)
     back = numpy.argsort(ranks)
