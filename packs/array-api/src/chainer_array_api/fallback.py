@@ -154,6 +154,7 @@ def lift(b: Any, result: Any, arrays: list[Array]) -> Any:
     """
     if isinstance(result, (numpy.ndarray, numpy.generic)):
         device = b.native_device_of(arrays[0]) if arrays else b.current_native_device
+        # A copy in C's order: results may be views with strides that a library does not take.
         return b.make(numpy.array(result, order="C"), device)
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return tuple(lift(b, item, arrays) for item in result)

@@ -83,6 +83,7 @@ class Namespace(types.ModuleType):
                 f"{self._backend.name!r} has no function {name!r}: it is neither made of the array "
                 "API standard nor among those NumPy may compute"
             )
+        # The next access finds the attribute without __getattr__.
         setattr(self, name, value)
         return value
 
@@ -175,6 +176,7 @@ class RandomNumbers:
         backend = self._backend
 
         def draw(*args: ArrayLike, **kwargs: Any) -> Any:
+            # Generators of NumPy's old interface have no dtype, except randint.
             dtype = kwargs.pop("dtype", None) if name not in ("randint",) else None
             arrays = fallback.arrays_in((args, kwargs))
             result = source(*fallback.to_host(backend, args), **fallback.to_host(backend, kwargs))

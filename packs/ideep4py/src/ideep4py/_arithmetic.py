@@ -28,6 +28,8 @@ _names = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
 
 def _number(value: AnyArray) -> bool:
     """A Python number, or one that NumPy promotes with float32 to float32."""
+    # No isinstance(): numpy.float64 is a subclass of float, and NumPy promotes float32 with it to
+    # float64; bool is a subclass of int.
     kind = type(value)
     return kind is float or kind is int or kind is _float32
 
@@ -86,6 +88,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
             return _numpy(ufunc, self, other)
 
         def reflected(self: Any, other: AnyArray) -> Any:
+            # A number divided by the zeros in the padding of blocks would not be 0.
             if scalable(self, other) and short != "div":
                 value = float(other)
                 line = (-1.0, value) if short == "sub" else _linear(short, value)
@@ -104,6 +107,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
                 else:
                     broadcast_inplace(short, self._data, scalar(float(other), self.ndim))
             else:
+                # NumPy writes to the memory of the array itself, which _view() makes dense first.
                 inplace(self._view(), plain(other))
             return self
 
@@ -156,6 +160,8 @@ def _install_numpy_operators(cls: type) -> None:
 
     for name in ("floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"):
         function = getattr(operator, name)
+        # The module operator calls the functions and_ and or_, since the names without underscore
+        # are keywords.
         method = name.rstrip("_")
         _set(cls, f"__{method}__", direct(function))
         _set(cls, f"__r{method}__", reflected(function))
@@ -168,4 +174,5 @@ def _install_numpy_operators(cls: type) -> None:
         _set(cls, f"__{name}__", direct(getattr(operator, name)))
     for name in ("pos", "abs", "invert"):
         function = getattr(operator, name)
+        # The default value binds this function: a closure would see the last one of the loop.
         _set(cls, f"__{name}__", lambda self, f=function: _numpy_unary(f, self))

@@ -48,6 +48,7 @@ def _oriented(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
     """A C-contiguous array, and whether it is the transpose of ``array``."""
     if array.flags.c_contiguous:
         return array, False
+    # The product reads transposed matrices where they are: no copy.
     if array.flags.f_contiguous:
         return array.T, True
     return np.ascontiguousarray(array), False
@@ -55,6 +56,7 @@ def _oriented(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
 
 def matmul(x: AnyArray, y: AnyArray) -> Any:
     """``x @ y``: an mdarray from oneDNN for float32 matrices, NumPy's result otherwise."""
+    # Imported late: the module of mdarray imports this one for its operators.
     from ideep4py._mdarray import wrap
 
     data = product(x, y)

@@ -31,6 +31,7 @@ class _Record:
             setattr(self, name, 0)
         for name in self._floats:
             setattr(self, name, 0.0)
+        # The output of a local response normalization has the shape of its input.
         if "out_dims" in type(self).__slots__:
             self.out_dims = ()
 
@@ -133,6 +134,7 @@ class lrnParam(_Record):
     __slots__ = (*_integers, *_floats)
 
 
+# Programs know the records by the name of the package, as in the original.
 for _class in (conv2DParam, pol2DParam, lrnParam):
     _class.__module__ = "ideep4py"
 
@@ -164,6 +166,8 @@ def convolution2DParam(
     """
     record = conv2DParam()
     record.out_dims = out_dims
+    # oneDNN counts the elements that are left out, the argument counts the distance of two
+    # elements.
     record.dilate_y = _int(dy, "dy") - 1
     record.dilate_x = _int(dx, "dx") - 1
     _fill_window(record, sy, sx, ph, pw, pd, pr)

@@ -48,6 +48,7 @@ class VectorIterator(Generic[T]):
             and other.position == self.position
         )
 
+    # incr() and decr() change a position, which therefore must not be a key.
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -61,6 +62,7 @@ class _Vector(Generic[T]):
         arguments: list[Any] = list(given)
         if not arguments:
             self._items = []
+        # As the constructors of C++ vectors: a size, or a size and the value of all elements.
         elif len(arguments) <= 2 and isinstance(arguments[0], int):
             fill = self._check(arguments[1]) if len(arguments) == 2 else self._default()
             self._items = [fill] * arguments[0]
@@ -201,6 +203,7 @@ class intVector(_Vector[int]):
 
     @classmethod
     def _check(cls, value: AnyArray) -> int:
+        # A bool is an int in Python, and is most likely a mistake in a list of sizes.
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"intVector holds ints, got {type(value).__name__}")
         return value.__index__()
@@ -224,4 +227,5 @@ class mdarrayVector(_Vector[mdarray]):
         return value
 
 
+# Programs know the classes by the name of the package, as in the original.
 intVector.__module__ = mdarrayVector.__module__ = "ideep4py"

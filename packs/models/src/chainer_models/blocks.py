@@ -18,6 +18,7 @@ from chainer_models.errors import ModelFileError
 #: ``hidden_act`` of ``config.json`` -> function.
 ACTIVATIONS: dict[str, Callable[[Variable], Variable]] = {
     "gelu": F.gelu,
+    # Three names in transformers for the approximation by tanh.
     "gelu_fast": lambda x: F.gelu(x, approximate=True),
     "gelu_new": lambda x: F.gelu(x, approximate=True),
     "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate=True),
@@ -206,6 +207,8 @@ class Attention(chainer.Chain):
         if store is not None and not self.cross:
             keys, values, mask, is_ordered = store.add(k.array, v.array, reading.mask)
             k, v = chainer.as_variable(keys), chainer.as_variable(values)
+            # A full ring has its keys in any order, so that a mask by position would be wrong. The
+            # single query may see all of them.
             if not is_ordered:
                 causal, window = False, None
         y = F.scaled_dot_product_attention(
@@ -235,6 +238,7 @@ class Attention(chainer.Chain):
             self._heads(x, n, reading)
             for x, n in zip(parts, (heads, key_heads, key_heads), strict=True)
         )
+        # Before the rotations, as Qwen 3 was trained.
         if options.head_norm:
             q, k = self.q_norm(q), self.k_norm(k)
         if reading.tables is not None:
@@ -243,6 +247,7 @@ class Attention(chainer.Chain):
         return q, k, v
 
     def _memory_keys(self, reading: Reading, kept: list[Any] | None) -> tuple[Variable, ...]:
+        # The output of the encoder stays the same: its keys are computed for the first token only.
         if kept:
             return tuple([chainer.as_variable(array) for array in kept])
         assert reading.memory is not None
@@ -264,6 +269,7 @@ def _mask_of_scores(visible: Array | None, bias: Variable | None) -> Any:
     """Returns the argument ``mask`` of the attention."""
     if visible is None:
         return bias
+    # The same keys are hidden from all heads and queries.
     visible = visible[:, None, None, :]
     if bias is None or visible is None:
         return visible
@@ -354,6 +360,7 @@ class Block(chainer.Chain):
         y = function(norm(h) if options.norm_first else h)
         if options.dropout:
             y = F.dropout(y, options.dropout)
+        # The number is empty for cross attention, which has neither of these links.
         if options.norm_outputs and number:
             y = getattr(self, f"post{number}")(y)
         if options.layer_scale and number:

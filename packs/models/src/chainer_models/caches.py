@@ -116,6 +116,8 @@ class RingStore(_RowsOfBatch):
         if count == 1 and start + 1 >= window:
             return self._replace_oldest(xp, start, keys, values, visible)
         # The memory in the order of the tokens, and the new ones behind it.
+        # Every new query has a window of its own: old keys are returned before the new ones replace
+        # them.
         known = min(start, window)
         order = xp.arange(start - known, start) % window
         parts = [

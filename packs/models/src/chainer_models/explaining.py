@@ -64,6 +64,7 @@ def explain(folder: str | os.PathLike[str]) -> Explanation:
     """
     folder = Path(folder)
     options = read_options(folder)
+    # The options that the architecture reads are marked while it is made.
     model = from_config(options)
     fitting = match(model, Tensors(folder))
     name = architecture_name(options)

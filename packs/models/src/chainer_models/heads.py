@@ -96,6 +96,7 @@ class TaskHead(chainer.Chain):
         seen: Any = mask
         if mask is None:
             seen = xp.ones(ids.shape, bool) if self.padding is None else ids != self.padding
+        # The greatest position that is not padding, on whichever side the padding is.
         return (xp.arange(ids.shape[1]) * seen.astype(bool)).argmax(axis=1)
 
     def rows(self, own: str) -> list[Row]:
@@ -139,6 +140,8 @@ DISTILBERT: Heads = {
     "ForTokenClassification": Head("classifier", dropouts=("dropout",), dropout=0.1),
     "ForQuestionAnswering": Head("qa_outputs", size=2, dropouts=("qa_dropout",), dropout=0.1),
 }
+# For classes of texts the layer "score" of transformers has no bias, for classes of tokens it has
+# one.
 _TEXTS = Head("score", "last", bias=False)
 GPT2: Heads = {
     "ForSequenceClassification": _TEXTS,

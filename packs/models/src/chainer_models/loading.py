@@ -85,6 +85,7 @@ def from_config(
         options = read_options(Path(config))
     architecture = find_architecture(options)
     dtype = chainer.config.dtype if dtype is None else numpy.dtype(dtype)
+    # Usually a file replaces the weights: random numbers for them would be made in vain.
     with chainer.using_config("initialize", initialize), chainer.using_config("dtype", dtype):
         model = architecture(options)
     if initialize:
@@ -206,6 +207,7 @@ def load_pretrained(
         )
     for named, name in fitting.found:
         _load(named, name, tensors, numpy.dtype(dtype))
+    # save_pretrained copies the files of the tokenizer from there.
     model.folder = folder
     if weights is not None:
         pack_weights(model, weights)
@@ -229,6 +231,7 @@ def match(model: Model, tensors: Iterable[str]) -> Match:
         else:
             found.append((named, name))
     used = {name for _, name in found}
+    # Files may have a shared weight under each of its names.
     extra = {n for copy in model.copies() for n in _spellings(model, copy)}
     unused = [
         name
@@ -253,6 +256,7 @@ def _load(named: Named, name: str, tensors: Tensors, dtype: Any) -> None:
             f"{name!r} of {tensors.folder} must have the shape "
             f"{named.transform.save(parameter.array).shape}, got {tensors.shape(name)}"
         )
+    # Without a conversion the array stays a view of the mapped file, which is read on first use.
     parameter.array = array.astype(dtype, copy=False)
 
 

@@ -142,6 +142,7 @@ def merge_lora(model: Any) -> None:
     Args:
         model (Model): A model with LoRA; it is changed. All parameters can be trained again.
     """
+    # A list, since the tree changes in the loop.
     for path, link in list(model.namedlinks()):
         if isinstance(link, LoRALinear):
             replace_link(model, path, link.merged())
@@ -161,6 +162,7 @@ def save_adapter(model: Any, folder: str | os.PathLike[str]) -> None:
     layers = _layers(model)
     if not layers:
         raise ValueError("model must have LoRA: call add_lora first")
+    # One rank and one alpha for all layers: add_lora refuses a model that has LoRA.
     first = layers[0][1]
     names = _file_names(model)
     tensors: dict[str, HostArray] = {}
@@ -178,6 +180,7 @@ def save_adapter(model: Any, folder: str | os.PathLike[str]) -> None:
         "peft_type": "LORA",
         "base_model_name_or_path": None if model.folder is None else str(model.folder),
         "bias": "none",
+        # peft asks for it where the base model stores weights as (in, out), as GPT-2 does.
         "fan_in_fan_out": transposed,
         "inference_mode": True,
         "lora_alpha": first.alpha,
@@ -210,9 +213,11 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
     options = Options(read_json(folder / _CONFIG), str(folder / _CONFIG))
     options.choice("peft_type", ("LORA",), "LORA")
     options.choice("bias", ("none",), "none")
+    # Each of these changes the formula or the layers: without it the outputs would be wrong.
     for name in ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_save"):
         if options.get(name):
             raise ModelFileError(f"{name!r} of {options.source} must be off: it is not understood")
+    # The defaults of peft.
     rank, alpha = options.integer("r", default=8), options.number("lora_alpha", default=8.0)
     tensors = open_safetensors(folder / _WEIGHTS)
     own = {name: path for path, (name, _) in _file_names(model).items()}

@@ -63,6 +63,7 @@ class Options(Mapping[str, Any]):
         return sorted(
             name
             for name, value in self._values.items()
+            # Models turn features on by options: one that is off changes nothing.
             if name not in self.read and name not in _NOT_COMPUTED and value not in (None, False)
         )
 

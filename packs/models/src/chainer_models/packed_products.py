@@ -30,6 +30,7 @@ def widened(
         group: Numbers in a group of int4.
     """
     if codes.dtype.kind == "u" and codes.dtype.itemsize == 2:
+        # bfloat16 is the upper half of float32: no table or arithmetic is needed.
         return (codes.astype(xp.uint32) << 16).view(xp.float32)
     assert scales is not None
     if minima is None:
@@ -40,6 +41,7 @@ def widened(
     groups = half.reshape(len(codes), -(-columns // group), group)
     groups *= scales[:, :, None]
     groups += minima[:, :, None]
+    # The last group of a row may be filled up.
     return half.reshape(len(codes), 2 * codes.shape[1])[:, :columns]
 
 

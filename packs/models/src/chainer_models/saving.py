@@ -17,6 +17,7 @@ from chainer.utils.atomic_file import replacing
 from chainer_models.files import INDEX, WEIGHTS
 from chainer_models.model import Model
 
+# Powers of ten, as in huggingface_hub.
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 #: Files beside the weights that a model needs where it is used, and that are copied.
@@ -75,9 +76,11 @@ def save_pretrained(
     # The index is written last: until then the folder has the old model, or a complete new one.
     for name, shard in zip(names, shards, strict=True):
         with replacing(folder / name) as temporary:
+            # The format of PyTorch's tensors: transformers reads no file of an unknown one.
             write_safetensors(temporary, shard, {"format": "pt"})
     values = model.config.as_dict()
     if tensors:
+        # transformers renamed the option: the old name could contradict the new one.
         values["dtype"] = next(iter(tensors.values())).dtype.name
         values.pop("torch_dtype", None)
     _write_json(folder / "config.json", values)
@@ -136,6 +139,7 @@ def _remove_old(folder: Path, names: list[str]) -> None:
     else:
         (folder / WEIGHTS).unlink(missing_ok=True)
     for path in folder.glob("model-*-of-*.safetensors"):
+        # glob() has no pattern for digits only: files of other programs stay.
         if path.name not in names and re.fullmatch(r"model-\d{5}-of-\d{5}\.safetensors", path.name):
             path.unlink()
 

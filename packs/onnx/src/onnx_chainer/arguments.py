@@ -24,6 +24,7 @@ class Arguments:
     """
 
     def __init__(self, args: Array) -> None:
+        # The structure decides how the model is called, and which forms names and shapes may have.
         self.kind: type = dict if isinstance(args, Mapping) else type(args)
         if isinstance(args, Mapping):
             self.variables: dict[Any, Variable] = {k: _as_variable(x) for k, x in args.items()}
@@ -41,6 +42,7 @@ class Arguments:
 
     def replaced(self, arrays: Mapping[Any, Array]) -> Arguments:
         """Returns arguments of the same structure with other arrays."""
+        # Not through __init__, which takes a structure apart: these arrays have their keys already.
         other = object.__new__(Arguments)
         other.kind = self.kind
         other.variables = {key: Variable(arrays[key]) for key in self.variables}
@@ -86,6 +88,7 @@ class Arguments:
                     f"which has {len(actual[key])}: {shape} for {actual[key]}"
                 )
             for d in shape:
+                # A bool is an int in Python, and is a mistake in a shape.
                 if isinstance(d, bool) or not isinstance(d, (int, str)):
                     raise ValueError(f"input_shapes must consist of int and str, got {d!r}")
                 if isinstance(d, int) and d < 0:
@@ -154,6 +157,7 @@ def fit_names(given: Any, keys: Sequence[Any], argument: str) -> dict[Any, str]:
     for name in named.values():
         if not isinstance(name, str):
             raise ValueError(f"{argument} must consist of str, got {name!r}")
+    # In a graph of ONNX each value has its own name.
     if len(set(named.values())) != len(named):
         raise ValueError(f"{argument} must differ from each other, got {list(named.values())}")
     return named

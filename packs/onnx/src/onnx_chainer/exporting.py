@@ -121,12 +121,14 @@ def export(
         warn_experimental("external_opset_imports")
     arguments = Arguments(args)
     names = arguments.names(input_names)
+    # In a graph of ONNX inputs and weights share one space of names.
     if export_params and set(names.values()) & set(_parameter_names(model).values()):
         raise ValueError(f"input_names must differ from names of parameters, got {names}")
     link_converters = LinkConverters(external_link_converters)
     exporter = _Exporter(
         model, arguments, names, arguments.shapes(input_shapes), _opset(opset_version)
     )
+    # The links have other classes only while the model is called.
     with link_converters.applied_to(model):
         exporter.trace(train)
     exporter.convert(output_names, ConverterLookup(external_converters))

@@ -53,6 +53,7 @@ class WrappedFunction(FunctionNode):
         inner = iter(self._inner)
         args = [_replaced(value, inner) for value in self.args]
         kwargs = {key: _replaced(value, inner) for key, value in self.kwargs.items()}
+        # backward() needs the graph inside, also where a node is called within no_backprop_mode.
         with chainer.using_config("enable_backprop", True):
             self._structure = self.func(*args, **kwargs)
         self._results = list(_leaves(self._structure))
@@ -143,6 +144,7 @@ def as_node(
             if found:
                 inputs += found
                 continue
+            # A default counts as a keyword, whether or not its parameter could be positional.
             positional = index < passed
             default = f"arg{index}" if positional else key
             attributes[names.get(index, names.get(key, default))] = value
@@ -150,6 +152,7 @@ def as_node(
             raise ValueError(f"{name} must have at least one Variable among its arguments")
         node = node_class(name, alt_func, given.args, given.kwargs, attributes)
         outputs = node.apply(node.arg_vars)
+        # For reconstruct_return_value, which has no access to the node.
         last[:] = [node]
         return node.reconstruct(outputs)
 
@@ -158,6 +161,7 @@ def as_node(
             raise RuntimeError(f"{name} has not been called yet")
         return last[0].reconstruct(values)
 
+    # The type of a function has no such attribute: type checkers would refuse an assignment.
     wrapped.__dict__["reconstruct_return_value"] = reconstruct_return_value
     return wrapped
 

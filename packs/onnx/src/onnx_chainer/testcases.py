@@ -60,6 +60,7 @@ def export_testcase(
         warn_experimental("output_grad")
     os.makedirs(out_dir, exist_ok=True)
     model.cleargrads()
+    # A model may change its arguments in place: the files have what the caller gave.
     before = _copies(args)
     with warnings.catch_warnings():
         # The caller did not ask for the experimental argument.

@@ -67,6 +67,7 @@ class LinkModule(Module):
         self._buffer_places: list[tuple[str, str]] = []
         seen: set[int] = set()
         for path, parameter in link.namedparams():
+            # A shared parameter has several paths, and one place in the module.
             if id(parameter) in seen:
                 continue
             seen.add(id(parameter))
@@ -206,6 +207,7 @@ class _ChainerGraph(_torch.autograd.Function):
         made = tuple([as_tensor(y.array, "result") for y in ctx.results])
         fixed = [t for t in made if not t.is_floating_point()]
         ctx.mark_non_differentiable(*fixed)
+        # An output without a gradient has None, not an array of zeros.
         ctx.set_materialize_grads(False)
         return made
 
@@ -220,6 +222,7 @@ class _ChainerGraph(_torch.autograd.Function):
         found: list[int] = []
 
         def differentiate(seeds: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
+            # Gradients may be expanded numbers, with strides of 0.
             seed_variables = [Variable(as_array(g.contiguous(), "gradient")) for g in seeds]
             with chainer.using_config("enable_backprop", True):
                 gradients = chainer.grad(

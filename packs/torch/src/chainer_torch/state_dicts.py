@@ -103,6 +103,7 @@ def from_state_dict(
     unused = sorted(set(tensors) - used)
     if unused:
         raise ValueError(f"state_dict has {', '.join(unused[:5])}, which no layer of the link uses")
+    # Values are set only now: after an error the link is as it was.
     for child, key, value in values:
         *owners, attribute = key.split(".")
         owner: Any = dict(child.namedlinks())["/" + "/".join(owners)]
@@ -134,6 +135,7 @@ def _pairs(link: Link, module: Any, args: Any) -> list[tuple[str, Link, Layer, s
         if layer is None:
             raise no_counterpart(path, child)
         layers.append(layer)
+    # The numbers are compared below. The first layer of another kind makes a better message.
     rows = zip(calls, layers, names, strict=False)
     pairs = [(path, child, layer, *name) for (path, child), layer, name in rows]
     for path, child, layer, name, target in pairs:

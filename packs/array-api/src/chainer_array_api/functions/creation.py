@@ -40,6 +40,7 @@ asanyarray = asarray
 def ascontiguousarray(b: Backend, a: ArrayLike, dtype: DTypeLike = None) -> Array:
     """As :func:`numpy.ascontiguousarray`."""
     x = asarray(b, a, dtype)
+    # NumPy's function returns at least one axis.
     x = x.reshape(1) if x.ndim == 0 else x
     return x if b.is_contiguous(x.native) else contiguous(b, x)
 
@@ -89,6 +90,7 @@ def full(
         dtype = (
             fill_value.dtype if hasattr(fill_value, "dtype") else numpy.asarray(fill_value).dtype
         )
+    # The standard fills with a number only; NumPy also takes an array that broadcasts.
     result = _new(b, "empty", shape, dtype)
     result[...] = fill_value
     return result
@@ -228,6 +230,7 @@ def meshgrid(
     ]
     if not sparse:
         parts = b.xp.broadcast_arrays(*parts)
+    # NumPy's default has the order of a picture: x changes along the second axis.
     if indexing == "xy" and len(parts) > 1:
         parts = [part.swapaxes(0, 1) for part in parts]
     return [part.copy() for part in parts] if copy else list(parts)

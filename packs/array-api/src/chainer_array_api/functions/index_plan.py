@@ -75,6 +75,7 @@ def make(b: Backend, x: Array, index: Index) -> Plan:
     """
     items = _items(b, x, index)
     plan = Plan()
+    # Beside an array a number selects as an array does, and decides with it where the axes go.
     select = any(isinstance(item, Array) for item in items)
     runs: list[int] = []  # position in the index of each item that counts as an array
     axis = 0
@@ -98,6 +99,8 @@ def make(b: Backend, x: Array, index: Index) -> Plan:
                 raise IndexError(f"index {item} is out of bounds for axis with size {length}")
             plan.basic.append(item)
     if runs:
+        # NumPy puts the axes of the arrays where the arrays are if they are neighbors, else in
+        # front.
         adjacent = runs[-1] - runs[0] == len(runs) - 1
         plan.place = sum(i < plan.axes[0] for i in plan.rest) if adjacent else 0
         plan.arrays = list(b.xp.broadcast_arrays(*plan.arrays))
@@ -139,6 +142,7 @@ def _item(b: Backend, x: Array, item: ArrayLike) -> list[Any]:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if not item.ndim:
         raise IndexError("a boolean without axes cannot be used as an index here")
+    # A mask is as many integer arrays as it has axes.
     return list(b.xp.nonzero(item))
 
 
@@ -154,6 +158,7 @@ def _add_slice(b: Backend, plan: Plan, item: slice, length: int) -> None:
         item = slice(start, None if stop < 0 else stop, step)
     else:
         plan.backwards.append(len(plan.shape))
+        # The same elements in ascending order; the axis is turned around afterwards.
         item = slice(start + (count - 1) * step, start + 1, -step)
     plan.basic.append(item)
     plan.shape.append(count)

@@ -112,6 +112,7 @@ def _value(b: Backend, x: Array, value: ArrayLike) -> Any:
     other = operands.array(b, value)
     if other.dtype != x.dtype:
         return operands.astype(b, other, x.dtype).native
+    # A value in the memory of the target could be overwritten before it is read.
     shared = b.may_share_memory(x.native, other.native)
     return b.nx.asarray(other.native, copy=True) if shared else other.native
 

@@ -29,6 +29,8 @@ def _adding(
     b: Backend, name: str, a: ArrayLike, axis: Any, dtype: DTypeLike, out: ArrayLike, keepdims: bool
 ):
     x = operands.array(b, a)
+    # By default the standard sums small integers in the library's default integer, which may be
+    # int32: NumPy's dtype is named.
     dtype = dtypes.of_sum(x.dtype) if dtype is None else numpy.dtype(dtype)
     native = operands.cast(b, x, dtype)
     reduce = getattr(b.nx, name)
@@ -95,6 +97,7 @@ def var(
     x = operands.astype(b, x, dtypes.of_mean(x.dtype) if dtype is None else dtype, copy=False)
     count = math.prod(x.shape[i] for i in axes_of(axis, x.ndim))
     deviation = x - mean(b, x, axis, keepdims=True)
+    # The square of a complex number is not its squared length.
     square = deviation * deviation if x.dtype.kind != "c" else b.xp.abs(deviation) ** 2
     result = sum(b, square, axis, keepdims=keepdims) / max_of(count - ddof)
     return deliver(b, result.native, out, "var")
@@ -121,6 +124,7 @@ def _ordering(
     axis = _axis(axis, x.ndim)
     if not math.prod(x.shape[i] for i in axes_of(axis, x.ndim)):
         raise ValueError(f"zero-size array to reduction operation {name}imum has no identity")
+    # The standard orders numbers only; False and True become 0 and 1.
     boolean = x.dtype.kind == "b"
     native = operands.cast(b, x, numpy.dtype(numpy.uint8)) if boolean else x.native
     result = getattr(b.nx, name)(native, axis=axis, keepdims=bool(keepdims))
@@ -213,6 +217,7 @@ def _accumulating(
     dtype = dtypes.of_sum(x.dtype) if dtype is None else numpy.dtype(dtype)
     native = operands.cast(b, x, dtype)
     if axis is None:
+        # The standard accumulates along one axis; NumPy without an axis takes all elements.
         native, axis = b.nx.reshape(native, (-1,)), 0
     axis = axis_of(axis, native.ndim)
     return deliver(b, getattr(b.nx, name)(native, axis=axis, dtype=native.dtype), out, name)

@@ -32,6 +32,7 @@ def positions(b: Backend, lengths: tuple[int, ...], indices: list[Any]) -> Any:
         index = nx.reshape(index, (-1,))
         if index.shape[0]:
             low, high = int(nx.min(index)), int(nx.max(index))
+            # The standard leaves open what an index outside of the bounds does.
             if low < -length or high >= length:
                 wrong = low if low < -length else high
                 raise IndexError(
@@ -80,6 +81,7 @@ def scatter(b: Backend, x: ArrayLike, indices: list[Any], value: ArrayLike, add:
     rows = math.prod(x.shape[:count])
     flat = nx.reshape(x, (rows, inner))
     value = nx.reshape(value, (where.shape[0], inner))
+    # A stable order: of several values for one position the last one stays, as in NumPy.
     order = nx.argsort(where, stable=True)
     where, value = nx.take(where, order), nx.take(value, order, axis=0)
     if add:
@@ -104,6 +106,8 @@ def _sums_of_equals(nx: Any, where: ArrayLike, value: ArrayLike) -> tuple[Any, A
     """
     first = nx.searchsorted(where, where, side="left")
     rank = nx.arange(where.shape[0], dtype=first.dtype, device=where.device) - first
+    # Ranks are halved in each round: there are as many rounds as the largest rank has binary
+    # digits.
     while int(nx.max(rank)):
         (even,) = nx.nonzero(rank % 2 == 0)
         after = even + 1

@@ -85,6 +85,7 @@ def isin(b: Backend, element: ArrayLike, test_elements: ArrayLike, **kwargs: Any
     tests = sort(b, test_elements, None)
     if not tests.size:
         return b.xp.zeros_like(x, dtype=bool)
+    # An element above all tests is found behind the last one, where no index is.
     found = b.xp.minimum(searchsorted(b, tests, x), tests.size - 1)
     result = b.xp.take(tests, found) == x
     return b.xp.logical_not(result) if kwargs.get("invert") else result

@@ -27,6 +27,7 @@ def reshape(b: Backend, a: ArrayLike, shape: Any, order: str = "C", *, copy: Any
         shape = tuple(x.size // known if n == -1 else n for n in shape)
     if math.prod(shape) != x.size:
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+    # Fortran's order of an array is C's order of its transpose.
     if order == "F":
         return reshape(b, x.T, shape[::-1]).T
     result = b.reshaped(x, shape)
@@ -68,6 +69,7 @@ def moveaxis(b: Backend, a: ArrayLike, source: Any, destination: Any) -> Array:
     x = operands.array(b, a)
     source, destination = axes_of(source, x.ndim), axes_of(destination, x.ndim)
     axes = [i for i in range(x.ndim) if i not in source]
+    # The smallest destination first: each insertion then finds the axes before it in place.
     for place, axis in sorted(zip(destination, source, strict=True)):
         axes.insert(place, axis)
     return transpose(b, x, axes)
@@ -79,6 +81,7 @@ def rollaxis(b: Backend, a: ArrayLike, axis: int, start: int = 0) -> Array:
     axis = axis_of(axis, x.ndim)
     start = start + x.ndim if start < 0 else start
     axes = [i for i in range(x.ndim) if i != axis]
+    # start counts in the array that still has the axis.
     axes.insert(start - (axis < start), axis)
     return transpose(b, x, axes)
 
@@ -290,6 +293,8 @@ def pad(
     if mode in ("edge", "reflect", "symmetric", "wrap") and not kwargs:
         for axis, width in enumerate(widths):
             if any(width):
+                # NumPy pads the positions of one axis, and take() applies them: each mode is
+                # NumPy's own.
                 places = numpy.pad(numpy.arange(x.shape[axis]), width, mode)
                 x = b.xp.take(x, b.xp.asarray(places), axis)
         return x
@@ -321,6 +326,8 @@ def diagonal(b: Backend, a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: i
     count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     start = offset if offset >= 0 else -offset * columns
     flat = reshape(b, x, (*x.shape[:-2], rows * columns))
+    # The diagonal is every (columns + 1)-th element of the flattened matrix; an empty one has no
+    # last element to stop at.
     stop = start + (count - 1) * (columns + 1) + 1 if count else start
     return flat[..., start : stop : columns + 1]
 

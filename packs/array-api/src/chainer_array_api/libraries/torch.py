@@ -45,6 +45,7 @@ class TorchBackend(ArrayAPIBackend):
     namespace = "array_api_compat.torch"
     native_types = ("torch:Tensor",)
     install = "pip install torch"
+    # Tensors have no negative strides.
     steps_backwards = False
     slices_as_numpy = True
     functions = {
@@ -57,6 +58,7 @@ class TorchBackend(ArrayAPIBackend):
         return [torch.device("cpu"), *[torch.device("cuda", i) for i in range(count)]]
 
     def wrap_native(self, native: Any) -> Array:
+        # PyTorch refuses to change a tensor in place that requires a gradient.
         return super().wrap_native(native.detach() if native.requires_grad else native)
 
     def in_host_memory(self, native: Any) -> bool:
@@ -94,6 +96,7 @@ class TorchBackend(ArrayAPIBackend):
         for x in operands:
             if x is out or x.__class__ is float:
                 continue
+            # Elements at other places of the same memory could be overwritten before they are read.
             if x.shape != shape or x.untyped_storage().data_ptr() == memory:
                 return False
         return True

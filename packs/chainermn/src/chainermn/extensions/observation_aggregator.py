@@ -60,6 +60,7 @@ class ObservationAggregator(Extension):
             return
         gathered = self.comm.gather_obj(self._values)
         self._values = []
+        # The aggregator runs at rank 0 only, so that all processes see one value, whatever it does.
         result = self.comm.bcast_obj(None if gathered is None else self.aggregator(gathered))
         trainer.observation[self.aggregated_key] = result
 

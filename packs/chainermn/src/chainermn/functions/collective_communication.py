@@ -72,6 +72,7 @@ class AllGather(_Collective):
         return self._note_outputs(self._comm.allgather(inputs[0]))
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
+        # Each process has a gradient for the input of every process. Their owners get and add them.
         return self._sum(self._comm.alltoall(self._gradients(grad_outputs))), None
 
 
@@ -105,6 +106,7 @@ class Gather(_Collective):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         ys = self._comm.gather(inputs[0], self._root)
         if ys is None:
+            # A function must have an output: backward starts from this one.
             ys = (self.xp.empty((0,), inputs[0].dtype),)
         return self._note_outputs(ys)
 

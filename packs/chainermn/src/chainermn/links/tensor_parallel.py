@@ -60,6 +60,7 @@ class ColumnParallelLinear(chainer.Link):
         self.join = join
         rows = part_of_rows(whole.W.shape[0], comm)
         with self.init_scope():
+            # A copy: a view would keep the whole weight in memory.
             self.W = Parameter(whole.W.array[rows].copy())
             self.b = None if whole.b is None else Parameter(whole.b.array[rows].copy())
 

@@ -44,8 +44,10 @@ def save_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
         if unit.is_own:
             for name, param in unit.named:
                 _collect(arrays, name, param)
+    # Each checkpoint has names of its own: files of the older one stay until the index is replaced.
     names = [f"shard-{number}.{rank}-of-{comm.size}.npz" for rank in range(comm.size)]
     _write(folder / names[comm.rank], lambda file: numpy.savez(file, **arrays))
+    # All files are on the disk before the index names them.
     comm.barrier()
     if comm.rank == 0:
         meta = {"files": names, "number": number, "t": int(optimizer.t)}

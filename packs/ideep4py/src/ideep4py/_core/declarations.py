@@ -5,6 +5,8 @@ All enumerations are plain ``int`` here: their values live in :mod:`ideep4py._co
 
 from __future__ import annotations
 
+# Only C code looks into the objects, so that pointers to incomplete structures suffice. A function
+# that makes an object writes its handle to a box: ffi.new("attr_t *").
 _TYPES = """
 typedef int64_t dim_t;
 typedef struct dnnl_engine *engine_t;
@@ -21,6 +23,9 @@ typedef struct {
 } version_t;
 """
 
+# The functions of OpenMP are in libgomp, which libdnnl depends on: a symbol of a dependency is
+# found by the same handle. In ABI mode cffi looks a symbol up when it is first used, so that a
+# build with another OpenMP runtime can be loaded, too.
 _RUNTIME = """
 const version_t *dnnl_version(void);
 int dnnl_engine_create(engine_t *, int kind, size_t index);
@@ -36,6 +41,7 @@ int omp_get_max_threads(void);
 int omp_pause_resource_all(int);
 """
 
+# The type of the result depends on the query, so that dnnl_memory_desc_query takes a void *.
 _MEMORY = """
 int dnnl_memory_desc_create_with_strides(
     md_t *, int ndims, const dim_t *dims, int data_type, const dim_t *strides);
@@ -72,6 +78,7 @@ int dnnl_post_ops_append_sum(post_ops_t, float scale, int32_t zero_point, int da
 int dnnl_post_ops_append_binary(post_ops_t, int alg, md_t src1);
 """
 
+# The signatures of convolution and deconvolution are the same, apart from the name.
 _CONVOLUTION = "".join(
     f"""
 int dnnl_{kind}_forward_primitive_desc_create(
@@ -90,6 +97,8 @@ int dnnl_{kind}_backward_weights_primitive_desc_create(
     for kind in ("convolution", "deconvolution")
 )
 
+# "hint" of a gradient is the descriptor of its forward pass. dnnl_sgemm reads its matrices by rows,
+# unlike the function of this name in BLAS libraries.
 _OPERATIONS = """
 int dnnl_reorder_primitive_desc_create(pd_t *, md_t src, engine_t, md_t dst, engine_t, attr_t);
 int dnnl_concat_primitive_desc_create(
@@ -148,6 +157,8 @@ int dnnl_sgemm(
     const void *b, dim_t ldb, float beta, void *c, dim_t ldc);
 """
 
+# Only LSTM has states of cells, peepholes and projections; the arguments of both kinds of GRU are
+# the same.
 _RNN = """
 int dnnl_lstm_forward_primitive_desc_create(
     pd_t *, engine_t, int prop, int direction, md_t src_layer, md_t src_iter, md_t src_iter_c,
@@ -174,6 +185,7 @@ int dnnl_{kind}_backward_primitive_desc_create(
     for kind in ("gru", "lbr_gru")
 )
 
+# libdnnl depends on the C library, too, so that no second library is opened for these.
 _LIBC = """
 int posix_memalign(void **, size_t alignment, size_t size);
 void free(void *);

@@ -19,6 +19,8 @@ from ideep4py._core.declarations import CDEF
 
 SONAME = "libdnnl.so.3"
 _INSTALL = 'pip install "onednn-cpu-gomp==2023.2.0"'
+# Bits of dnnl_cpu_isa_t. An instruction set has the bits of all sets that it extends, so that a
+# test is a mask.
 _AVX2 = 0x7
 _AVX512 = 0x27
 _AVX512_BF16 = 0xE7
@@ -82,6 +84,8 @@ def _check_platform() -> None:
 
 
 def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
+    # The package onednn-cpu-gomp exists for one platform; a library that the user names may be for
+    # any.
     if "IDEEP4PY_LIBRARY" not in os.environ:
         _check_platform()
     try:
@@ -90,6 +94,7 @@ def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
         raise _fail(f"the package cffi is not installed: pip install cffi ({error})") from error
     ffi = cffi.FFI()
     ffi.cdef(CDEF)
+    # A missing symbol is noticed at its first use only, not when the library is opened.
     lib, path = _open(ffi)
     try:
         found = lib.dnnl_version()

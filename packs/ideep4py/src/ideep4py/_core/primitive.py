@@ -29,8 +29,12 @@ def attributes(post_ops: Iterable[PostOp] = (), *, default_precision: bool = Fal
     box = ffi.new("attr_t *")
     check(lib.dnnl_primitive_attr_create(box), "create attributes")
     attr = ffi.gc(box[0], lib.dnnl_primitive_attr_destroy)
+    # New attributes have the math mode of the process, which may allow bfloat16: most operations
+    # ask for float32.
     if not default_precision:
         check(lib.dnnl_primitive_attr_set_fpmath_mode(attr, C.FPMATH_STRICT), "set the math mode")
+    # 1 is dnnl_scratchpad_mode_user: scratch memory is an argument of the call, and one buffer
+    # serves all primitives of a thread.
     check(lib.dnnl_primitive_attr_set_scratchpad_mode(attr, 1), "set the scratchpad mode")
     post_ops = list(post_ops)
     if not post_ops:
@@ -43,6 +47,7 @@ def attributes(post_ops: Iterable[PostOp] = (), *, default_precision: bool = Fal
             name, alpha, beta = rest
             status = lib.dnnl_post_ops_append_eltwise(chain, C.ELTWISE[name], alpha, beta)
         elif kind == "sum":
+            # The zeros: no zero point, and the data type of the destination.
             status = lib.dnnl_post_ops_append_sum(chain, rest[0], 0, 0)
         else:
             name, layout = rest
@@ -79,6 +84,8 @@ def layout_of(pd: Any, query: int, index: int = 0) -> L.Layout | None:
         return None
     number = ffi.new("int *")
     check(lib.dnnl_memory_desc_query(md, C.QUERY_NDIMS, number), "query a memory descriptor")
+    # For an argument that a primitive does not have oneDNN may also answer with a descriptor
+    # without axes.
     return L.intern(md) if number[0] else None
 
 
@@ -135,6 +142,8 @@ class Primitive:
             self._scratch_size = scratch.nbytes
             pairs.append((C.SCRATCHPAD, self._scratch))
         self._nargs = len(pairs)
+        # A C structure does not keep alive the objects that its handles point to: _memories and
+        # _scratch do.
         self._args = ffi.new("exec_arg_t[]", [{"arg": i, "memory": m} for i, m in pairs])
         self._stream = runtime.stream()
 

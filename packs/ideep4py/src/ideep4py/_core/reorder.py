@@ -36,6 +36,7 @@ def in_layout(data: Data, layout: L.Layout) -> Any:
     """Pointer to the elements of ``data`` in ``layout``: the same memory if it has that layout,
     else a copy.
     """
+    # Layouts are interned: the same layout is the same object.
     if data[0] is layout:
         return data[1]
     pointer = allocate(layout.nbytes)

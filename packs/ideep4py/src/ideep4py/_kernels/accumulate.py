@@ -56,6 +56,7 @@ def scaled_add(x: Data, y: Data, a: float, b: float) -> Data:
 
 def sum_arrays(arrays: Sequence[Data]) -> Data:
     """A new array, the sum of one or more."""
+    # A copy, since the caller may change the sum.
     if len(arrays) == 1:
         layout = arrays[0][0]
         out = layout, allocate(layout.nbytes)

@@ -44,6 +44,8 @@ class Broadcast:
     __slots__ = ("run",)
 
     def __init__(self, x: L.Layout, y: L.Layout, name: str) -> None:
+        # Products and quotients keep the zeros in the padding of blocks; a sum would fill it with
+        # the number.
         if y.size == 1 and (name in ("mul", "div") or x.unpadded()):
             x = x.flat()
             y = L.dense((1,) * x.ndim)
@@ -121,4 +123,5 @@ def broadcast_inplace(name: str, x: Data, y: Data) -> None:
 
 def scalar(value: float, ndim: int) -> Data:
     """A number as an array that broadcasts against ``ndim`` axes."""
+    # oneDNN has no arrays without axes.
     return L.dense((1,) * max(ndim, 1)), ffi.new("float[1]", [value])

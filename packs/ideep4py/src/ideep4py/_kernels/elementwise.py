@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _TANH_OUT = C.ELTWISE_FROM_OUTPUT["tanh"]
 _LOGISTIC_OUT = C.ELTWISE_FROM_OUTPUT["logistic"]
 _LARGE = 16384  # elements from which two passes beat one
+# The signs of input and output are equal: one gradient serves both.
 _RELU = (C.ELTWISE["relu"], C.ELTWISE_FROM_OUTPUT["relu"])
 
 
@@ -39,6 +40,7 @@ class _Forward:
     __slots__ = ("run",)
 
     def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float) -> None:
+        # With a slope for negative numbers, ReLU is not a maximum.
         if alg == _RELU[0] and not alpha and layout.data_type == C.F32:
             self.run = _Relu(layout).run
             return
@@ -112,6 +114,8 @@ class _LeakyReluBackward:
         layout = layout.flat()
         self._zero = ffi.new("float[1]", [0.0])
         number = L.dense((1,) * max(layout.ndim, 1))
+        # The comparison yields 1 or 0, which becomes 1 or the slope. It is followed by the product
+        # with gy: the second fused step, whose argument has an index of its own.
         factor = ("eltwise", "linear", 1.0 - slope, slope)
         pd = describe(
             lib.dnnl_binary_primitive_desc_create,
@@ -177,6 +181,7 @@ class _Backward:
             if squash and not HAS_AVX512:
                 self.run = _SquashBackward(layout, alg).run
                 return
+        # oneDNN describes no gradient without the descriptor of its forward pass.
         hint = _forward_pd(layout, alg, alpha, beta)
         md = layout.md
         pd = describe(

@@ -30,6 +30,7 @@ def has_bfloat16() -> bool:
     CPUs with AVX-512 but without instructions for bfloat16 convert elements to float32 and back,
     which takes time.
     """
+    # Any small shape: oneDNN refuses to describe a primitive for types that the CPU lacks.
     md = L.dense((8, 8), C.BF16).md
     try:
         create = lib.dnnl_eltwise_forward_primitive_desc_create
@@ -74,6 +75,7 @@ def data_of(x: AnyArray, name: str) -> Data:
         TypeError: not an array, or of another dtype.
         ValueError: empty.
     """
+    # The usual case needs no call of a function.
     data = x._data if type(x) is mdarray else readable_data(x, name)
     layout = data[0]
     if layout.data_type != C.F32:

@@ -25,20 +25,18 @@ from ideep4py.ops._windows import Window
 if TYPE_CHECKING:
     from ideep4py._typing import AnyArray
 
+#: Filters must have this many times the elements of input and output.
 _SHARE = 8
-"""Filters must have this many times the elements of input and output."""
 
+#: Filters must have this many elements: smaller ones are reordered quickly.
 _LARGE = 1 << 18
-"""Filters must have this many elements: smaller ones are reordered quickly."""
 
+#: Most positions of the window: with more, arithmetic takes most of the time.
 _POSITIONS = 128
-"""Most positions of the window: with more, arithmetic takes most of the time."""
 
+#: Fewest positions for the gradient with respect to filters. For fewer, oneDNN's own gradient is
+#: faster with AVX-512.
 _POSITIONS_FOR_GRADIENT = 64 if HAS_AVX512 else 1
-"""Fewest positions for the gradient with respect to filters.
-
-For fewer, oneDNN's own gradient is faster with AVX-512.
-"""
 
 
 class Suits(NamedTuple):

@@ -20,6 +20,7 @@ def weights_in(w: Data, layout: L.Layout, groups: int) -> Any:
     if w[0] is layout:
         return w[1]
     if groups > 1:
+        # The axis of filters is split in two: blocks of filters may extend over a border of groups.
         _, pointer = densified(w)
         w = L.dense(grouped(w[0].shape, groups), w[0].data_type), pointer
     return in_layout(w, layout)

@@ -41,6 +41,7 @@ class Window:
         need.
         """
         rows = zip(size, out, self.extent(), self.stride, self.pad, strict=True)
+        # Without the bound, inputs behind the last window would count as negative padding.
         after = tuple(max((o - 1) * s + e - n - a, 0) for n, o, e, s, a in rows)
         return Window(self.kernel, self.stride, self.pad, after, self.dilate)
 
@@ -71,6 +72,7 @@ def window_dims(window: Window) -> tuple[Any, Any, Any, Any]:
     """Strides, dilations (0: none), padding in front and behind, for C."""
     return (
         L.c_dims(window.stride),
+        # oneDNN counts the elements that are left out between two elements of the window.
         L.c_dims([d - 1 for d in window.dilate]),
         L.c_dims(window.pad),
         L.c_dims(window.pad_after),

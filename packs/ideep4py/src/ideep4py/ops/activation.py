@@ -115,6 +115,7 @@ def relu(x: Array, slope: float = 0.0) -> mdarray:
     """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU. NaN stays NaN."""
     if type(x) is mdarray and not slope:
         recipe = x._recipe
+        # The normalization is not computed yet: one pass over memory can apply both.
         if isinstance(recipe, FixedNormalization):
             return recipe.with_relu()
     return wrap(*forward(data_of(x, "x"), _RELU, float(slope), 0.0))

@@ -74,6 +74,7 @@ def convolution(
         relu,
     )
     pointer = allocate(found.y.nbytes)
+    # The order in which the plan binds its arguments; the bias is the last one if there is one.
     pointers = [in_layout(x_data, found.x), weights_in(w_data, found.w, groups), pointer]
     if b is not None:
         pointers.append(vector(b, "b", found.channels))
@@ -112,6 +113,7 @@ def prepare_weights(
         raise TypeError(f"W must be an mdarray, got {type(W).__name__}")
     layout = x if isinstance(x, L.Layout) else data_of(x, "x")[0]
     geometry = (hashable(stride), hashable(pad), hashable(dilate))
+    # The key of a plain call of convolution(), whose compiled plan is found again.
     found = runtime.plan(plan_forward, layout, W.shape, bias, *geometry, 1, None, None, False)
     W._data = found.w, in_layout(data_of(W, "W"), found.w)
     return W
@@ -208,4 +210,6 @@ def convolution_backward_weights(
         gb = wrap(found.gb, allocate(found.gb.nbytes))
         pointers.append(gb._data[1])
     found.run(*pointers)
+    # With groups, oneDNN's filters have an axis more than the array, whose layout therefore is
+    # dense.
     return weights_out(found.gw, pointer, w_shape, groups), gb

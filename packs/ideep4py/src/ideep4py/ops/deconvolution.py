@@ -41,6 +41,8 @@ class _Forward:
             raise ValueError(f"groups={groups} does not divide the {w[0]} input channels")
         window = make_window(w[2:], stride, pad, dilate, None)
         if out_size is None:
+            # A convolution ignores inputs behind its last window, so that several sizes fit: this
+            # is the smallest.
             rows = zip(shape[2:], window.extent(), window.stride, window.pad, strict=True)
             out_size = tuple((i - 1) * s + e - 2 * p for i, e, s, p in rows)
         window = window.with_out_size(out_size, shape[2:])
@@ -116,6 +118,7 @@ def deconvolution(
         groups,
         hashable(out_size),
     )
+    # given_W exchanges axes by strides over the dense array: only oneDNN's reorder copies.
     weights = in_layout((found.given_W, densified(w_data)[1]), found.W)
     pointer = allocate(found.y.nbytes)
     pointers = [in_layout(x_data, found.x), weights, pointer]

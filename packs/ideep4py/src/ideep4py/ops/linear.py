@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def _matrix(x: AnyArray, name: str) -> tuple[int, int, Any]:
     """Rows, columns and pointer of an array as a matrix: all axes but the first are joined."""
     layout, pointer = data_of(x, name)
+    # dnnl_sgemm takes a distance of rows, which a matrix in blocks does not have.
     if not layout.dense:
         layout, pointer = densified((layout, pointer))
     shape = layout.shape
@@ -74,6 +75,7 @@ def matmul(
     else:
         if not isinstance(out, mdarray) or out.shape != (m, n) or out.dtype.name != "float32":
             raise ValueError(f"out must be a float32 mdarray of shape ({m}, {n})")
+        # Makes out dense, in place: the product writes rows.
         out._view()
     target = out._data[1]
     if trans_b and not trans_a and alpha == 1.0 and not beta:
@@ -138,6 +140,7 @@ def linear_backward_weights(
     gw = wrap(layout, pointer)
     if not bias:
         return gw, None
+    # Further axes of gy count as columns: the sum is over rows of the matrix.
     gradient = L.dense((n, out_size)), pg
     return gw, wrap(*sum_axes(gradient, frozenset({0}), (out_size,)))
 

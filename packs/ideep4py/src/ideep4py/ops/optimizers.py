@@ -130,13 +130,19 @@ def adam_update(
     """
     if not lr:
         raise ValueError("lr must not be 0")
+    # In the padding of blocks both moments are 0, and 0 / eps is 0, where 0 / 0 would be NaN.
     if eps <= 0:
         raise ValueError(f"eps must be greater than 0, got {eps}")
     target, source, first, second = _arguments(parameter, gradient, m=m, v=v)
     layout, g = source
     scaled_add_inplace(first, source, 1.0 - beta1, beta1)
+    # The primitive multiplies the gradient by itself; the fused steps scale it and add the old
+    # moment.
     square = (("eltwise", "linear", 1.0 - beta2, 0.0), ("sum", beta2))
     runtime.plan(_Chain, layout, "mul", False, square).run(g, g, second[1])
+    # The divisor gets the factor -1 / lr, so that the division and a fused sum update the
+    # parameter. The factor is data: a constant of the code would compile anew for each learning
+    # rate.
     one, scale = ffi.new("float[1]", [1.0]), ffi.new("float[1]", [-1.0 / lr])
     root = (("eltwise", "sqrt", 0.0, 0.0), ("eltwise", "linear", 1.0, eps), ("scale", "mul"))
     divisor = allocate(layout.nbytes)

@@ -50,6 +50,8 @@ class _Forward:
     def __init__(self, x: L.Layout, axis: int, log: bool) -> None:
         axis = axis_index(axis, x.ndim)
         pd = _pd_forward(x, axis, log)
+        # oneDNN calls its loop without generated code "ref"; with the axis innermost it generates
+        # code.
         if "ref" in implementation(pd):
             x = _innermost(x, axis)
             pd = _pd_forward(x, axis, log)
@@ -66,6 +68,7 @@ class _Composed:
         self._layout = layout
         self._log = log
         self._axes = frozenset({axis})
+        # The summed axis stays with length 1, so that the sums broadcast.
         self._sums = tuple(1 if i == axis else n for i, n in enumerate(layout.shape))
 
     def run(self, y: AnyArray, gy: AnyArray, out: Any) -> None:
@@ -88,6 +91,7 @@ class _Backward:
     def __init__(self, y: L.Layout, axis: int, log: bool) -> None:
         axis = axis_index(axis, y.ndim)
         self.layout = y
+        # oneDNN describes no gradient without the descriptor of its forward pass, for training.
         hint = _pd_forward(y, axis, log)
         pd = describe(
             lib.dnnl_softmax_backward_primitive_desc_create,

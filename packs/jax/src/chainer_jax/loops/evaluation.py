@@ -216,6 +216,7 @@ class Evaluation:
         start = self._values[own[0].first[0]]
         total = self._total(others[0]) if isinstance(others[0], Inner) else None
         if total is None:
+            # The terms exist as a stack: one reduction replaces the additions of all copies.
             total = self._stack_of(self._input(others[0])).sum(0, dtype=start.dtype)
         last = self._copies.equations[-1][number].outputs[0]
         self._values[last] = start + total.astype(start.dtype)
@@ -251,6 +252,8 @@ class Evaluation:
         (left, right), (batch, _) = parameters["dimension_numbers"]
         if not (first.is_stack and second.is_stack) or batch:
             return None
+        # A sum of products over the copies is one product that also contracts the axis of the
+        # stacks.
         contracted = (0, *[i + 1 for i in left]), (0, *[i + 1 for i in right])
         return lax.dot_general(
             first.array,
@@ -308,6 +311,7 @@ class Evaluation:
         def argument(x: Array, place: tuple[int, int], carry: Any, given: Any, now: Any) -> Any:
             if isinstance(x, Inner) and x.number in inside:
                 key = x.number, x.output
+                # The newest value of a carry is its last one.
                 return carry[key][-x.lag] if x.lag else now[key]
             return given[place] if place in given else outside[place].array
 

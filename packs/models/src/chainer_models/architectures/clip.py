@@ -142,6 +142,7 @@ class CLIP(Model):
             self.vision = ImageEncoder(vision)
             self.text_projection = L.Linear(self.text.size, size, nobias=True)
             self.visual_projection = L.Linear(self.vision.size, size, nobias=True)
+            # A logarithm, so that the factor stays positive in training.
             self.logit_scale = chainer.Parameter(0, ())
 
     def _part(self, name: str) -> Options:
@@ -157,6 +158,7 @@ class CLIP(Model):
             ids: Tokens, shape ``(B, T)``.
             mask: True for tokens that are no padding, or None.
         """
+        # transformers divides by the length alone; the default eps, 1e-5, would change digits.
         return F.normalize(self.text_projection(self.text(ids, mask)), eps=1e-12)
 
     def encode_image(self, pixels: VariableLike) -> Variable:

@@ -47,6 +47,8 @@ class ConvNeXtLayer(chainer.Chain):
         self.function = function
         with self.init_scope():
             self.depthwise = L.Convolution2D(size, size, 7, pad=3, groups=size)
+            # transformers has 1e-6 here for all files: the option layer_norm_eps is for the last
+            # normalization.
             self.norm = L.LayerNormalization(size, 1e-6)
             self.up = L.Linear(size, 4 * size)
             self.down = L.Linear(4 * size, size)
@@ -60,6 +62,8 @@ class ConvNeXtLayer(chainer.Chain):
         Args:
             x: Images, shape ``(B, C, height, width)``.
         """
+        # Files have the 1x1 convolutions as linear layers, which read the channels of each
+        # position.
         h = F.transpose(self.depthwise(x), (0, 2, 3, 1))
         shape = h.shape
         h = self.norm(F.reshape(h, (-1, shape[-1])))
@@ -126,18 +130,21 @@ class ConvNeXt(Model):
                 f"{depths} and {sizes}"
             )
         function = config.text("hidden_act", default="gelu")
+        # An unknown name is an error here, before all layers are made.
         activation(function)
         scale = config.number("layer_scale_init_value", default=1e-6)
         patch = config.integer("patch_size", default=4)
         self.n_channels = config.integer("num_channels", default=3)
         self.has_head = self.head_of(config, {"ForImageClassification": "classes"})
         config.skip("num_stages", "image_size", "out_features", "out_indices", "stage_names")
+        # Stochastic depth, which changes nothing in test mode.
         config.skip("drop_path_rate")
         with self.init_scope():
             self.patch = L.Convolution2D(self.n_channels, sizes[0], patch, stride=patch)
             self.patch_norm = L.LayerNormalization(sizes[0], 1e-6)
             self.stages = chainer.ChainList(
                 *[
+                    # The first stage reads patches, which have its number of channels already.
                     ConvNeXtStage(sizes[max(i - 1, 0)], size, depth, i == 0, function, scale)
                     for i, (size, depth) in enumerate(zip(sizes, depths, strict=True))
                 ]
@@ -196,6 +203,7 @@ class NormalizedConvolution(chainer.Chain):
         super().__init__()
         with self.init_scope():
             self.conv = L.Convolution2D(inputs, size, kernel, stride, kernel // 2, nobias=True)
+            # The default of PyTorch; Chainer's is 2e-5.
             self.bn = L.BatchNormalization(size, eps=1e-5)
 
     def forward(self, x: Variable) -> Variable:
@@ -229,6 +237,8 @@ class ResNetLayer(chainer.Chain):
             parts = [(inputs, size, 3, stride), (size, size, 3, 1)]
         else:
             middle = size // 4
+            # ResNet 1.5 has the stride in the convolution of 3x3, the paper in the first one of
+            # 1x1.
             first, second = (stride, 1) if stride_first else (1, stride)
             parts = [(inputs, middle, 1, first), (middle, middle, 3, second), (middle, size, 1, 1)]
         with self.init_scope():
@@ -245,6 +255,7 @@ class ResNetLayer(chainer.Chain):
         function = activation(self.function)
         h = x
         for i, part in enumerate(self.parts):
+            # No activation follows the last convolution: it is applied to the sum below.
             h = part(h if i == 0 else function(h))
         return function(h + (self.shortcut(x) if self.has_shortcut else x))
 
@@ -283,6 +294,7 @@ class ResNet(Convolutional):
         stages: list[chainer.ChainList] = []
         inputs = first
         for i, (size, depth) in enumerate(zip(sizes, depths, strict=True)):
+            # The pooling before the stages has halved the images already.
             strides = [2 if i or halves else 1] + [1] * (depth - 1)
             layers: list[ResNetLayer] = []
             for stride in strides:
@@ -305,6 +317,7 @@ class ResNet(Convolutional):
             Variable: Shape ``(B, classes)`` or ``(B, C)``.
         """
         h = activation(self.function)(self.stem(pixels))
+        # By default Chainer rounds the size of the output up, PyTorch down.
         h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
         for stage in self.stages:
             for layer in stage:
@@ -319,6 +332,7 @@ class ResNet(Convolutional):
             *_convolution("/stem", "resnet.embedder.embedder"),
             *_convolution(f"{own}/shortcut", f"{file}.shortcut"),
             *_convolution(f"{own}/parts/*", f"{file}.layer.*"),
+            # Layer 0 of the head only flattens, and has no tensors.
             *weights("/head", "classifier.1"),
         ]
 

@@ -133,6 +133,8 @@ class Decoder(Model):
         if cache is not None:
             cache.length += ids.shape[1]
         h = F.reshape(h, (*ids.shape, h.shape[-1]))
+        # Before the head: its product has a column for each word, and generation needs one row of
+        # it.
         if last is not None:
             h = h[:, -last:]
         if self.task_name:
@@ -155,6 +157,7 @@ class Decoder(Model):
         if positions is None:
             positions = xp.arange(start, start + ids.shape[1])
             if mask is not None and not start:
+                # Texts of a batch are padded on the left: each begins at its own first token.
                 positions = xp.maximum(xp.cumsum(mask, axis=1) - 1, 0)
         tables = None
         if not options.positions:
@@ -217,6 +220,7 @@ class GPT2(Decoder):
     """
 
     prefixes: ClassVar[tuple[str, ...]] = ("transformer.",)
+    # Causal masks, which older versions of transformers saved with the weights.
     ignored: ClassVar[tuple[str, ...]] = ("*.attn.bias", "*.attn.masked_bias")
     heads: ClassVar[task_heads.Heads] = task_heads.GPT2
 
@@ -282,6 +286,7 @@ class Llama(Decoder):
     """
 
     prefixes: ClassVar[tuple[str, ...]] = ("model.",)
+    # Frequencies of the rotations, which older versions of transformers saved with the weights.
     ignored: ClassVar[tuple[str, ...]] = ("*.rotary_emb.inv_freq",)
     heads: ClassVar[task_heads.Heads] = task_heads.LLAMA
 

@@ -30,6 +30,8 @@ class BERT(Model):
     """
 
     prefixes: ClassVar[tuple[str, ...]] = ("bert.",)
+    # Numbers of positions, which older versions of transformers saved, and layers of pretraining:
+    # files have them although a model with another head does not use them.
     ignored: ClassVar[tuple[str, ...]] = (
         "*.position_ids",
         "bert.pooler.*",
@@ -56,6 +58,8 @@ class BERT(Model):
         self.has_head = self.head_of(config, masked | {name: name for name in self.heads})
         self.dropout = options.dropout
         self.activation = options.activation
+        # Read, so that it counts as understood: the head for words always has the weight of the
+        # embeddings.
         config.flag("tie_word_embeddings", True)
         with self.init_scope():
             self.word = L.EmbedID(vocabulary, size)

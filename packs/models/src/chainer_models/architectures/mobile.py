@@ -112,6 +112,7 @@ class Filter(chainer.Chain):
     ) -> None:
         super().__init__()
         self.function = function
+        # With stride 1 TensorFlow pads both sides alike, as the convolution itself can.
         self.kernel, self.stride, self.is_same = kernel, stride, options.is_same and stride > 1
         pad = 0 if self.is_same else kernel // 2
         with self.init_scope():
@@ -181,6 +182,7 @@ class MobileNetwork(Convolutional):
         config: Options of ``config.json``.
     """
 
+    # transformers saves timm's models in a wrapper, whose attribute has this name.
     prefixes = ("timm_model.",)
 
     def __init__(self, config: Options) -> None:
@@ -346,6 +348,8 @@ class MobileNetV3(MobileNetwork):
         for stage in MOBILENET_STAGES["large" if is_large else "small"]:
             layers: list[LayerOptions] = []
             for kernel, inner, size, is_squeezed, function, stride in stage:
+                # The tables have the sizes of width 1; other widths have the same ratio of
+                # widening.
                 widened = _divisible(inputs * inner / full)
                 squeeze = _divisible(widened / 4) if is_squeezed else 0
                 channels = _divisible(size * width)

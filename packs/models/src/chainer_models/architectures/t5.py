@@ -64,6 +64,7 @@ class T5(Model):
             activation=function,
             gated=gated,
             bias=frozenset(),
+            # Scores are not divided by the root of the size: the weights were initialized for that.
             scale=1.0,
             dropout=config.number("dropout_rate", default=0.1),
             attention_dropout=config.number("dropout_rate", default=0.1),
@@ -162,6 +163,7 @@ class T5(Model):
         h = self.decoder_norm(h if last is None else h[:, -last:])
         if self.scaled:
             h = h * h.dtype.type(h.shape[-1] ** -0.5)
+        # The weight of the embeddings is the head of T5; T5 1.1 has a head of its own.
         if self.tied:
             return F.linear(h, self.embed.W, n_batch_axes=2)
         return self.head(h, n_batch_axes=2)

@@ -44,6 +44,7 @@ class Whisper(Model):
         self.scale = size**0.5 if config.flag("scale_embedding") else 1.0
         self.dropout = encoder.dropout
         self.start_token = config.integer("decoder_start_token_id", default=50257, least=0)
+        # Read, so that it counts as understood: the head always has the weight of the embeddings.
         config.flag("tie_word_embeddings", True)
         # Options of training and of generation with timestamps.
         config.skip(
@@ -54,6 +55,8 @@ class Whisper(Model):
         counts = [config.integer(f"{s}_layers", default=4) for s in ("encoder", "decoder")]
         with self.init_scope():
             self.conv1 = L.Convolution1D(bins, size, 3, pad=1)
+            # It halves the number of frames: spectra have twice as many as the encoder has
+            # positions.
             self.conv2 = L.Convolution1D(size, size, 3, stride=2, pad=1)
             self.encoder_position = L.EmbedID(self.sources, size)
             self.encoder = chainer.ChainList(*[Block(encoder) for _ in range(counts[0])])
@@ -71,6 +74,8 @@ class Whisper(Model):
             config.integer(f"{side}_attention_heads", default=6),
             config.integer(f"{side}_ffn_dim", default=4 * size),
             activation=config.text("activation_function", default="gelu"),
+            # Keys have no bias: it would add the same number to all scores of a query, which
+            # softmax ignores.
             bias=frozenset({"q", "v", "o", "mlp"}),
             causal=is_decoder,
             cross=is_decoder,

@@ -115,6 +115,7 @@ def _continue(
             scores = process(steps.ids, scores)
         token = xp.where(done, padding, choose(scores))
         steps.append(token)
+        # No token is -1: without end tokens nothing ends early.
         done = done | xp.isin(token, xp.asarray(ends or [-1]))
         done = done | watcher.look(steps.ids, done)
         if bool(done.all()):
@@ -133,10 +134,12 @@ class _Chooser:
         xp = get_array_module(scores)
         if self._rng is None:
             return xp.argmax(scores, axis=-1)
+        # Sums over a vocabulary of 100,000 words would lose digits in float32.
         weights = xp.exp((scores - scores.max(axis=-1, keepdims=True)).astype(numpy.float64))
         total = xp.cumsum(weights, axis=-1)
         # A random number per text, on the host, so that a seed means the same on all devices.
         drawn = xp.asarray(self._rng.random(len(scores)))[:, None] * total[:, -1:]
+        # The product may be rounded up to the total, which no word exceeds.
         return xp.minimum((total <= drawn).sum(axis=-1), scores.shape[-1] - 1)
 
 

@@ -32,6 +32,7 @@ class Steps:
             if inputs is None:
                 raise ValueError("inputs must be given: the model has an encoder")
             self._memory = {"memory": model.encode(inputs, mask), "memory_mask": mask}
+            # The mask is of the encoder's inputs: outputs have no padding.
             mask = None
             if ids is None:
                 xp = get_array_module(inputs)
@@ -57,6 +58,7 @@ class Steps:
             options = {"mask": mask, "positions": positions}
         if self._cache is not None:
             known = self._cache.length
+            # The cache has the keys of all others.
             ids = ids[:, known:]
             if mask is not None:
                 options = {name: array[:, known:] for name, array in options.items()}
@@ -87,6 +89,7 @@ class Steps:
         self.reorder(rows)
         memory, mask = self._memory.get("memory"), self._memory.get("memory_mask")
         if memory is not None:
+            # The encoder returns the vectors of all texts one after the other, shape (B * S, C).
             vectors = memory.array.reshape((count, -1, memory.shape[-1]))[rows]
             self._memory["memory"] = type(memory)(vectors.reshape((-1, memory.shape[-1])))
         if mask is not None:

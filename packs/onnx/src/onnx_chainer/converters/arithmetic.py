@@ -48,6 +48,7 @@ def _constant(g: Nodes) -> str:
     value = array_of(g.func.value)
     if g.twin is not None:
         other = array_of(g.twin.value)
+        # The second run had other lengths: a constant that differs was computed from them.
         if value.size == 1 and other.size == 1 and value.item() != other.item():
             # Such as one over the number of elements, of which F.average makes a mean.
             name = g.number(value.item(), other.item())
@@ -78,6 +79,7 @@ def _scaled(g: Nodes, value: Array, other: Array) -> str | None:
     ratios = value[used] / other[used]
     if not numpy.allclose(ratios, ratios[0], rtol=1e-5, atol=0):
         return None
+    # The first element is as good as any: all ratios are equal.
     first = value[used][0]
     factor = g.number(first, other[used][0])
     return None if factor is None else g("Mul", g.const(value / first), factor)
@@ -169,6 +171,7 @@ def Expm1(g: Nodes, x: str) -> str:
     """exp(x) - 1 as 2 tanh(x / 2) / (1 - tanh(x / 2)), which is exact near zero."""
     half = g("Tanh", g("Mul", x, g.const(0.5)))
     near = g("Div", g("Mul", g.const(2), half), g("Sub", g.const(1), half))
+    # For large x the tangent is 1, and the quotient above is divided by 0.
     far = g("Sub", g("Exp", x), g.const(1))
     return g("Where", g("Less", g("Abs", x), g.const(1)), near, far)
 
@@ -191,12 +194,14 @@ def Log1p(g: Nodes, x: str) -> str:
 @rule()
 def Fix(g: Nodes, x: str) -> str:
     """Rounds towards zero."""
+    # ONNX has Floor, Ceil and Round, and no operator that rounds toward zero.
     return g("Mul", g("Sign", x), g("Floor", g("Abs", x)))
 
 
 @rule()
 def Fmod(g: Nodes, x: str, y: str) -> str:
     """Remainder with the sign of x."""
+    # Mod is an operator since set 10.
     if g.opset >= 10:
         return g("Mod", x, y, fmod=1)
     quotient = g("Div", x, y)
@@ -283,6 +288,7 @@ def Cumsum(g: Nodes, x: str) -> str:
     axis = g.func.axis
     if axis is None:
         x, axis = g.reshape(x, [-1]), 0
+    # CumSum is an operator since set 11.
     g.require_opset(11)
     ndim = 1 if g.func.axis is None else g.ndim()
     return g("CumSum", x, g.const(g.axis(axis, ndim), numpy.int64))
@@ -366,6 +372,7 @@ def LaplaceCDF(g: Nodes, x: str) -> str:
 @rule()
 def LaplaceICDF(g: Nodes, x: str) -> str:
     """Its inverse."""
+    # 1 - 2 x has the same size in both tails, so that one logarithm serves both.
     h = g("Sub", g.const(1), g("Mul", g.const(2), x))
     return g("Mul", g("Sign", h), g("Log", g("Sub", g.const(1), g("Abs", h))))
 

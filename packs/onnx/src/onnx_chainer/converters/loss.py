@@ -34,6 +34,7 @@ def SoftmaxCrossEntropy(g: Nodes, x: str, t: str) -> str:
         return _soft_target(g, log_p, t)
     ignored = g("Equal", t, g.const(func.ignore_label, g.dtype(1)))
     kept = g("Not", ignored)
+    # Any valid label: the losses at these places are replaced by zeros below.
     labels = g("Where", ignored, g.const(0, g.dtype(1)), t)
     chosen = g.one_hot(labels, g.shape()[1], dtype, axis=1)
     losses = g("Neg", g.reduce("ReduceSum", g("Mul", log_p, chosen), [1]))
@@ -107,6 +108,7 @@ def Hinge(g: Nodes, x: str, t: str) -> str:
     """Distance to the margin: scores of the labels are to be above 1, others below -1."""
     dtype = g.dtype()
     chosen = g.one_hot(t, g.shape()[1], dtype, axis=1)
+    # -1 for the score of the label, 1 for the other scores.
     flip = g("Sub", g.const(1), g("Mul", g.const(2), chosen))
     loss = g("Relu", g("Add", g("Mul", x, flip), g.const(1)))
     if g.func.norm == "L2":
@@ -166,6 +168,7 @@ def BinaryAccuracy(g: Nodes, y: str, t: str) -> str:
     """Ratio of the scores that have the sign of the label; the label -1 is ignored."""
     dtype = g.dtype()
     kept = g.cast(g("Not", g("Equal", t, g.const(-1, g.dtype(1)))), dtype)
+    # Not less than 0: a score of 0 counts as the label 1.
     predicted = g.cast(g("Not", g("Less", y, g.const(0))), g.dtype(1))
     hits = g("Mul", g.cast(g("Equal", predicted, t), dtype), kept)
     count = g("Max", g.reduce("ReduceSum", kept, None), g.const(1))

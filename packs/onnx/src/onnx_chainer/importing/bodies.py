@@ -62,6 +62,7 @@ def function_body(
         if key not in compiled:
             onnx = require("onnx")
             types = [_type_of(value).SerializeToString() for value in inputs]
+            # The interface of onnx to C++ takes and returns serialized messages.
             data = schema.get_context_dependent_function(node.SerializeToString(), types)
             function = onnx.FunctionProto.FromString(data)
             body = _with_opsets(function, domain, opset)

@@ -24,6 +24,7 @@ def _results(values: list[Value]) -> tuple[Value, ...]:
 
 @takes_scope
 def _if(attributes: Attributes, scope: Scope, condition: Value) -> tuple[Value, ...]:
+    # Only the branch of this run is evaluated, and only it gets gradients.
     branch: Graph = attributes["then_branch" if number_of(condition) else "else_branch"]
     return _results(branch.run([], scope))
 
@@ -36,6 +37,7 @@ def _loop(
     most = math.inf if trips is None else int(number_of(trips))
     going = True if condition is None else bool(number_of(condition))
     carried: list[Value] = list(states)
+    # The body returns the condition, the states, and one element of each stacked output.
     rows: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
     used, kept = budget(), 0
     count = 0
@@ -47,6 +49,7 @@ def _loop(
         kept += _append(rows, scanned, "Loop")
         going = bool(number_of(again))
         count += 1
+    # The rows become one array below: they are not kept any longer.
     used.live -= kept
     return _results([*carried, *[_stacked(row, 0) for row in rows]])
 
@@ -68,6 +71,7 @@ def _scan_of_opset_8(
     lengths, *values = inputs
     states = len(values) - count
     named = Attributes(attributes)
+    # The loop below reads the names and axes of operator set 9.
     named.operator, named.opset, named.outputs = attributes.operator, 9, attributes.outputs
     named["scan_input_directions"] = attributes.get("directions", [0] * count)
     batch = []
@@ -101,6 +105,7 @@ def _scanned(
         used.iterate("Scan")
         items = []
         for value, axis, reverse in zip(sequences, axes, backward):
+            # A direction of 1 reads from the end.
             at = array_of(value).shape[axis % ndim_of(value)] - 1 - step if reverse else step
             items.append(_item(value, axis % ndim_of(value), at))
         found = body.run([*states, *items], scope)

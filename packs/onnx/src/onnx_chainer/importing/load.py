@@ -76,6 +76,7 @@ class ONNXModel(chainer.Chain):
                 setattr(self, attribute, array)
             else:
                 self.add_persistent(attribute, array)
+        # Before version 4 of the format, weights were among the inputs, too.
         self.input_names = [x.name for x in graph.input if x.name not in arrays]
         self.output_names = [y.name for y in graph.output]
 
@@ -167,6 +168,7 @@ def load(
     else:
         proto, folder = _read(path)
     try:
+        # Both come before external data are read: a file may name any path and any size.
         check_sizes(proto)
         check_external_data(proto, folder)
     except ONNXFormatError as error:

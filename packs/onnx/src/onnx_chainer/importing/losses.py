@@ -23,6 +23,7 @@ def _negative_log_likelihood(
     xp = get_array_module(array)
     ignored = attributes.get("ignore_index")
     counted = xp.ones(target.shape, bool) if ignored is None else target != ignored
+    # An ignored label may be any number, also one that is not an index.
     safe = xp.where(counted, target, 0).astype(numpy.int64)
     factors = counted.astype(array.dtype)
     if weights is not None:

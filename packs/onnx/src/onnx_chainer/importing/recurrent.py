@@ -50,6 +50,7 @@ def _operator(name: str) -> Callable[..., Any]:
         else:
             y, last = _step_by_step(name, attributes, x, w, r, b, counts, states, peepholes)
         if batch_first:
+            # From (time, direction, batch, unit) to (batch, time, direction, unit).
             y = F.transpose(y, (2, 0, 1, 3))
             last = [F.swapaxes(state, 0, 1) for state in last]
         return (y, *last)
@@ -110,7 +111,9 @@ def _by_sequences(
     directions, _, units = array_of(r).shape
     half = len(order) * units
     if b is None:
+        # Chainer's functions for sequences have biases in any case.
         b = numpy.zeros((directions, 2 * half), array_of(x).dtype)
+    # For each direction the weights of the inputs, then the weights of the states.
     ws = [_gates(w[d], order, units) + _gates(r[d], order, units) for d in range(directions)]
     bs = [
         _gates(b[d][:half], order, units) + _gates(b[d][half:], order, units)
@@ -120,7 +123,7 @@ def _by_sequences(
     ranks = numpy.argsort([-n for n in counts], kind="stable")
     xs = [F.get_item(x, (slice(0, counts[i]), int(i))) for i in ranks]
     states = [F.get_item(s, (slice(None), ranks)) for s in states]
-    # Chainer's functions take the inputs of each time, not of each sequence.
+    # Chainer's functions take the inputs of each time, not of each sequence. One layer, no dropout.
     *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
     ys = F.transpose_sequence(ys)
     back = numpy.argsort(ranks)
@@ -193,6 +196,7 @@ def _run(
     for t in reversed(range(steps)) if backward else range(steps):
         found = cell(x[t], states)
         alive = ends > t
+        # No sequence has ended: the masks would multiply by one.
         if alive.all():
             states = found
             rows[t] = found[0]
@@ -236,6 +240,7 @@ class _Cell:
         self._activations = [_activation(attributes, n, first + i) for i, n in enumerate(names)]
         self._w, self._r = _variable(w), _variable(r)
         half = len(_GATES[name]) * units
+        # ONNX has the biases of inputs and states in one array.
         self._wb = None if b is None else b[:half]
         self._rb = None if b is None else b[half:]
         self._units = units
@@ -261,6 +266,7 @@ class _Cell:
         hz, hr, hh = self._split(F.linear(h, self._r, self._rb), 3)
         z, r = f(self._clipped(xz + hz)), f(self._clipped(xr + hr))
         if self._attributes.get("linear_before_reset", 0):
+            # The variant of cuDNN, which Chainer has, too: the reset gate comes after the product.
             inner = r * hh
         else:
             last = slice(2 * self._units, None)
@@ -278,9 +284,11 @@ class _Cell:
             i, forget = i + pi * c, forget + pf * c
         i = f(self._clipped(i))
         coupled = self._attributes.get("input_forget", 0)
+        # A coupled forget gate keeps what the input gate does not replace.
         kept = 1 - i if coupled else f(self._clipped(forget))
         new = kept * c + i * g(self._clipped(cell))
         if self.peepholes is not None:
+            # The output gate sees the new cell, the others see the old one.
             o = o + po * new
         return [f(self._clipped(o)) * out(new), new]
 

@@ -87,6 +87,7 @@ def _of_arrays(name: str) -> Callable[..., Any]:
 
 
 def _l2(xp: ArrayModule, array: Array, axes: Any, keepdims: bool) -> Any:
+    # Squares of small integers would overflow their dtype.
     return xp.sqrt((array.astype("d") ** 2).sum(axis=axes, keepdims=keepdims))
 
 
@@ -110,6 +111,7 @@ def _index_of(name: str) -> Callable[..., Any]:
         xp = get_array_module(array)
         axis = attributes.get("axis", 0) % array.ndim
         if attributes.get("select_last_index", 0):
+            # argmax and argmin return the first of equal elements.
             index = getattr(xp, name)(xp.flip(array, axis), axis=axis)
             index = array.shape[axis] - 1 - index
         else:
@@ -145,6 +147,7 @@ def _cumulative(function: Callable[..., Any], array_name: str, first: int) -> Ca
             y = function(y, place)
         else:
             xp = get_array_module(y)
+            # NumPy would widen small integers; the output has the dtype of the input.
             y = getattr(xp, array_name)(y, axis=place, dtype=y.dtype)
         return flip(y, place) if backward else y
 

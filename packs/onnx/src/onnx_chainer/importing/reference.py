@@ -42,6 +42,7 @@ def reference_operator(node: Any, domain: str, opset: int) -> Callable[..., Any]
     if name not in NAMES:
         return None
     onnx = require("onnx")
+    # Names by position, since one value may be several inputs.
     inputs = [f"i{k}" if x else "" for k, x in enumerate(node.input)]
     outputs = [f"o{k}" if y else "" for k, y in enumerate(node.output)]
     copy = onnx.NodeProto()

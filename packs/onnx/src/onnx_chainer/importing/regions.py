@@ -36,6 +36,7 @@ def _pixels(x: Tensor, places: Sequence[Any], zeros_outside: bool) -> Any:
     inner = []
     for place, length in zip(places, array.shape[2:], strict=True):
         inside = inside & (place >= 0) & (place < length)
+        # A valid place for all: elements outside are multiplied by zero below.
         inner.append(xp.clip(place, 0, length - 1))
     rows = xp.arange(array.shape[0]).reshape((-1,) + (1,) * (inner[0].ndim - 1))
     # The channels come last, since the indexes stand on both sides of their slice.
@@ -85,6 +86,7 @@ def _grid_sample(attributes: Attributes, x: Tensor, grid: Tensor) -> Tensor:
     lengths = array.shape[2:]
     ndim = len(lengths)
     corners = bool(attributes.get("align_corners", 0))
+    # Operator set 20 renamed "bilinear" to "linear", and "bicubic" to "cubic".
     mode = attributes.get("mode", "linear").removeprefix("bi")
     padding = attributes.get("padding_mode", "zeros")
     at = []
@@ -167,6 +169,7 @@ def _cubic_weights(t: Array, a: float = -0.75) -> list[Any]:
 def _roi_align(attributes: Attributes, x: Tensor, rois: Tensor, batch: Tensor) -> Tensor:
     array = array_of(x)
     boxes = host_array(rois).astype("d") * attributes.get("spatial_scale", 1.0)
+    # The attribute came with operator set 16, and with another default than the older behavior.
     default = "half_pixel" if attributes.opset >= 16 else "output_half_pixel"
     centered = attributes.get("coordinate_transformation_mode", default) == "half_pixel"
     size = attributes.get("output_height", 1), attributes.get("output_width", 1)
@@ -177,6 +180,7 @@ def _roi_align(attributes: Attributes, x: Tensor, rois: Tensor, batch: Tensor) -
         left, top, right, bottom = box - 0.5 if centered else box
         height, width = bottom - top, right - left
         if not centered:
+            # Without the shift by half a pixel, regions have at least one pixel.
             height, width = max(height, 1.0), max(width, 1.0)
         ys = _sample_places(top, height, size[0], attributes.get("sampling_ratio", 0))
         xs = _sample_places(left, width, size[1], attributes.get("sampling_ratio", 0))

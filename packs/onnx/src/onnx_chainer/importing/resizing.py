@@ -82,6 +82,7 @@ def _sized(
     policy = attributes.get("keep_aspect_ratio_policy", "stretch")
     if policy == "stretch":
         return sizes, factors
+    # One scale for all axes: the image fits into the sizes, or covers them.
     scale = min(factors) if policy == "not_larger" else max(factors)
     return [int(numpy.floor(scale * n + 0.5)) for n in lengths], [scale] * len(lengths)
 
@@ -219,6 +220,7 @@ def _matrix(
         at: Where in the input the elements of the output are.
         weigh: Filter: weights of distances, and half of its width.
     """
+    # Antialiasing widens the filter where the image shrinks.
     stretch = min(axis.scale, 1.0) if attributes.get("antialias", 0) else 1.0
     _, half = weigh(attributes, at[:0])
     reach = int(numpy.ceil(half / stretch)) + 1
@@ -233,6 +235,7 @@ def _matrix(
             weights = numpy.where((index >= 0) & (index < axis.length), weights, 0)
         # Elements outside of the input are copies of its ends.
         numpy.add.at(matrix, (rows, numpy.clip(index, 0, axis.length - 1)), weights)
+    # The weights of a filter that was widened or cut do not add up to one.
     if stretch != 1 or attributes.get("exclude_outside", 0):
         matrix /= matrix.sum(axis=1, keepdims=True)
     return matrix

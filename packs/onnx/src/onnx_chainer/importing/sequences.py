@@ -42,6 +42,7 @@ def _at(attributes: Attributes, sequence: list[Value], position: Value) -> Value
 def _insert(
     attributes: Attributes, sequence: list[Value], value: Value, position: Value = None
 ) -> list[Value]:
+    # Sequences of ONNX never change: other nodes may use the old one.
     result = list(sequence)
     if position is None:
         result.append(value)
@@ -74,9 +75,11 @@ def _split_to_sequence(attributes: Attributes, x: Value, split: Value = None) ->
     length = array_of(x).shape[axis]
     keepdims = True
     if split is None:
+        # Without sizes each element is a part. The attribute keepdims counts only then.
         sizes, keepdims = [1] * length, bool(attributes.get("keepdims", 1))
     elif array_of(split).ndim == 0:
         size = int(number_of(split))
+        # One number is the size of all parts; the last one may be shorter.
         sizes = [min(size, length - start) for start in range(0, length, size)]
     else:
         sizes = ints_of(split)

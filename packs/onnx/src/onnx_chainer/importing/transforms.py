@@ -36,11 +36,13 @@ def _dft(
     attributes: Attributes, x: Tensor, length: Tensor | None = None, axis: Tensor | None = None
 ) -> Tensor:
     ndim = array_of(x).ndim
+    # The axis is an input since operator set 20, an attribute before.
     default = attributes.get("axis", 1) if attributes.opset < 20 else -2
     place = (default if axis is None else ints_of(axis)[0]) % ndim
     inverse, half = bool(attributes.get("inverse", 0)), bool(attributes.get("onesided", 0))
     n = array_of(x).shape[place]
     if inverse and half:
+        # Half of a spectrum does not tell whether the whole has an even length: even is the rule.
         count = 2 * (n - 1) if length is None else int(number_of(length))
         x = _whole_spectrum(x, place, count)
         return F.get_item(_transformed(x, place, True), (..., slice(0, 1)))
@@ -61,6 +63,7 @@ def _whole_spectrum(x: Array, axis: int, count: int) -> Any:
     x = pad_axes(x, pairs)
     lead = (slice(None),) * axis
     mirrored = F.get_item(x, (*lead, slice(count - need, 0, -1)))
+    # The other half has the conjugate numbers.
     sign = numpy.array([1, -1], array_of(x).dtype)
     xp = get_array_module(array_of(x))
     return F.concat([x, mirrored * xp.broadcast_to(xp.asarray(sign), mirrored.shape)], axis=axis)

@@ -47,6 +47,7 @@ class Result:
     def is_converted(self) -> bool:
         """Whether all files are there, and no runtime computed something else."""
         close = all([d <= TOLERANCE for d in self.differences.values()])
+        # Chainer's weights, ONNX, and source text with its weights.
         return len(self.files) == 4 and close
 
 
@@ -187,6 +188,7 @@ def _run_onnx(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     import onnxruntime  # type: ignore[import-not-found]
 
     options = onnxruntime.SessionOptions()
+    # Errors only.
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [value.name for value in session.get_inputs()]
@@ -199,6 +201,7 @@ def _run_torch(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Without this a folder __pycache__ would be among the files for the user.
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)

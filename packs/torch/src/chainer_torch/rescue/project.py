@@ -67,6 +67,7 @@ def rescue(
         with tempfile.TemporaryDirectory() as copies:
             found, end = run_program(_copied(path, Path(copies)), arguments, seconds=seconds)
     extra = [Path(w).resolve() for w in weights]
+    # The output may be below the project: it has files of weights that earlier calls wrote.
     own = [p for p in files_of(path.parent) if folder.resolve() not in p.parents]
     files = match_files([*extra, *own], [f.link for f in found])
     taken: set[str] = set()
@@ -95,7 +96,9 @@ def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses look up the module of their class, as an import would have made it.
     sys.modules[path.stem] = module
+    # The file may import its neighbors, as when it is run.
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
@@ -109,6 +112,7 @@ def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]
     if not shapes:
         raise ValueError("shapes must name the inputs of the class, such as 1,3,32,32")
     inputs = tuple([_sample(text) for text in shapes])
+    # The call gives lengths to parameters that wait for their inputs.
     link(*inputs)
     return Found(link, inputs, {})
 
@@ -120,7 +124,9 @@ def _sample(text: str) -> np.ndarray:
     shape = tuple([int(n) for n in matched[1].split(",")])
     dtype = np.dtype(matched[2] or "float32")
     if dtype.kind in "iu":
+        # 0 is an index of any table.
         return np.zeros(shape, dtype)
+    # The same sample each time: reports can be compared.
     return np.random.RandomState(0).standard_normal(shape).astype(dtype)
 
 

@@ -126,6 +126,8 @@ def literal(number: Any) -> str:
     """Returns a number as source text, with the fewest digits that give it back."""
     if isinstance(number, np.generic):
         if isinstance(number, np.floating):
+            # The digits that tell float32 numbers apart: as float64, 0.1 would be
+            # 0.10000000149011612.
             short = float(np.format_float_positional(number, unique=True, trim="0"))
             return literal(short)
         number = number.item()

@@ -38,6 +38,8 @@ TEMPLATES = {
         ]
     },
     "Relu": "F.relu({0})",
+    # Above the threshold PyTorch returns the input. With its default, 20, float64 would lose
+    # digits.
     "Softplus": "F.softplus({0}, threshold=50)",
     "Softsign": "F.softsign({0})",
     "HardSwish": "F.hardswish({0})",
@@ -50,6 +52,7 @@ TEMPLATES = {
     "MatMul": "{0} @ {1}",
     "Where": "torch.where({0}, {1}, {2})",
     "Det": "torch.linalg.det({0})",
+    # F.prelu has a slope for each channel; the slopes of ONNX broadcast.
     "PRelu": "torch.where({0} >= 0, {0}, {0} * {1})",
     "Range": "torch.arange({0}, {1}, {2})",
     "RandomNormalLike": "torch.randn_like({0})",
@@ -81,6 +84,7 @@ _REDUCTIONS = {
 
 def _operands(call: Call) -> tuple[str, str]:
     """Returns two operands; at most one is a literal."""
+    # Two literals would be an expression of numbers, not of tensors.
     if call.number(1) is not None:
         return call[0], call.scalar(1)
     return call.scalar(0), call[1]
@@ -93,17 +97,21 @@ def _symbol(call: Call) -> str:
 
 def _div(call: Call) -> str:
     a, b = _operands(call)
+    # ONNX divides integers toward zero, "/" of PyTorch makes floats of them.
     if call.kind(0) in "iu":
         return f'torch.div({a}, {b}, rounding_mode="trunc")'
     return f"{a} / {b}"
 
 
 def _mod(call: Call) -> str:
+    # The sign of fmod is the sign of the dividend, the sign of remainder is the sign of the
+    # divisor.
     return f"torch.{'fmod' if call.get('fmod') else 'remainder'}({call[0]}, {call.scalar(1)})"
 
 
 def _extreme(call: Call) -> str:
     text = call[0]
+    # Max and Min of ONNX take any number of inputs, the functions of PyTorch take two.
     for i in range(1, len(call)):
         text = f"torch.{call.operator.lower()}imum({text}, {call[i]})"
     return text
@@ -115,6 +123,7 @@ def _sum(call: Call) -> str:
 
 def _clip(call: Call) -> str:
     bounds = [f"{name}={call.scalar(i)}" for i, name in ((1, "min"), (2, "max")) if call.has(i)]
+    # Attributes until operator set 10, inputs since then.
     bounds += [
         f"{name}={literal(call.get(name))}" for name in ("min", "max") if call.get(name) is not None
     ]
@@ -124,6 +133,7 @@ def _clip(call: Call) -> str:
 def _reduce(call: Call) -> str:
     axes, keep = call.ints(1, "axes"), bool(call.get("keepdims", 1))
     if axes is None or not axes:
+        # No axes mean all axes, unless an attribute says that they mean none.
         if axes == [] and call.get("noop_with_empty_axes"):
             return call[0]
         axes_text = f"tuple(range({call[0]}.dim()))"
@@ -169,6 +179,7 @@ def _gemm(call: Call) -> str:
     a = f"{call[0]}.T" if call.get("transA") else call[0]
     bias = call.constant(2)
     if alpha == 1 and beta == 1 and call.get("transB") and (bias is None or bias.ndim == 1):
+        # The bias is computed, perhaps as a matrix, which F.linear does not take.
         if bias is None and call.has(2):
             return f"F.linear({a}, {call[1]}) + {call[2]}"
         return f"F.linear({a}, {call[1]}{f', {call[2]}' if call.has(2) else ''})"
@@ -211,6 +222,7 @@ WRITERS: dict[str, Writer] = {
     "Elu": _with("F.elu({0}, {alpha})", alpha=1.0),
     "Gelu": _gelu,
     "Gemm": _gemm,
+    # F.hardsigmoid has the slope 1/6 only.
     "HardSigmoid": _with("torch.clamp({alpha} * {0} + {beta}, 0, 1)", alpha=0.2, beta=0.5),
     "LeakyRelu": _with("F.leaky_relu({0}, {alpha})", alpha=0.01),
     "Mod": _mod,

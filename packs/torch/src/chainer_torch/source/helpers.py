@@ -4,6 +4,7 @@ from __future__ import annotations
 
 #: Name -> source text, in the order in which they stand in a file.
 HELPERS = {
+    # Tensor.prod takes one axis, or all of them.
     "_prod": '''
 def _prod(x, axes, keepdim):
     """Multiplies the elements along axes."""
@@ -11,16 +12,20 @@ def _prod(x, axes, keepdim):
         x = x.prod(axis, keepdim=keepdim)
     return x
 ''',
+    # Flatten of ONNX makes two axes in any case.
     "_flatten": '''
 def _flatten(x, axis):
     """Makes two axes: those before an axis, and the others."""
     return x.reshape(math.prod(x.shape[:axis]), -1)
 ''',
+    # Tensor.expand keeps an axis that the shape has with length 1; Expand of ONNX broadcasts both
+    # ways.
     "_expand": '''
 def _expand(x, shape):
     """Repeats axes of length 1, of the tensor or of the shape."""
     return x.broadcast_to(torch.broadcast_shapes(x.shape, shape))
 ''',
+    # Slices of PyTorch have no negative steps.
     "_slice": '''
 def _slice(x, starts, ends, axes, steps):
     """Takes slices; steps may be negative."""
@@ -34,6 +39,7 @@ def _slice(x, starts, ends, axes, steps):
         x = x.index_select(axis, index)
     return x
 ''',
+    # F.pad with elements of the tensor takes the last axes only, and not of all numbers of axes.
     "_pad": '''
 def _pad(x, before, after, mode):
     """Pads with elements of the tensor: the nearest, the mirrored, or those of the other end."""
@@ -61,6 +67,7 @@ def _scatter_nd(x, index, values, add):
     """Puts elements or parts at index tuples, which are the last axis of the index."""
     return x.index_put(tuple(index.long().movedim(-1, 0)), values, accumulate=add)
 ''',
+    # F.pixel_shuffle is the order CRD of ONNX: channels before blocks.
     "_depth_to_space": '''
 def _depth_to_space(x, size, channels_first):
     """Moves channels to blocks of an image."""
@@ -77,6 +84,7 @@ def _space_to_depth(x, size):
     x = x.reshape(n, c, h // size, size, w // size, size).permute(0, 3, 5, 1, 2, 4)
     return x.reshape(n, c * size**2, h // size, w // size)
 ''',
+    # Gates have the order of ONNX: input, output, forget, cell; update, reset, new.
     "_cell": '''
 def _cell(kind, x, h, c, w, r, b_x, b_h):
     """Computes one step of a recurrent network: the new state, and the new cell."""
@@ -97,6 +105,7 @@ def _cell(kind, x, h, c, w, r, b_x, b_h):
     y = x @ w.T + b_x + h @ r.T + b_h
     return (torch.relu(y) if kind == "relu" else torch.tanh(y)), c
 ''',
+    # PyTorch's layers have other orders of gates, and none that reads backward only.
     "_recurrent": '''
 def _recurrent(kind, x, w, r, b, lengths, h, c, backward):
     """Computes a recurrent layer over sequences (time, batch, unit), in one or two directions."""
@@ -123,6 +132,7 @@ def _recurrent(kind, x, w, r, b, lengths, h, c, backward):
         last_c.append(cell)
     return torch.stack(every, 1), torch.stack(last_h), torch.stack(last_c)
 ''',
+    # Operators of regions are in torchvision, which the file must not need.
     "_roi_pool": '''
 def _roi_pool(x, rois, size, scale):
     """Takes maxima in parts of regions (image, left, top, right, bottom)."""

@@ -17,6 +17,7 @@ def _pads(call: Call) -> tuple[list[int], list[int], int]:
         weight = call.constant(1)
         if weight is None:
             raise call.unsupported("without kernel_shape")
+        # The attribute may be left out: it follows from the weight (channels, channels, kernel...).
         kernel = weight.shape[2:]
     pads = list(call.get("pads") or [0] * (2 * len(kernel)))
     return pads[: len(kernel)], pads[len(kernel) :], len(kernel)
@@ -161,6 +162,7 @@ def _recurrent(call: Call) -> str:
         "_recurrent",
         f'"{kind}"',
         *[call[i] for i in range(3)],
+        # Bias, lengths of the sequences, first state and first cell; input 7 is for peepholes.
         *[call.optional(i) for i in range(3, 7)],
         direction == "reverse",
     )

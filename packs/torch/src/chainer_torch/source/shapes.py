@@ -17,6 +17,7 @@ def _reshape(call: Call) -> str:
         return f"{call[0]}.reshape({call.shape(1)})"
     shape = call.ints(1, "shape")
     assert shape is not None
+    # In ONNX 0 copies a length of the input; an attribute makes it a length of 0.
     if not call.get("allowzero"):
         parts = [f"{call[0]}.shape[{i}]" if n == 0 else str(n) for i, n in enumerate(shape)]
     else:
@@ -47,6 +48,7 @@ def _unsqueeze(call: Call) -> str:
     axes = call.ints(1, "axes") or []
     if len(axes) > 1 and min(axes) < 0:
         raise call.unsupported("with several negative axes")
+    # The axes are of the output: the smallest first puts each where it belongs.
     return call[0] + "".join([f".unsqueeze({axis})" for axis in sorted(axes)])
 
 
@@ -73,6 +75,7 @@ def _gather(call: Call) -> str:
     value, axis = call.constant(1), call.get("axis", 0)
     if value is None:
         return _indexed(call[0], axis, f"{call[1]}.long()")
+    # Short lists of indexes are readable in the source text, others are constants of the file.
     if value.ndim > 1 or value.size > 64:
         return _indexed(call[0], axis, call[1])
     return _indexed(call[0], axis, str(np.asarray(value).tolist()))
@@ -134,6 +137,7 @@ def _resize(call: Call) -> str:
 
 
 def _grid_sample(call: Call) -> str:
+    # ONNX renamed "bilinear" to "linear" in operator set 20.
     mode = call.get("mode", "linear").replace("bilinear", "linear").replace("linear", "bilinear")
     return (
         f'F.grid_sample({call[0]}, {call[1]}, mode="{mode}", '
@@ -163,6 +167,7 @@ def _one_hot(call: Call) -> str:
     depth, values = call.ints(1), call.constant(2)
     if depth is None or values is None or list(values) != [0, 1]:
         raise call.unsupported("with other values than 0 and 1")
+    # Negative indexes count from the end, which F.one_hot refuses.
     text = f"F.one_hot({call[0]}.long() % {depth[0]}, {depth[0]})"
     axis = call.get("axis", -1)
     text = text if axis == -1 else f"{text}.movedim(-1, {axis})"

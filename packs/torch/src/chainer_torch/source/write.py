@@ -94,6 +94,7 @@ def write_torch_source(
     source = Source(proto, model, class_name)
     weights = path.with_suffix(".safetensors")
     text = source.text(weights.name)
+    # The weights first: a file of source text never refers to weights that are not there.
     temporary = weights.with_name(f".{weights.name}.new")
     write_safetensors(temporary, source.tensors, {"format": "pt"})
     os.replace(temporary, weights)
@@ -121,6 +122,7 @@ class Source:
         self.class_name = class_name
         self._to_array = onnx.numpy_helper.to_array
         self._helper = onnx.helper
+        # The dtypes of intermediate values are needed: Div of integers has another expression.
         graph = onnx.shape_inference.infer_shapes(proto).graph
         self.tensors: dict[str, np.ndarray] = {}
         self._constants = {tensor.name: self._to_array(tensor) for tensor in graph.initializer}
@@ -143,6 +145,7 @@ class Source:
         self._write(graph.node)
 
     def _dtype(self, element: int) -> np.dtype[Any]:
+        # 0 is an unknown type, 1 is float32.
         return np.dtype(self._helper.tensor_dtype_to_np_dtype(element or 1))
 
     def _fresh(self, name: str) -> str:
@@ -163,6 +166,7 @@ class Source:
             path = self._trained.get(name)
             self._attributes[name] = attribute = self._attribute_name(name, path)
             self.tensors[attribute] = np.ascontiguousarray(self._constants[name])
+            # ascontiguousarray() gives an axis to an array without axes.
             if not self._constants[name].shape:
                 self.tensors[attribute] = self._constants[name].reshape(())
         attribute = self._attributes[name]
@@ -196,6 +200,7 @@ class Source:
                 self._kinds[node.output[0]] = self._constants[node.output[0]].dtype.kind
                 continue
             outputs = list(node.output)
+            # Optional outputs that are left out have empty names.
             while outputs and not outputs[-1]:
                 outputs.pop()
             call = Call(
@@ -214,12 +219,15 @@ class Source:
                 text = writer(call)
             except UnsupportedError as error:
                 failures.append(str(error))
+                # The values get names, so that the other operators can be tried: the error lists
+                # all at once.
                 self._values |= {name: self._fresh(name) for name in outputs}
                 continue
             self._helpers |= call.helpers
             names = [self._fresh(name) if name else "_" for name in outputs]
             self._values |= dict(zip(outputs, names, strict=True))
             target = ", ".join(names)
+            # torch.split returns a tuple also for a single part.
             is_tuple = node.op_type == "Split" and len(names) == 1
             self._lines.append(f"{target}{',' if is_tuple else ''} = {text}")
         if failures:

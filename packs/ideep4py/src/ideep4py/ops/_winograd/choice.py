@@ -14,14 +14,14 @@ from ideep4py.ops._images import Images, images_of
 from ideep4py.ops._windows import Window
 from ideep4py.ops._winograd.matrices import KERNEL, OUT, POINTS
 
+#: Elements of transformed tiles to compute at once: they stay in the cache.
 _AT_ONCE = 1 << 20
-"""Elements of transformed tiles to compute at once: they stay in the cache."""
 
+#: Elements of transformed filters to compute at once, likewise.
 _FILTERS_AT_ONCE = 5 << 18
-"""Elements of transformed filters to compute at once, likewise."""
 
+#: The estimate must be below this share of the estimate for the direct algorithm.
 _GAIN = 0.95 if HAS_AVX512 else 0.8
-"""The estimate must be below this share of the estimate for the direct algorithm."""
 
 
 class _Costs(NamedTuple):

@@ -66,6 +66,8 @@ class Forward:
         self._tiles = grid[0] * grid[1]
         self._batches = spans(n, images_at_once(n, self._tiles * max(ins, outs)))
         self._blocks = spans(outs, block_of_filters(outs, ins))
+        # All portions have one size, except perhaps the last: at most two plans are compiled for
+        # each.
         counts = {count for _, count in self._batches}
         sizes = {size for _, size in self._blocks}
         self._cuts = {k: Cut(self._in, k, ins, before, grid, M.TILE) for k in counts}
@@ -89,9 +91,11 @@ class Forward:
             cut = self._cuts[count]
             tiles = allocate(cut.size * ITEM)
             cut.run(at(x, self._in.offset(start, 0)), tiles)
+            # INPUT is square: there are as many points as elements of tiles.
             points = allocate(cut.size * ITEM)
             columns = cut.size // M.POINTS
             sgemm(M.INPUT, tiles, points, M.POINTS, columns, M.POINTS)
+            # The memory goes back to the pool, where the products find it.
             del tiles
             for i, (first, size) in enumerate(self._blocks):
                 if i == len(filters):
@@ -125,6 +129,8 @@ class _Block:
             L.strided((M.POINTS, ins, outs), (ins * outs, 1, ins)),
             L.dense((M.POINTS, tiles, outs)),
         ).run
+        # The bias is added at one point of 36, before the transformation spreads it to all 16
+        # outputs.
         self._constant = M.CONSTANT_POINT * matrix
         self._add = (
             Broadcast(L.dense((tiles, outs)), L.dense((1, outs)), "add").run if bias else None
@@ -144,6 +150,7 @@ class _Block:
 
 def _outputs(columns: int, relu: bool) -> Callable[[Any, Any], None]:
     size = M.OUT * M.OUT
+    # Only the primitive can fuse ReLU; for the product alone dnnl_sgemm needs no plan.
     if not relu:
         return lambda points, out: sgemm(M.OUTPUT, points, out, size, columns, M.POINTS)
     run = product(

@@ -38,6 +38,7 @@ POINTS = TILE * TILE
 CONSTANT_POINT = TILE + 1
 """The product that adds to all outputs of a tile alike: evaluation at (1, 1)."""
 
+# Fractions, so that the coefficients are exact until they are rounded to float32, once.
 _EVALUATED_AT = (Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-2))
 
 
@@ -65,6 +66,7 @@ def _one_dimensional() -> tuple[Any, Any, Any]:
         filters[i] = [point**j / scale for j in range(KERNEL)]
         for j in range(OUT):
             outputs[j][i] = point**j
+    # The point infinity: it sees the leading coefficients of filters and outputs only.
     inputs[-1] = _coefficients(list(_EVALUATED_AT))
     filters[-1][-1] = outputs[-1][-1] = Fraction(1)
     return _floats(inputs), _floats(filters), _floats(outputs)
@@ -75,6 +77,8 @@ def _floats(matrix: list[list[Fraction]]) -> Any:
 
 
 def _both_axes(matrix: AnyArray) -> Any:
+    # A tile is flattened by rows, so that the Kronecker product transforms both axes in one product
+    # of matrices.
     return np.ascontiguousarray(np.kron(matrix, matrix), dtype=np.float32)
 
 
@@ -86,6 +90,7 @@ OUTPUT_MATRIX = _both_axes(_output)
 
 
 def _pointer(matrix: AnyArray) -> Any:
+    # The pointer object keeps the array alive.
     return ffi.from_buffer(np.ascontiguousarray(matrix))
 
 

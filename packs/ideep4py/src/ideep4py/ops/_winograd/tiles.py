@@ -54,6 +54,7 @@ class Cut:
         tile: int,
     ) -> None:
         rows, columns = grid
+        # Tiles begin OUT apart and are larger than that: the last one ends beyond the last output.
         height, width = (OUT * k + tile - OUT for k in grid)
         self._pad: Move | None = None
         if any(before) or (images.height, images.width) != (height, width):
@@ -77,6 +78,8 @@ class Cut:
             images.block,
             1,
         )
+        # Neighboring tiles share rows, and oneDNN refuses strides that make elements overlap.
+        # Pieces of at most OUT rows and columns do not overlap.
         for i, height in spans(tile, OUT):
             for j, width in spans(tile, OUT):
                 copy = moved(
@@ -91,6 +94,7 @@ class Cut:
         """Cuts the images at ``source`` into tiles at ``target``."""
         if self._pad is not None:
             padded = allocate(self._padded_bytes)
+            # The buffer is reused memory with old numbers, and the copy leaves the border as it is.
             lib.memset(padded, 0, self._padded_bytes)
             self._pad.run(source, at(padded, self._inset))
             source = padded

@@ -57,6 +57,8 @@ class Weights:
         self._tiles = grid[0] * grid[1]
         self._batches = spans(n, images_at_once(n, self._tiles * max(ins, outs)))
         self._blocks = spans(outs, block_of_filters(outs, ins))
+        # All portions have one size, except perhaps the last: at most two plans are compiled for
+        # each.
         counts = {count for _, count in self._batches}
         sizes = {size for _, size in self._blocks}
         self._cuts = {
@@ -73,11 +75,14 @@ class Weights:
             for more in {False, len(self._batches) > 1}
         }
         self._turn = {size: _tapwise(size * ins) for size in sizes}
+        # A row of ones times a matrix is the sum of its rows: the gradient of the bias is a
+        # product.
         self._ones = ffi.from_buffer(np.ones(max(counts) * self._tiles, np.float32))
 
     def _product(self, tiles: int, size: int, more: bool) -> Primitive:
         """Sums over tiles; with ``more`` adds the sums to the memory of the result."""
         return product(
+            # The transposed matrices, by strides: no copy is made.
             L.strided((M.POINTS, size, tiles), (tiles * self._outs, 1, self._outs)),
             L.dense((M.POINTS, tiles, self._ins)),
             L.dense((M.POINTS, size, self._ins)),
@@ -97,8 +102,11 @@ class Weights:
                     filters.append(allocate(M.POINTS * size * ins * ITEM))
                 multiply = self._products[count, size, start > 0]
                 multiply.run(at(gradients, first), points, filters[i])
+                # The sums are complete after the last images. The transformation to 3x3 is linear:
+                # once is enough.
                 if start + count == self.x.shape[0]:
                     self._finish(filters[i], size, at(gw, first * ins * 9))
+                    # The memory goes back to the pool, where the next block finds it.
                     filters[i] = None
 
     def _points(self, x: AnyArray, gy: AnyArray, start: int, count: int) -> tuple[Any, Any]:
