@@ -7,7 +7,7 @@ from chainermn.communicators.gradients import check_float_dtype
 
 VALUES = np.concatenate(
     [
-        # Of all magnitudes: any bits but those of NaN.
+        # Of all magnitudes: any bits that are not NaN.
         np.random.RandomState(0).randint(0, 0x7F800000, 20000).astype(np.uint32).view(np.float32),
         -np.random.RandomState(1).randint(0, 0x7F800000, 20000).astype(np.uint32).view(np.float32),
         np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3.4e38, 1.00390625, 1.01171875], "f"),

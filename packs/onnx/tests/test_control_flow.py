@@ -151,6 +151,35 @@ g (float[n] x) => (seq(float[m]) parts, float[k] joined)
     np.testing.assert_array_equal(joined.array, [0, 1, 2])
 
 
+@pytest.mark.parametrize(("position", "order"), [(-2, "xab"), (0, "xab"), (1, "axb"), (2, "abx")])
+def test_positions_of_inserted_tensors(position, order):
+    joined = inserted(position)
+    np.testing.assert_array_equal(joined.array, ["abx".index(name) for name in order])
+
+
+@pytest.mark.parametrize("position", [-3, 3])
+def test_positions_outside_of_a_sequence(position):
+    with pytest.raises(ValueError, match=rf"position {position} is outside of a sequence of 2"):
+        inserted(position)
+
+
+def inserted(position):
+    model = onnx_chainer.load(
+        parse(
+            f"""
+g (float[n] a, float[n] b, float[n] x) => (float[k] joined)
+<int64 position = {{{position}}}>
+{{
+    two = SequenceConstruct (a, b)
+    three = SequenceInsert (two, x, position)
+    joined = ConcatFromSequence <axis = 0> (three)
+}}
+"""
+        )
+    )
+    return model(*[np.full(1, i, np.float32) for i in range(3)])
+
+
 def linear_with(tensors):
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 2])

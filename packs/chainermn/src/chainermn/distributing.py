@@ -69,7 +69,7 @@ def distribute(
         ValueError: If ``shard`` is given and the updater captures its updates.
 
     Example:
-        In every process; the rest of the script is that of one process:
+        In every process. The rest of the script is the same as for one process:
 
         >>> import chainermn
         >>> from chainer import training

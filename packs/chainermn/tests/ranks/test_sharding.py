@@ -253,7 +253,7 @@ def test_memory(comm, name, states):
     # 0.4: activations, and Python's objects.
     if comm.size > 1:
         assert peaks[0] < (1 + states) * own + 1.4, peaks
-        # The gathered layer, its gradient, and that of the layer before, which is being sent.
+        # The gathered layer, its gradient, and the gradient of the layer before, which is sent.
         assert peaks[1] < (2 + states) * own + 3.4, peaks
     live = sum(p.array.nbytes for p in model.params() if 0 not in p.array.strides)
     assert live == own * layer_bytes
@@ -446,7 +446,7 @@ def test_refusals(comm):
 
 
 class Tied(chainer.Chain):
-    """The weights of the embedding are those of the output, and one link is never called."""
+    """Embedding and output share their weights, and one link is never called."""
 
     def __init__(self):
         super().__init__()

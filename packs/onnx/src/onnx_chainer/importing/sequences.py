@@ -28,15 +28,15 @@ def _empty(attributes: Attributes) -> list[Value]:
     return []
 
 
-def _position(sequence: list[Value], position: Value, most: int) -> int:
+def _position(sequence: list[Value], position: Value, last: int) -> int:
     index = int(number_of(position))
-    if not -most <= index < most + (most == len(sequence) + 1):
+    if not -len(sequence) <= index <= last:
         raise ValueError(f"position {index} is outside of a sequence of {len(sequence)} tensors")
     return index
 
 
 def _at(attributes: Attributes, sequence: list[Value], position: Value) -> Value:
-    return sequence[_position(sequence, position, len(sequence))]
+    return sequence[_position(sequence, position, len(sequence) - 1)]
 
 
 def _insert(
@@ -47,13 +47,14 @@ def _insert(
     if position is None:
         result.append(value)
     else:
-        result.insert(_position(sequence, position, len(sequence) + 1), value)
+        # A tensor may also follow the last one.
+        result.insert(_position(sequence, position, len(sequence)), value)
     return result
 
 
 def _erase(attributes: Attributes, sequence: list[Value], position: Value = None) -> list[Value]:
     result = list(sequence)
-    del result[-1 if position is None else _position(sequence, position, len(sequence))]
+    del result[-1 if position is None else _position(sequence, position, len(sequence) - 1)]
     return result
 
 
