@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 
 import numpy
@@ -112,3 +113,37 @@ class Dependencies:
         self._written[buffer].append((low, high, i))
         if buffer.memory is not None:
             self.readers[i].add(END)
+
+
+class ReadyCalls:
+    """The calls that can be made next, while they are made one by one.
+
+    Args:
+        before: For each call, the calls that have to be made earlier.
+
+    Attributes:
+        ready: Calls that are not made yet, whose earlier calls all are.
+    """
+
+    def __init__(self, before: Mapping[int, Collection[int]]) -> None:
+        self._waiting = {i: len(earlier) for i, earlier in before.items()}
+        self._followers: dict[int, list[int]] = defaultdict(list)
+        for i, earlier in before.items():
+            for j in earlier:
+                self._followers[j].append(i)
+        self.ready = {i for i, number in self._waiting.items() if not number}
+
+    def make(self, i: int) -> list[int]:
+        """Makes a call; returns the calls that are ready because of it.
+
+        Args:
+            i: A call that is ready.
+        """
+        self.ready.remove(i)
+        found: list[int] = []
+        for j in self._followers[i]:
+            self._waiting[j] -= 1
+            if not self._waiting[j]:
+                found.append(j)
+        self.ready.update(found)
+        return found

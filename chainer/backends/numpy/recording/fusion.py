@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.kernels.loops import NoNativeLoops
-from chainer.backends.numpy.recording.dependencies import Dependencies, Parents
+from chainer.backends.numpy.recording.dependencies import Dependencies, Parents, ReadyCalls
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
@@ -77,47 +77,41 @@ def with_native_loops(
 
 def _ordered(calls: list[Call], uses: Dependencies, can_be_fused: list[bool]) -> list[list[int]]:
     """Returns the numbers of the calls in another order, as runs to fuse and single calls."""
-    waiting = [len(before) for before in uses.before]
-    followers: list[list[int]] = [[] for _ in calls]
-    for i, before in enumerate(uses.before):
-        for j in before:
-            followers[j].append(i)
-    ready = {i for i, count in enumerate(waiting) if not count}
-    placed = [False] * len(calls)
+    order = ReadyCalls(dict(enumerate(uses.before)))
+    made = [False] * len(calls)
     first = 0
     runs: list[list[int]] = []
-
-    def place(i: int) -> None:
-        ready.remove(i)
-        placed[i] = True
-        for j in followers[i]:
-            waiting[j] -= 1
-            if not waiting[j]:
-                ready.add(j)
-
     while first < len(calls):
-        near = sorted([i for i in ready if i < first + _WINDOW])
-        others = [i for i in near if not can_be_fused[i]]
-        if others:
-            place(others[0])
-            runs.append([others[0]])
-        else:
-            run: list[int] = []
-            while len(run) < _MOST_CALLS:
-                near = sorted([i for i in ready if i < first + _WINDOW and can_be_fused[i]])
-                if run:
-                    near = [i for i in near if calls[i].errors == calls[run[0]].errors]
-                if not near:
-                    break
-                # One of the same shape continues the loop.
-                shape = _shape(calls[run[-1]]) if run else None
-                chosen = next((i for i in near if _shape(calls[i]) == shape), near[0])
-                place(chosen)
-                run.append(chosen)
-            runs.append(run)
-        while first < len(calls) and placed[first]:
+        run = _next_run(calls, order, can_be_fused, first + _WINDOW)
+        runs.append(run)
+        for i in run:
+            made[i] = True
+        while first < len(calls) and made[first]:
             first += 1
     return runs
+
+
+def _next_run(
+    calls: list[Call], order: ReadyCalls, can_be_fused: list[bool], end: int
+) -> list[int]:
+    """Makes the next calls, of which none has the number ``end``, and returns their numbers."""
+    others = [i for i in order.ready if i < end and not can_be_fused[i]]
+    if others:
+        order.make(min(others))
+        return [min(others)]
+    run: list[int] = []
+    while len(run) < _MOST_CALLS:
+        near = sorted([i for i in order.ready if i < end and can_be_fused[i]])
+        if run:
+            near = [i for i in near if calls[i].errors == calls[run[0]].errors]
+        if not near:
+            break
+        # One of the same shape continues the loop.
+        shape = _shape(calls[run[-1]]) if run else None
+        chosen = next((i for i in near if _shape(calls[i]) == shape), near[0])
+        order.make(chosen)
+        run.append(chosen)
+    return run
 
 
 def _shape(call: Call) -> Any:

@@ -22,6 +22,7 @@ from chainer.backends.numpy.recording.dependencies import (
     END,
     Dependencies,
     Parents,
+    ReadyCalls,
     depends_on_arguments_alone,
 )
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
@@ -220,44 +221,52 @@ def _sums(calls: list[Call], uses: Dependencies, parents: Parents) -> list[_Grou
 
 def _products(calls: list[Call], uses: Dependencies, taken: set[int]) -> list[_Group]:
     """Returns groups of calls with the same weights, of which none needs another one."""
-    last_write: dict[Buffer, int] = {}
     kinds: dict[Any, list[int]] = defaultdict(list)
     found: dict[Any, tuple[JoinedRows, tuple[int, ...]]] = {}
+    last_write: dict[Buffer, int] = {}
     for i, call in enumerate(calls):
-        if i not in taken:
-            rows = None
-            if call.kind is Kind.WHOLE:
-                rows = joined_rows(call.function)
-                rows = rows if rows is not None and _has_rows(call, rows) else None
-            elif call.function is numpy.matmul and _rows_of(call) is not None:
-                rows = JoinedRows((0,))
-            if rows is not None and not rows.adds:
-                others = [
-                    r.buffer
-                    for n, a in enumerate(call.args)
-                    if n not in rows.arguments
-                    for r in references(a)
-                ]
-                axes = (0,) * len(rows.arguments)
-                key = _key(call, rows, axes), tuple([last_write.get(b, END) for b in others])
-                kinds[key].append(i)
-                found[key] = rows, axes
+        rows = None if i in taken else _rows_of_product(call)
+        if rows is not None:
+            weights = [a for n, a in enumerate(call.args) if n not in rows.arguments]
+            versions = [last_write.get(ref.buffer, END) for ref in references(weights)]
+            axes = (0,) * len(rows.arguments)
+            key = _key(call, rows, axes), tuple(versions)
+            kinds[key].append(i)
+            found[key] = rows, axes
         for ref in written(call):
             last_write[ref.buffer] = i
-    ancestors = _ancestors(uses) if any([len(members) > 1 for members in kinds.values()]) else []
+    kinds = {key: members for key, members in kinds.items() if len(members) > 1}
+    ancestors = _ancestors(uses) if kinds else []
     groups: list[_Group] = []
     for key, members in kinds.items():
-        layers: list[tuple[list[int], int]] = []
-        for i in members:
-            for n, (layer, bits) in enumerate(layers):
-                if not ancestors[i] & bits:
-                    layers[n] = [*layer, i], bits | 1 << i
-                    break
-            else:
-                layers.append(([i], 1 << i))
         # A recurrent product has as many layers as members.
-        groups += [_Group(layer, *found[key]) for layer, _ in layers if len(layer) > 1]
+        layers = [layer for layer in _layers(members, ancestors) if len(layer) > 1]
+        groups += [_Group(layer, *found[key]) for layer in layers]
     return groups
+
+
+def _rows_of_product(call: Call) -> JoinedRows | None:
+    """Returns which arguments have the rows of the result; None if a call is no such product."""
+    if call.kind is Kind.WHOLE:
+        rows = joined_rows(call.function)
+        if rows is not None and not rows.adds and _has_rows(call, rows):
+            return rows
+    elif call.function is numpy.matmul and _rows_of(call) is not None:
+        return JoinedRows((0,))
+    return None
+
+
+def _layers(members: Sequence[int], ancestors: list[int]) -> list[list[int]]:
+    """Returns calls in lists, in each of which no call needs another one."""
+    layers: list[tuple[list[int], int]] = []
+    for i in members:
+        for n, (layer, bits) in enumerate(layers):
+            if not ancestors[i] & bits:
+                layers[n] = [*layer, i], bits | 1 << i
+                break
+        else:
+            layers.append(([i], 1 << i))
+    return [layer for layer, _ in layers]
 
 
 def _ancestors(uses: Dependencies) -> list[int]:
@@ -287,28 +296,22 @@ def _order(groups: Sequence[_Group], uses: Dependencies) -> list[int]:
     before: dict[int, set[int]] = {i: set() for i in node}
     for i, earlier in enumerate(uses.before):
         before[node[i]].update([node[j] for j in earlier])
-    followers: dict[int, list[int]] = defaultdict(list)
-    waiting: dict[int, int] = {}
     for i, earlier in before.items():
         earlier.discard(i)
-        waiting[i] = len(earlier)
-        for j in earlier:
-            followers[j].append(i)
 
     def priority(i: int) -> tuple[int, int]:
         # In the order of the calls as far as possible, because memory is planned for it.
         return (i, i) if i < count else (min(groups[i - count].members), i)
 
-    ready = [priority(i) for i, number in waiting.items() if not number]
+    calls = ReadyCalls(before)
+    ready = [priority(i) for i in calls.ready]
     heapq.heapify(ready)
     order: list[int] = []
     while ready:
         _, i = heapq.heappop(ready)
         order.append(i)
-        for j in followers[i]:
-            waiting[j] -= 1
-            if not waiting[j]:
-                heapq.heappush(ready, priority(j))
+        for j in calls.make(i):
+            heapq.heappush(ready, priority(j))
     return order
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import numpy
 
@@ -125,8 +125,6 @@ class _Encoder:
         return [call.kind.name, name_of(call.function), args, kwargs, out, list(call.errors)]
 
     def _value(self, value: Any) -> Json:
-        if value is None or type(value) in (bool, int, float, str):
-            return value
         if isinstance(value, Ref):
             return {"array": self._place(value)}
         if isinstance(value, _ndarray):  # a number, see simplify._with_arrays
@@ -145,19 +143,26 @@ class _Encoder:
             return {"scalar": found[0]}
         if isinstance(value, slice):
             return {"slice": [self._value(v) for v in (value.start, value.stop, value.step)]}
-        if value is Ellipsis:
-            return {"ellipsis": None}
-        if isinstance(value, numpy.dtype):
-            return {"dtype": _dtype(value)}
-        if isinstance(value, type) and issubclass(value, (numpy.generic, bool, int, float)):
-            return {"dtype": _dtype(numpy.dtype(value))}
-        if isinstance(value, (numpy.bool_, numpy.integer, numpy.floating)):
-            return {"number": [_dtype(value.dtype), value.item()]}
         cls: type[Any] = type(value)
         if cls.__module__.startswith(_RECORDS) and hasattr(value, "_fields"):
             name = f"{cls.__module__.removeprefix(_RECORDS)}.{cls.__qualname__}"
-            return {"record": [name, [self._value(v) for v in cast(Any, value)]]}
-        raise NotRecordableError(f"a call gets a {type(value).__name__}, which a file cannot hold")
+            return {"record": [name, [self._value(v) for v in value]]}
+        return _constant(value)
+
+
+def _constant(value: Any) -> Json:
+    """Returns the form of a value that is the same in each run and has no parts."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if value is Ellipsis:
+        return {"ellipsis": None}
+    if isinstance(value, numpy.dtype):
+        return {"dtype": _dtype(value)}
+    if isinstance(value, type) and issubclass(value, (numpy.generic, bool, int, float)):
+        return {"dtype": _dtype(numpy.dtype(value))}
+    if isinstance(value, (numpy.bool_, numpy.integer, numpy.floating)):
+        return {"number": [_dtype(value.dtype), value.item()]}
+    raise NotRecordableError(f"a call gets a {type(value).__name__}, which a file cannot hold")
 
 
 def _dtype(dtype: DType) -> str:
