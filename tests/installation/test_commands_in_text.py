@@ -25,6 +25,9 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MUL
 #: Strings with commands that no function can make: attributes of classes, for libraries that are
 #: not of this repository, and ideep4py, which does not import chainer.
 LITERAL = {
+    # Of another Python, or of a file of requirements.
+    "chainer/testing/certification/array_api.py",
+    "chainer/testing/certification/opinfo/exporting.py",
     "chainer/functions/_documentation.py",
     "packs/array-api/src/chainer_array_api/libraries/strict.py",
     "packs/array-api/src/chainer_array_api/libraries/torch.py",

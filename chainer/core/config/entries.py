@@ -99,7 +99,9 @@ class ConfigEntry:
             value: The value.
         """
         if not self._accepts(value):
-            raise ValueError(f"config.{self.name} must be {self.accepted_values()}, got {value!r}")
+            raise ConfigValueError(
+                f"config.{self.name} must be {self.accepted_values()}, got {value!r}"
+            )
         if self.apply is not None:
             self.apply(value)
         if isinstance(value, str) and isinstance(self.default, bool) and not self.choices:
@@ -119,6 +121,13 @@ class ConfigEntry:
         except (TypeError, ValueError):
             # A comparison with a value of another type, such as an array.
             return False
+
+
+class ConfigValueError(ValueError, TypeError):
+    """An entry cannot have a value.
+
+    It is a TypeError as well: for what is no data type, NumPy raises one, which programs catch.
+    """
 
 
 def one_of(choices: tuple[Any, ...]) -> str:

@@ -25,7 +25,7 @@ def command(subject: str) -> str:
     """Returns the command that fetches the suite and runs it.
 
     Args:
-        subject: What is certified.
+        subject: Name of the backend or plugin.
     """
     return (
         f"git clone --recurse-submodules {REPOSITORY} && "
@@ -48,7 +48,7 @@ def check(checkout: Path, subject: str) -> None:
 
     Args:
         checkout: The folder.
-        subject: What is certified.
+        subject: Name of the backend or plugin.
 
     Raises:
         SuiteError: In this case.

@@ -28,7 +28,7 @@ class Result:
     """The result of one test.
 
     Attributes:
-        part: What was tested: ``'backend strict'``, ``'kernels of numba'``, ``'package'``.
+        part: The tested part: ``'backend strict'``, ``'kernels of numba'``, ``'package'``.
         test: Id of the test.
         outcome: ``'passed'``; ``'failed'``; ``'crashed'`` (the process died, or the test did not
             end); ``'refused'`` (an error, as the backend declares); ``'skipped'``.

@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass
 class Outcome:
-    """What a run of tests gave.
+    """The outcome of a run of tests.
 
     Attributes:
         results: The results.
@@ -61,7 +61,7 @@ def run(
     """Runs pytest in several processes.
 
     Args:
-        part: What is tested, for the results.
+        part: Name of the tested part, for the results.
         arguments: Arguments of pytest.
         limits: The limits.
         progress: Is called with each result, by several threads.

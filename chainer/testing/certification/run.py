@@ -82,7 +82,7 @@ def certify(
         return certificate
     parts = parts_of(name, specs, device)
     chosen = [] if only is None else ["-k", only]
-    # What cannot run says so before the tests, which take minutes.
+    # A suite that cannot run says so before the tests, which take minutes.
     if array_api_tests is not None:
         array_api.check(Path(array_api_tests), name)
     with _samples(parts, opinfo, quick, certificate) as samples:

@@ -1,4 +1,4 @@
-"""The namespace that the array API test suite imports: that of the device under test.
+"""The namespace of the device under test, for the array API test suite to import.
 
 The suite imports the module that ``ARRAY_API_TESTS_MODULE`` names. The environment variable
 ``CHAINER_ARRAY_API_DEVICE`` names the device.
@@ -16,4 +16,7 @@ DEVICE = "CHAINER_ARRAY_API_DEVICE"
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(get_device(os.environ[DEVICE]).backend.xp, name)
+    device = os.environ.get(DEVICE)
+    if device is None:
+        raise AttributeError(f"the variable {DEVICE} must name a device to have {name!r}")
+    return getattr(get_device(device).backend.xp, name)

@@ -1,4 +1,4 @@
-"""What a name that is to be certified means: backends, kernel providers, functions, a package."""
+"""The parts of a name that is certified: backends, kernel providers, functions, a package."""
 
 from __future__ import annotations
 

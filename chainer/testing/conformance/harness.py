@@ -97,7 +97,7 @@ class Case:
 
     @property
     def limitations(self) -> dict[str, str]:
-        """What the backend, and the kernels that served the calls of the test, declare."""
+        """Declarations of the backend and of the kernels that served the calls of the test."""
         found = dict(self.device.backend.limitations)
         for kernel in served.kernels():
             found.update(kernel.limitations)

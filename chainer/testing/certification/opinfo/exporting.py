@@ -18,7 +18,7 @@ _MOST_SECONDS = 1200.0
 
 @dataclass(frozen=True)
 class Exported:
-    """What PyTorch wrote.
+    """The output of PyTorch.
 
     Attributes:
         version: Version of PyTorch.

@@ -57,7 +57,7 @@ class Row:
         call: Adapter ``call(F, *args, **kwargs)`` with PyTorch's arguments; by default
             ``F.<function>(*args, **kwargs)``.
         outputs: Indexes of PyTorch's outputs that are compared; all by default.
-        differences: What is different on purpose. A sample belongs to the first that fits.
+        differences: Differences on purpose. A sample belongs to the first that fits.
     """
 
     function: str

@@ -48,7 +48,7 @@ class SendsInBackground:
 
 
 def stages_after(comm: CommunicatorBase, targets: Sequence[int]) -> int:
-    """Returns the number of stages after that of this process. Collective.
+    """Returns the number of stages after the one of this process. Collective.
 
     Args:
         comm: Communicator.
