@@ -109,6 +109,13 @@ class JoinedRows(NamedTuple):
             arguments have to be the same in all calls.
         adds: Whether the result is the sum of those of the single calls. Otherwise its rows are
             those of their results.
+
+    Example:
+        The rows of ``x`` in ``forward(x, W, b)``:
+
+        >>> from chainer.kernel import get_operation
+        >>> get_operation("linear").joined_rows["forward"].arguments
+        (0,)
     """
 
     arguments: tuple[int, ...]

@@ -57,7 +57,7 @@ class ConfigEntry:
         >>> rate = ConfigEntry('rate', 0.5, accepted='a number up to 1', accepts=lambda x: x <= 1)
         >>> rate.check(2)
         Traceback (most recent call last):
-        ValueError: config.rate must be a number up to 1, got 2
+        chainer.core.config.entries.ConfigValueError: config.rate must be a number up to 1, got 2
     """
 
     name: str
