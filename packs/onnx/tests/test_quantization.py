@@ -58,7 +58,7 @@ def test_accuracy_on_digits_is_within_one_percent(tmp_path):
     for name in quantized:
         scales = weights[name.replace("_quantized", "_scale")]
         assert scales.shape == (weights[name].shape[0],)
-        assert (np.abs(weights[name]).reshape(len(scales), -1).max(1) == 127).all()
+        assert (np.abs(weights[name]).reshape(len(scales), -1).max(1) == 64).all()
     assert path.stat().st_size < 30_000
 
 
@@ -93,6 +93,21 @@ def test_results_are_near(name, opset):
     with chainer.using_config("train", False):
         loaded = onnx_chainer.load(proto)(*args)
     assert np.abs(loaded.array - y.array).max() <= tolerance * np.ptp(y.array)
+
+
+def test_all_bits_are_used_on_request():
+    model, args = Transformer(), [tokens(3, 5)]
+    safe = onnx_chainer.export_quantized(model, args)
+    full = onnx_chainer.export_quantized(model, args, reduce_range=False)
+    # Products of two activations, as in attention, are integers then.
+    assert kinds(full).count("QuantizeLinear") > kinds(safe).count("QuantizeLinear")
+    for proto, largest in ((safe, 64), (full, 127)):
+        weights = [a for a in initializers(proto).values() if a.dtype == np.int8 and a.ndim > 1]
+        assert {int(np.abs(a).max()) for a in weights} == {largest}
+        loaded = onnx_chainer.load(proto)  # computes exactly
+        with chainer.using_config("train", False):
+            y, z = model(*args).array, loaded(*args).array
+        assert np.abs(z - y).max() <= 0.05 * np.ptp(y)
 
 
 def test_ranges_are_those_of_all_batches():

@@ -18,19 +18,44 @@ OPERATORS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _LARGEST_BIAS = 2**30
 
 
-def quantized_inputs(edit: GraphEdit, operators: Collection[str]) -> list[str]:
+#: The largest weight of 7 bits. CPUs with AVX2 or AVX-512 but without VNNI add two products of an
+#: activation, up to 255, and a weight in 16 bits: 2 * 255 * 64 fits, and 2 * 255 * 127 does not.
+_REDUCED = 64
+
+
+def quantized_inputs(
+    edit: GraphEdit, operators: Collection[str], reduce_range: bool = True
+) -> list[str]:
     """Returns the names of the activations that become integers.
 
     Args:
         edit: The graph.
         operators: Names of operators.
+        reduce_range: See :func:`onnx_chainer.export_quantized`.
     """
     floats = _float_values(edit)
     found: dict[str, None] = {}
     for node in edit.nodes:
-        if node.op_type in operators:
+        if is_quantized(edit, node, operators, reduce_range):
             found.update(dict.fromkeys([name for name in _activations(edit, node, floats)]))
     return list(found)
+
+
+def is_quantized(
+    edit: GraphEdit, node: Any, operators: Collection[str], reduce_range: bool
+) -> bool:
+    """Returns whether an operator is computed with integers.
+
+    Args:
+        edit: The graph.
+        node: The operator.
+        operators: Names of operators.
+        reduce_range: See :func:`onnx_chainer.export_quantized`.
+    """
+    if node.op_type not in operators:
+        return False
+    # An activation in the place of a weight may leave the range of 7 bits.
+    return node.op_type not in OPERATORS or not reduce_range or node.input[1] in edit.weights
 
 
 def _activations(edit: GraphEdit, node: Any, floats: Collection[str]) -> list[str]:
@@ -54,11 +79,17 @@ class Rewriting:
         edit: The graph.
         operators: Names of the operators.
         ranges: Ranges of the activations.
+        reduce_range: See :func:`onnx_chainer.export_quantized`.
     """
 
     def __init__(
-        self, edit: GraphEdit, operators: Collection[str], ranges: Mapping[str, Range]
+        self,
+        edit: GraphEdit,
+        operators: Collection[str],
+        ranges: Mapping[str, Range],
+        reduce_range: bool = True,
     ) -> None:
+        self._reduce_range = reduce_range
         self._edit = edit
         self._operators = operators
         self._ranges = ranges
@@ -72,7 +103,7 @@ class Rewriting:
         for node in list(self._edit.nodes):
             copy = type(node)()
             copy.CopyFrom(node)
-            if node.op_type in self._operators:
+            if is_quantized(self._edit, node, self._operators, self._reduce_range):
                 self._quantize(copy)
             self._nodes.append(copy)
         self._edit.replace_nodes(self._nodes)
@@ -131,12 +162,13 @@ class Rewriting:
         """Returns the name of a weight after quantization, and its scales."""
         if (name, axis) in self._weights:
             return self._weights[name, axis]
-        scales = scales_of(weight, axis)
+        largest = _REDUCED if self._reduce_range else 127
+        scales = scales_of(weight, axis, largest)
         if bias is not None and bias.shape == scales.shape and x in self._scales:
             # A channel of tiny weights would have a scale that the bias does not fit.
             least = numpy.abs(bias) / (self._scales[x] * _LARGEST_BIAS)
             scales = numpy.maximum(scales, least).astype(numpy.float32)
-        integers = quantized(weight, scales, axis)
+        integers = quantized(weight, scales, axis, largest)
         result = self._dequantized(name, integers, scales, axis)
         self._weights[name, axis] = result, scales
         return result, scales
@@ -162,27 +194,30 @@ class Rewriting:
         )
 
 
-def scales_of(weight: Any, axis: int | None) -> Any:
-    """Returns the scales of a weight: the largest absolute values divided by 127.
+def scales_of(weight: Any, axis: int | None, largest: int = 127) -> Any:
+    """Returns the scales of a weight: the largest absolute values divided by the largest integer.
 
     Args:
         weight: Array of float32.
         axis: Axis of the channels; None for one scale.
+        largest: The largest integer.
     """
     others = tuple([i for i in range(weight.ndim) if i != axis])
-    largest = numpy.abs(weight).max(axis=others if axis is not None else None, initial=0)
-    scales = numpy.asarray(largest, numpy.float32) / numpy.float32(127)
+    most = numpy.abs(weight).max(axis=others if axis is not None else None, initial=0)
+    scales = numpy.asarray(most, numpy.float32) / numpy.float32(largest)
     # A channel of zeros has any scale. The largest one of the others is also good for its bias.
     return numpy.where(scales > 0, scales, scales.max(initial=0) or 1).astype(numpy.float32)
 
 
-def quantized(weight: Any, scales: Any, axis: int | None) -> Any:
+def quantized(weight: Any, scales: Any, axis: int | None, largest: int = 127) -> Any:
     """Returns a weight as int8, rounded to the nearest number.
 
     Args:
         weight: Array of float32.
         scales: The scales, see :func:`scales_of`.
         axis: Axis of the channels; None for one scale.
+        largest: The largest integer.
     """
     shape = [-1 if i == axis else 1 for i in range(weight.ndim)] if axis is not None else []
-    return numpy.clip(numpy.rint(weight / scales.reshape(shape)), -127, 127).astype(numpy.int8)
+    rounded = numpy.rint(weight / scales.reshape(shape))
+    return numpy.clip(rounded, -largest, largest).astype(numpy.int8)
