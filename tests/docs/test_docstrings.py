@@ -17,7 +17,9 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import gradient_check, training
+from chainer.backends import cuda
 from chainer.core.registry import registries
+from chainer.training.dataset import download
 from tests.docs.number_checker import NumberChecker
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -111,6 +113,9 @@ def test_example(example, datasets, tmp_path, monkeypatch):
             pytest.importorskip(package, reason=f"{package} is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHAINER_DATASET_ROOT", str(datasets))
+    # Other tests and examples may have set them for the process.
+    monkeypatch.setattr(download, "_root", None)
+    monkeypatch.setattr(cuda, "_max_workspace_size", 8 << 20)
     example.globs = {
         "np": np,
         "chainer": chainer,

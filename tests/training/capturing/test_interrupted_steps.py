@@ -12,6 +12,17 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.core.config.configuration import threads
+from chainer.core.utils.termination import deferred
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before():
+    """An exception that is no signal may end a step before it gives the handlers back."""
+    handler, depth = signal.getsignal(signal.SIGINT), deferred.depth
+    yield
+    signal.signal(signal.SIGINT, handler)
+    deferred.depth = depth
+
 
 x = np.ones((2, 3), np.float32)
 t = np.array([0, 1], np.int32)
