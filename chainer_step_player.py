@@ -102,7 +102,7 @@ _BY_NAME = frozenset((numpy.maximum, numpy.minimum))
 _KINDS = frozenset(("UFUNC", "OUT", "ASSIGN", "WRITE", "WHOLE"))
 
 
-#: What numbers and structures that no step has lead to. Memory of any size may be declared.
+#: Errors that numbers and structures lead to which no step has. A file may declare any memory.
 _DAMAGE = (
     *(ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError),
     *(SyntaxError, TypeError, ValueError),

@@ -11,7 +11,7 @@ import chainer
 import chainer.functions as F
 
 #: Seconds of forward of a micro-batch; what Python adds should not count. Backward takes twice as
-#: long, as that of most layers does. Stages sleep, so that those of a machine with fewer cores work
+#: long, as for most layers. Stages sleep, so that more stages than the machine has cores work
 #: at the same time.
 SECONDS = 0.05
 MICRO_BATCHES = [1, 2, 4, 8]

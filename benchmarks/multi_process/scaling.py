@@ -1,4 +1,4 @@
-"""Fits the model of step times to measured steps, and predicts those of many processes."""
+"""Fits the model of step times to measured steps, and predicts the times of many processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def crowding(processes: int, cores: int | None = None) -> float:
 def fitted_step(
     seconds: dict[int, float], networks: dict[int, Network], parameters: int, cores: int
 ) -> Step:
-    """Returns the step whose times fit best to those of several numbers of processes.
+    """Returns the step whose times fit best to the times with several numbers of processes.
 
     Least squares of the relative errors, with the time of computing as the only unknown: each
     process takes it times the number of processes that share its core, and the sum of gradients.

@@ -34,7 +34,7 @@ A program is a Python file with a docstring, whose first line is its title, and 
 ``PEERS``
     Names of the peers to run with when the command line names none. Default: those of all others.
 ``QUICK_PEERS``
-    The same for ``--quick``. Default: those of ``PEERS``.
+    The same for ``--quick``. Default: ``PEERS``.
 ``THREADS``
     Numbers of threads to run with when the command line names none. Default: one thread.
 """

@@ -89,7 +89,7 @@ def fit(
 
     Raises:
         TypeError: If an argument has the wrong type, the optimizer is set up with another model, or
-            ``validation`` is an array that cannot have examples like those of ``train``, such as
+            ``validation`` is an array that cannot have examples like the ones of ``train``, such as
             its labels.
         ValueError: If ``epochs`` is less than 1, or arrays of a tuple have different lengths.
 
@@ -135,7 +135,7 @@ def fit(
     are_arrays = is_array(data) and is_array(held_out)
     if are_arrays and not _are_alike(data, held_out):
         raise TypeError(
-            f"validation must be a dataset with examples like those of train ({_kind(data)}), "
+            f"validation must be a dataset with examples like the ones of train ({_kind(data)}), "
             f"got an array of {_kind(held_out)}. {_LABELS}"
         )
     trainer = _make_trainer(model, data, held_out, optimizer, callbacks, **settings)

@@ -1,4 +1,4 @@
-"""Networks of the benchmark ``fast`` beside those of the benchmark of captured steps."""
+"""Networks of the benchmark ``fast`` beside the networks of the benchmark of captured steps."""
 
 from __future__ import annotations
 

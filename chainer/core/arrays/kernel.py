@@ -107,8 +107,8 @@ class JoinedRows(NamedTuple):
     Attributes:
         arguments: Positions of the arguments with rows, which are their first axis. All other
             arguments have to be the same in all calls.
-        adds: Whether the result is the sum of those of the single calls. Otherwise its rows are
-            those of their results.
+        adds: Whether the result is the sum of the results of the single calls. Otherwise it has
+            the rows of all results.
 
     Example:
         The rows of ``x`` in ``forward(x, W, b)``:

@@ -305,7 +305,7 @@ def _paths_between(
 def _reached_functions(
     outputs: Sequence[VariableNode], targets: set[VariableNode]
 ) -> dict[FunctionNode, list[VariableNode]]:
-    """Returns the functions that may depend on targets, with those of their outputs that count.
+    """Returns the functions that may depend on targets, each with the outputs that count.
 
     An output counts if it is a target, or if outputs of the program were computed from it.
     """

@@ -79,7 +79,7 @@ def limit_blas_threads(count: Any) -> None:
             _limiter.restore_original_limits()
             _limiter = None
         if count == "auto":
-            # Pools of OpenMP, such as oneDNN's, wait in the same way as those of BLAS.
+            # Pools of OpenMP, such as oneDNN's, wait in the same way as pools of BLAS.
             _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
             _limiter.start()
         elif count is not None:

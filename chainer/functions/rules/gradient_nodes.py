@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
@@ -110,22 +111,18 @@ class LinearGradient(GradientNode):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        function = self._function
-        if is_diagonal(function):
-            return (inputs[0] * diagonal_of(function),)
-        made = repeated(function, size)
-        if made is None:
-            return None
-        xs, ys = made
-        return tuple(
-            grad(
-                [ys[i] for i in self._given],
-                [xs[i] for i in self._found],
-                inputs,
-                [None] * len(self._found),
-                enable_double_backprop=config.enable_backprop,
+        def pull(xs: Variables, ys: Variables) -> Grads:
+            return tuple(
+                grad(
+                    [ys[i] for i in self._given],
+                    [xs[i] for i in self._found],
+                    inputs,
+                    [None] * len(self._found),
+                    enable_double_backprop=config.enable_backprop,
+                )
             )
-        )  # type: ignore[return-value]
+
+        return _batched_derivative(self._function, inputs, size, pull)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         # Here the gradients of the inputs of the function play the role of directions.
@@ -169,17 +166,13 @@ class Tangent(FunctionNode):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        function = self._function
-        if is_diagonal(function):
-            return (inputs[0] * diagonal_of(function),)
-        made = repeated(function, size)
-        if made is None:
-            return None
-        xs, ys = made
-        moving = [xs[i] for i in self._directions]
-        tangents = with_samples(inputs, are_batched, size)
-        found = push_forward(ys, {x.node: t for x, t in zip(moving, tangents, strict=True)})
-        return tuple([found[i] for i in self._wanted])  # type: ignore[return-value]
+        def push(xs: Variables, ys: Variables) -> Grads:
+            moving = [xs[i] for i in self._directions]
+            tangents = with_samples(inputs, are_batched, size)
+            found = push_forward(ys, {x.node: t for x, t in zip(moving, tangents, strict=True)})
+            return tuple([found[i] for i in self._wanted])
+
+        return _batched_derivative(self._function, inputs, size, push)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         directions = tuple([self._directions[i] for i in moving])
@@ -191,6 +184,26 @@ class Tangent(FunctionNode):
             gys[i] = gy
         targets = tuple([self._directions[i] for i in target_input_indexes])
         return self._function.backward(targets, tuple(gys))
+
+
+def _batched_derivative(
+    function: PiecewiseLinearFunction,
+    inputs: Variables,
+    size: int,
+    derivative: Callable[[Variables, Variables], Grads],
+) -> Variables | None:
+    """Computes derivatives of all samples at the point to which a function was applied.
+
+    Args:
+        function: The function, which was applied to one sample.
+        inputs: Gradients or directions of all samples.
+        size: Number of samples.
+        derivative: Computes them from inputs and outputs of the function for all samples.
+    """
+    if is_diagonal(function):
+        return (inputs[0] * diagonal_of(function),)
+    made = repeated(function, size)
+    return None if made is None else derivative(*made)  # type: ignore[return-value]
 
 
 def is_diagonal(function: FunctionNode) -> bool:

@@ -58,7 +58,7 @@ class HeldSignals:
 
     def hold(self) -> Callable[[int, Any], Any] | None:
         """Replaces the handler and returns it; None where there is nothing to hold back."""
-        # The C functions: those of the module signal take as long as a small update.
+        # The C functions: the functions of the module signal take as long as a small update.
         previous: Any = _signal.getsignal(_signal.SIGINT)
         if not callable(previous):
             # Ignored, as in programs that a shell starts in the background, or left to the system.

@@ -36,7 +36,7 @@ def why_not():
             return f"needs the command {name}"
     try:
         if find_launcher().family == "openmpi":
-            return "the options are those of Hydra"
+            return "only Hydra has these options"
     except LaunchError as error:
         return f"no MPI: {error}"
     name = f"mn{os.getpid()}test"
@@ -87,7 +87,7 @@ class Hosts:
 
     def start(self, names, *arguments):
         """Starts a job on the first host."""
-        # By addresses: Hydra compares them with those of the host that it runs on.
+        # By addresses: Hydra compares them with the addresses of its own host.
         launch = [
             *(sys.executable, "-m", "chainer.plugins.cli", "launch", "-n", str(len(names))),
             *("--hosts", ",".join(names), str(PROGRAM), *map(str, arguments)),

@@ -1,4 +1,4 @@
-"""What goes wrong silently when models of other libraries are loaded; README.md has all of it."""
+"""Faults that stay silent when models of other libraries are loaded; README.md lists them."""
 
 import warnings
 

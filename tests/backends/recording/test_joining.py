@@ -193,7 +193,7 @@ def test_lists_of_rows_overlap_in_their_order():
 
 
 def test_declared_rows_are_true():
-    """Calls with joined rows give the rows, or the sum, of those of single calls."""
+    """Calls with joined rows give the rows, or the sum, of the results of single calls."""
     W, b = random(4, 5), random(4, seed=1)
     xs, gys = random(6, 5, seed=2), random(6, 4, seed=3)
     kernel = linear.select(xs, W, b)

@@ -14,7 +14,7 @@ from chainer.core.arrays.kernel_declaration import CallSpec
 def _weights(spec: CallSpec) -> int:
     """Returns the number of weights of an affine transformation.
 
-    Those of small matrices stay in the cache, where NumPy's products are as fast.
+    Few weights stay in the cache, where NumPy's products are as fast.
     """
     W = spec.arrays[1]
     assert W is not None  # supports() has looked at it

@@ -38,7 +38,7 @@ from chainer.core.arrays.kernel import JoinedRows
 _LONGEST_PROGRAM = 20000
 
 #: Intermediate results of all steps have to be kept until they are multiplied. This is the largest
-#: memory, relative to that of the calls, and bytes that are always allowed.
+#: memory, relative to the memory of the single calls, and bytes that are always allowed.
 _MOST_MEMORY, _SPARE_BYTES = 1.5, 1 << 18
 
 
@@ -49,7 +49,7 @@ class _Group(NamedTuple):
         members: Their numbers.
         rows: Which arguments have rows, and whether results are added.
         axes: The axis of the rows in each of these arguments.
-        out: What the joined call writes, if results are added.
+        out: The array that the joined call writes, if results are added.
         sums: Numbers of the additions that the joined call replaces.
     """
 
@@ -202,7 +202,7 @@ def _sums(calls: list[Call], uses: Dependencies, parents: Parents) -> list[_Grou
             continue
         root = roots[above]
         sources = [parents.get(r.buffer, (r.buffer, 0))[0] for r in references(call.args)]
-        # What the product reads must still be there when all are known.
+        # The arrays that the product reads must still be there when all are known.
         if any([i < j <= root for source in sources for j in writes[source]]):
             continue
         found[i] = how

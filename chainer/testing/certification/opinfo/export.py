@@ -30,7 +30,7 @@ _SEED = 0
 
 
 class _Writer:
-    """Turns the values of PyTorch into those of JSON, and collects the arrays."""
+    """Turns the values of PyTorch into values of JSON, and collects the arrays."""
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch

@@ -20,7 +20,7 @@ from chainer.testing.op_spec import TOLERANCES, FunctionNamespace
 
 @misuse.ignored()
 def test_samples(row: Row, dtype: str, difference: None, device: Device) -> None:
-    """Outputs and gradients are those of PyTorch."""
+    """Outputs and gradients are the same as in PyTorch."""
     for sample in samples_of(row.op, dtype):
         if row.difference(sample.arguments) is None:
             try:

@@ -72,7 +72,7 @@ class JaxProgram(Program):
         count: Number of the results that callers want.
         passed_on: Boxes that another program reads, for the results that follow these; None if
             there is no other program.
-        jaxpr: What was compiled, as JAX traced it.
+        jaxpr: The compiled program, as JAX traced it.
     """
 
     is_exact = False

@@ -29,7 +29,7 @@ class Head:
         hidden: Name of a layer before it, or ``""``.
         function: Activation of that layer.
         bias: Whether the last layer has a bias.
-        size: Number of outputs; that of the classes if None.
+        size: Number of outputs; the number of classes if None.
         dropouts: Names of the option with the dropout ratio, the first that is given.
         dropout: The ratio if none is given.
     """
@@ -48,7 +48,7 @@ class TaskHead(chainer.Chain):
     """The layers of a head.
 
     Args:
-        head: What it consists of.
+        head: Its parts.
         size: Size of the hidden states.
         config: Options of ``config.json``.
     """

@@ -21,7 +21,7 @@ class PackedLinear(chainer.Link):
     """A linear layer whose weight is packed, and which is not trained.
 
     Inputs and outputs are float32. The weight is widened some rows at a time, so that the whole
-    matrix is never in memory. Kernels of the operation ``packed_product``, such as that of
+    matrix is never in memory. Kernels of the operation ``packed_product``, such as the kernel of
     chainer-numba, widen it in registers. The input and the bias have gradients, so that layers
     before this one can be trained, as LoRA does.
 

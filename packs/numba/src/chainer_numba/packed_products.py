@@ -1,6 +1,6 @@
 """Kernel of products with packed weights: numbers are widened in registers, one row at a time.
 
-A weight is read once for a few vectors, as text is generated. What such a product waits for is
+A weight is read once for a few vectors, as text is generated. Such a product waits for
 memory, so weights of half or a quarter of the bytes take less time.
 """
 

@@ -1,4 +1,4 @@
-"""What the convolutional networks of timm and torchvision share: options and names in files.
+"""Options and names in files that the convolutional networks of timm and torchvision share.
 
 Files of timm have an option ``architecture``, such as "resnet50", in place of ``model_type``.
 torchvision has no ``config.json``; a file for its weights has the ``model_type``
@@ -100,7 +100,7 @@ def common_options(config: Options, values: Mapping[str, Any]) -> Options:
 
     Args:
         config: Options of ``config.json``.
-        values: What the name of the network says.
+        values: The options that the name of the network implies.
     """
     classes = class_count(config)
     head: Sequence[str] = ["ForImageClassification"] if classes else []

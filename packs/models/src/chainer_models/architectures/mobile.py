@@ -62,7 +62,7 @@ class LayerOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class MobileOptions:
-    """What distinguishes the networks.
+    """The options in which the networks differ.
 
     Attributes:
         stem: Number of channels of the first convolution.
@@ -96,7 +96,7 @@ class Filter(chainer.Chain):
         kernel: Size of the kernel.
         stride: Stride.
         function: Activation.
-        options: What distinguishes the networks.
+        options: The options in which the networks differ.
         groups: Number of groups of channels.
     """
 
@@ -143,7 +143,7 @@ class InvertedResidual(chainer.Chain):
     Args:
         inputs: Number of channels of the input.
         layer: Sizes.
-        options: What distinguishes the networks.
+        options: The options in which the networks differ.
     """
 
     def __init__(self, inputs: int, layer: LayerOptions, options: MobileOptions) -> None:
