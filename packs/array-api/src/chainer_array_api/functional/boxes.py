@@ -218,7 +218,7 @@ class Described:
         """Returns the description of what a function makes of the value.
 
         Args:
-            there: Function of a :class:`View`, which computes its value from the value of its parent.
+            there: Function of a :class:`View`, which computes its value from its parent's.
         """
         raise NotImplementedError(f"{type(self).__name__} must define through()")
 
