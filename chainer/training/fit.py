@@ -166,7 +166,9 @@ def _are_alike(train: Any, validation: Any) -> bool:
 def _kind(data: Any) -> str:
     """Returns the kind of the examples of an array."""
     axes = data.ndim - 1
-    return f"{data.dtype} numbers" if axes == 0 else f"{data.dtype} arrays with {axes} axes"
+    if axes == 0:
+        return f"{data.dtype} numbers"
+    return f"{data.dtype} arrays with {axes} {'axis' if axes == 1 else 'axes'}"
 
 
 def _make_trainer(

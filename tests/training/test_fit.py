@@ -153,7 +153,8 @@ def test_wrong_arguments(arguments, kind, text):
 def test_labels_are_not_a_validation_set():
     expected = (
         r"validation must be a dataset with examples like the ones of train \(float32 arrays "
-        r"with 1 axes\), got an array of int32 numbers. Labels belong to train: chainer.fit\(model, \(x, t"
+        r"with 1 axis\), got an array of int32 numbers. Labels belong to train: "
+        r"chainer.fit\(model, \(x, t"
     )
     with pytest.raises(TypeError, match=expected):
         chainer.fit(classifier(), *data())

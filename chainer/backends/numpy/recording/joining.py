@@ -246,7 +246,7 @@ def _products(calls: list[Call], uses: Dependencies, taken: set[int]) -> list[_G
 
 
 def _rows_of_product(call: Call) -> JoinedRows | None:
-    """Returns which arguments have the rows of the result; None if a call is no such product."""
+    """Returns which arguments have the rows of the result; None for other calls than products."""
     if call.kind is Kind.WHOLE:
         rows = joined_rows(call.function)
         if rows is not None and not rows.adds and _has_rows(call, rows):
