@@ -126,7 +126,7 @@ class ConfigEntry:
 class ConfigValueError(ValueError, TypeError):
     """An entry cannot have a value.
 
-    It is a TypeError as well: for what is no data type, NumPy raises one, which programs catch.
+    It is a TypeError as well: NumPy raises one for a wrong data type, and programs catch it.
     """
 
 
