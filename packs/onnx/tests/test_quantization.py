@@ -179,6 +179,8 @@ def test_wrong_arguments(options, text):
 def test_arguments_of_export_that_do_not_fit():
     with pytest.raises(TypeError, match="no argument 'train'"):
         onnx_chainer.export_quantized(L.Linear(3, 2), [images(1, 3)], train=True)
+    with pytest.raises(TypeError, match="reduce_range must be True or False, got 'no'"):
+        onnx_chainer.export_quantized(L.Linear(3, 2), [images(1, 3)], reduce_range="no")
     with pytest.raises(TypeError, match="inputs"):
         onnx_chainer.export_quantized(L.Linear(3, 2), [images(1, 3)], inputs=["x"])
 

@@ -65,7 +65,8 @@ def export_quantized(
         onnx.ModelProto: The model.
 
     Raises:
-        TypeError: If an option is not one of :func:`onnx_chainer.export`.
+        TypeError: If an option is not one of :func:`onnx_chainer.export`, or ``reduce_range`` is not
+            a bool.
         ValueError: If there is no calibration data, if an activation is not finite for it, if the
             operator set is older than 13, or if no operator of the model can be quantized.
 
@@ -83,6 +84,8 @@ def export_quantized(
             f"opset_version must be at least {_LEAST_OPSET}, because older operator sets have no "
             f"scale for each channel, got {opset}"
         )
+    if not isinstance(reduce_range, bool):
+        raise TypeError(f"reduce_range must be True or False, got {reduce_range!r}")
     for name in ("train", "return_named_inout", "export_params"):
         if name in options:
             raise TypeError(f"export_quantized() has no argument {name!r}")
