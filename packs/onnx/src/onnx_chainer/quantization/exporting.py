@@ -65,8 +65,8 @@ def export_quantized(
         onnx.ModelProto: The model.
 
     Raises:
-        TypeError: If an option is not one of :func:`onnx_chainer.export`, or ``reduce_range`` is not
-            a bool.
+        TypeError: If an option is not one of :func:`onnx_chainer.export`, or ``reduce_range`` is
+            not a bool.
         ValueError: If there is no calibration data, if an activation is not finite for it, if the
             operator set is older than 13, or if no operator of the model can be quantized.
 
