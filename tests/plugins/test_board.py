@@ -423,6 +423,67 @@ def test_errors_of_the_command(tmp_path, capsys):
         port = str(server.server_address[1])
         assert cli.main(["board", str(tmp_path), "--port", port]) == 1
     assert "choose another one by --port" in capsys.readouterr().err
+    for port in ("-1", "65536"):
+        assert cli.main(["board", str(tmp_path), "--port", port]) == 1
+        assert f"--port must be from 0 to 65535, got {port}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (b"GET http://[ HTTP/1.1", 400),
+        (b"GET //[::1/x HTTP/1.1", 404),
+        (b"GET /files/%00/a.png HTTP/1.1", 404),
+        (b"GET /files/%ff%fe/a.png HTTP/1.1", 404),
+        (b"GET /files/..%2f..%2fetc/a.png HTTP/1.1", 404),
+        (b"GET /files/%252e%252e%252fsecret.png HTTP/1.1", 404),
+        (b"GET /%ed%a0%80 HTTP/1.1", 404),
+        (b"GET /api/runs?state=" + b"9" * 60_000 + b" HTTP/1.1", 200),
+        (b"GET /api/runs?state=" + b"9" * 70_000 + b" HTTP/1.1", 414),
+        (b"GET /api/runs?state=x--5 HTTP/1.1", 200),
+        (b"POST /api/runs HTTP/1.1", 501),
+    ],
+)
+def test_hostile_requests_get_an_answer(results, line, status, capsys):
+    with BoardServer(results) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            with socket.create_connection(server.server_address, timeout=5) as connection:
+                # No more than the line where the server does not read on.
+                headers = b"" if status == 414 else b"\r\nHost: localhost\r\n\r\n"
+                connection.sendall(line + headers)
+                answer = connection.recv(1 << 16)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert int(answer.split()[1]) == status
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tail", ["9" * 5000, "-5", "%C2%B2", "%D9%A1", "1e9", "%00", "1_0", ""])
+def test_hostile_states_get_all_or_nothing(results, tail):
+    with serving(results) as url:
+        answer = answer_at(url)
+        again = answer_at(url, answer["state"].partition("-")[0] + "-" + tail)
+    assert again["names"] == answer["names"]
+    assert set(again["runs"]) <= set(answer["runs"])
+
+
+def test_logs_that_are_no_files(tmp_path):
+    for name in ("good", "pipe", "device", "surrogates", "digits"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "good" / "log").write_text('[{"a": NaN, "b": -Infinity, "epoch": 1}]')
+    os.mkfifo(tmp_path / "pipe" / "log")
+    (tmp_path / "device" / "log").symlink_to("/dev/zero")
+    (tmp_path / "surrogates" / "log").write_text('[{"a\\ud800": "\\udfff"}]')
+    (tmp_path / "digits" / "log").write_text('[{"a": ' + "9" * 5000 + "}]")
+    with serving(tmp_path) as url:
+        runs = answer_at(url)["runs"]
+    assert sorted(runs) == ["digits", "good", "surrogates"]
+    assert log_of(runs["good"]) == [{"a": None, "b": None, "epoch": 1}]
+    assert log_of(runs["surrogates"]) == [{"a\ud800": "\udfff"}]
+    assert "5000 digits" in runs["digits"]["problem"]
 
 
 @pytest.fixture

@@ -145,7 +145,11 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        parts = urlsplit(self.path)
+        try:
+            parts = urlsplit(self.path)
+        except ValueError:  # http://[
+            self.send_error(400, "The request has no valid address")
+            return
         path = unquote(parts.path)
         if not self._is_local(path):
             self.send_error(403, "Only pages of the board may ask")

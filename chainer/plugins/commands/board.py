@@ -38,6 +38,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.folder.is_dir():
         print(f"chainer board: {options.folder} is not a folder", file=sys.stderr)
         return 1
+    if not 0 <= options.port < 1 << 16:
+        print(f"chainer board: --port must be from 0 to 65535, got {options.port}", file=sys.stderr)
+        return 1
     try:
         server = BoardServer(options.folder, options.port, options.log)
     except OSError as error:

@@ -6,6 +6,7 @@ import chainer
 import chainer.functions as F
 import numpy as np
 import pytest
+from chainer.links.serializers.safetensors_archive import write_safetensors
 from published import REFERENCE, write_folder
 from reference_models import tokens, weight
 
@@ -91,6 +92,57 @@ def test_files_of_adapters(model, tmp_path):
     (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps(values))
     with pytest.raises(cm.ModelFileError, match=r"'use_dora' of .* must be off"):
         cm.load_adapter(cm.load_pretrained(tmp_path / "model"), tmp_path / "adapter")
+
+
+LAYER = "base_model.model.transformer.h.0.attn.c_attn.lora_"
+
+
+def change_adapter(folder, change):
+    """Writes an adapter whose tensors, or options, a function has changed."""
+    path = folder / "adapter_model.safetensors"
+    file = chainer.serializers.open_safetensors(path)
+    tensors = {name: np.array(file[name]) for name in file}
+    values = json.loads((folder / "adapter_config.json").read_text())
+    change(tensors, values)
+    write_safetensors(str(path), tensors, {})
+    (folder / "adapter_config.json").write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda t, v: t.clear(), "must have the matrices of a layer, got no tensor"),
+        (lambda t, v: t.pop(LAYER + "B.weight"), r"must have the shape \(96, 2\), got None"),
+        (lambda t, v: v.update(r=10**8), r"must have the shape \(100000000, 32\), got \(2, 32\)"),
+        (lambda t, v: v.update(r=-1), "'r' of .*adapter_config.json"),
+        (lambda t, v: v.update(lora_alpha=float("nan")), "'lora_alpha' of .*adapter_config.json"),
+        (lambda t, v: v.update(lora_alpha=10**400), "'lora_alpha' of .* must be finite, got inf"),
+        (lambda t, v: v.update(lora_dropout=1.5), "'lora_dropout' of .*adapter_config.json"),
+        (
+            lambda t, v: t.update({LAYER + "A.weight": np.zeros((32, 2), "f")}),
+            r"must have the shape \(2, 32\), got \(32, 2\)",
+        ),
+        (
+            lambda t, v: t.update({LAYER + "A.weight": np.zeros((2, 32), "i")}),
+            "must have numbers with a fraction, got int32",
+        ),
+        (
+            lambda t, v: t.update({LAYER + "A.weight": np.full((2, 32), np.nan, "f")}),
+            "has numbers that are not finite",
+        ),
+        (lambda t, v: t.update(other=np.zeros(1, "f")), "'other', which is not a layer"),
+    ],
+)
+def test_hostile_adapters_leave_the_model(model, tmp_path, change, text):
+    cm.add_lora(model, r"/attn/qkv$", rank=2)
+    cm.save_adapter(model, tmp_path / "adapter")
+    change_adapter(tmp_path / "adapter", change)
+    other = cm.load_pretrained(tmp_path / "model")
+    paths = [path for path, _ in other.namedparams()]
+    with pytest.raises(cm.ModelFileError, match=text):
+        cm.load_adapter(other, tmp_path / "adapter")
+    assert [path for path, _ in other.namedparams()] == paths
+    assert all(parameter.requires_grad for parameter in other.params())
 
 
 def test_numbers_of_peft(model):

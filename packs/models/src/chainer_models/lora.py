@@ -14,7 +14,7 @@ import chainer.links as L
 import numpy
 from chainer import Variable
 from chainer.links.serializers.safetensors_archive import write_safetensors
-from chainer.serializers import open_safetensors
+from chainer.serializers import SafetensorsFile, open_safetensors
 from chainer.typing import HostArray, VariableLike
 from chainer.utils.atomic_file import replacing
 
@@ -219,6 +219,11 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
             raise ModelFileError(f"{name!r} of {options.source} must be off: it is not understood")
     # The defaults of peft.
     rank, alpha = options.integer("r", default=8), options.number("lora_alpha", default=8.0)
+    dropout = options.number("lora_dropout", default=0.0)
+    if not 0.0 <= dropout < 1.0:
+        raise ModelFileError(
+            f"'lora_dropout' of {options.source} must be in the range [0, 1), got {dropout}"
+        )
     tensors = open_safetensors(folder / _WEIGHTS)
     own = {name: path for path, (name, _) in _file_names(model).items()}
     found: dict[str, str] = {}
@@ -227,20 +232,48 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
         if matched is None or matched[1] not in own:
             raise ModelFileError(f"{tensors.name} has {name!r}, which is not a layer of the model")
         found[own[matched[1]]] = matched[1]
+    if not found:
+        raise ModelFileError(f"{tensors.name} must have the matrices of a layer, got no tensor")
+    # Before the model is changed, and before memory is taken for a rank that the file invents.
+    for path, name in found.items():
+        _check_matrices(tensors, name, link_at(model, path), rank)
     pattern = "|".join(f"^{re.escape(path)}$" for path in found)
-    dropout = options.number("lora_dropout", default=0.0)
     paths = add_lora(model, pattern, rank=rank, alpha=alpha, dropout=dropout)
     for path in paths:
         link = link_at(model, path)
         for parameter, letter in ((link.A, "A"), (link.B, "B")):
             name = f"{_PREFIX}{found[path]}.lora_{letter}.weight"
-            if name not in tensors or tensors.shape(name) != parameter.shape:
-                shape = tensors.shape(name) if name in tensors else None
-                raise ModelFileError(
-                    f"{name!r} of {tensors.name} must have the shape {parameter.shape}, got {shape}"
-                )
             parameter.array = tensors[name].astype(parameter.dtype)
     return paths
+
+
+def _check_matrices(tensors: SafetensorsFile, layer: str, link: Any, rank: int) -> None:
+    """Raises an error if a file does not have the two matrices of a layer.
+
+    Args:
+        tensors: The file.
+        layer: Name of the layer in the file.
+        link: The layer of the model.
+        rank: The rank that the options name.
+    """
+    if isinstance(link, LoRALinear):
+        return  # add_lora refuses a model that has LoRA
+    n_out, n_in = link.shape if isinstance(link, PackedLinear) else link.W.shape
+    for letter, shape in (("A", (rank, n_in)), ("B", (n_out, rank))):
+        name = f"{_PREFIX}{layer}.lora_{letter}.weight"
+        got = tensors.shape(name) if name in tensors else None
+        if got != shape:
+            raise ModelFileError(
+                f"{name!r} of {tensors.name} must have the shape {shape}, got {got}"
+            )
+        values = tensors[name]
+        # bfloat16, a type of another package, has the kind V.
+        if values.dtype.kind in "biuc":
+            raise ModelFileError(
+                f"{name!r} of {tensors.name} must have numbers with a fraction, got {values.dtype}"
+            )
+        if not numpy.isfinite(values.astype(numpy.float32)).all():
+            raise ModelFileError(f"{name!r} of {tensors.name} has numbers that are not finite")
 
 
 def _layers(model: Any) -> list[tuple[str, LoRALinear]]:

@@ -111,9 +111,13 @@ class Options(Mapping[str, Any]):
         value = self._first(names, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self._wrong(names, "a number", value)
+        try:
+            value = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            value = math.inf
         if not math.isfinite(value):
             raise self._wrong(names, "finite", value)
-        return float(value)
+        return value
 
     def optional_number(self, *names: str) -> float | None:
         """Returns the same, or None if no option is given.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +18,14 @@ from onnx_chainer.versions import DEFAULT_OPSET_VERSION
 
 #: DequantizeLinear has one scale for each channel since this operator set.
 _LEAST_OPSET = 13
+
+#: Arguments of export() that it gets otherwise, or that do not fit: a quantized model is for
+#: tests, and has its weights.
+_NO_OPTIONS = ("model", "args", "filename", "save_text", "opset_version")
+_NO_OPTIONS += ("train", "return_named_inout", "export_params")
+
+#: Arguments that are passed on to export().
+_OPTIONS = [name for name in inspect.signature(export).parameters if name not in _NO_OPTIONS]
 
 
 def export_quantized(
@@ -86,9 +95,12 @@ def export_quantized(
         )
     if not isinstance(reduce_range, bool):
         raise TypeError(f"reduce_range must be True or False, got {reduce_range!r}")
-    for name in ("train", "return_named_inout", "export_params"):
-        if name in options:
-            raise TypeError(f"export_quantized() has no argument {name!r}")
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(
+                f"export_quantized() has no argument {name!r}; further arguments are "
+                f"{', '.join(_OPTIONS)}"
+            )
     batches = iter(calibration)
     try:
         first = next(batches)
