@@ -554,7 +554,11 @@ def test_page_in_a_browser(results, page):
         # Another axis, a logarithmic one, a part of it, and the values below the crosshair.
         for key in "1xl":
             page.keyboard.press(key)
-        assert "by epoch" in spoken.get_attribute("aria-label")
+        # The charts are drawn after the key is handled.
+        page.wait_for_function(
+            "() => document.querySelector(\"figure[data-key='main/loss'] .plot\")"
+            ".ariaLabel.includes('by epoch')"
+        )
         page.keyboard.press("+")
         page.get_by_role("button", name="Whole axis").click()
         page.locator("figure[data-key='main/loss'] .u-over").hover()

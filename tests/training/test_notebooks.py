@@ -91,3 +91,23 @@ def test_the_bar_is_drawn_in_place(outputs):
     # Widgets are drawn by the browser; without them tqdm returns to the beginning of the line.
     text = shown(outputs[0], "text/plain")
     assert text.count("\n") <= 1 and "\033[J" not in text
+
+
+def test_without_widgets_in_vs_code(tmp_path, monkeypatch):
+    """The bar is one line of text, and nothing is written to stderr."""
+    pytest.importorskip("tqdm")
+    monkeypatch.setenv("VSCODE_PID", "1")
+    monkeypatch.setenv("VSCODE_CWD", str(tmp_path))
+    # An import of a module that is None fails, as if it were not installed.
+    code = ("import sys; sys.modules['ipywidgets'] = None", SETUP, "trainer.run()")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in code])
+    nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    outputs = notebook.cells[-1].outputs
+    assert {(output.output_type, output.get("name")) for output in outputs} == {
+        ("stream", "stdout")
+    }
+    text = shown(outputs, "text/plain")
+    assert "100%|" in text and "12 iter, 3.00 epoch / 3 epochs" in text
+    assert text.count("\n") == 1 and "\033" not in text
