@@ -10,9 +10,10 @@ from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class CReLU(PiecewiseLinearFunction):
+class CReLU(ShiftsAxes, PiecewiseLinearFunction):
     """Positive and negative part side by side."""
 
     argument_names = ("x",)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.typing import Array, Arrays, Indexes, Shape
+from chainer.core.typing import Array, Arrays, Indexes, Shape, Variables
 from chainer.core.utils import type_check
 from chainer.functions.array._stacking import cut, expect_joinable, expect_stackable
+from chainer.functions.array.concat import concat
+from chainer.functions.array.reshape import reshape
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import with_samples
 
 
 class Join(ExpressionFunction):
@@ -33,6 +36,14 @@ class Join(ExpressionFunction):
             expect_joinable(in_types, self.axis)
         else:
             expect_stackable(in_types)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        taken = with_samples(inputs, are_batched, size)
+        if taken[0].ndim - 1 < self.full_ndim:
+            taken = tuple([reshape(x, (size, *self.lifted_shape(x.shape[1:]))) for x in taken])
+        return (concat(taken, axis=self.axis + 1),)
 
     def forward(self, inputs: Arrays) -> Arrays:
         if inputs[0].ndim < self.full_ndim:

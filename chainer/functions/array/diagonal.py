@@ -7,12 +7,14 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions.rules import LinearMap
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Diagonal(LinearMap):
+class Diagonal(ShiftsAxes, LinearMap):
     """Takes the diagonal of two axes."""
 
     type_check_key = ("axis1", "axis2")
+    axis_attributes = ("axis1", "axis2")
 
     def __init__(self, offset: int, axis1: int, axis2: int) -> None:
         self.offset = offset

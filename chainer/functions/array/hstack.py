@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays
+from chainer.core.typing import Array, Arrays, Variables
 from chainer.core.utils import type_check
 from chainer.functions.array._joining import Join
 from chainer.functions.array._stacking import cut
+from chainer.functions.array.concat import concat
+from chainer.functions.rules.batching import flat_samples, with_samples
 
 
 class Hstack(Join):
@@ -26,6 +28,14 @@ class Hstack(Join):
             return
         for other in list(in_types)[1:]:
             type_check.expect(first.dtype == other.dtype, first.ndim == other.ndim)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        taken = with_samples(inputs, are_batched, size)
+        if taken[0].ndim > 2:
+            return super().batched(inputs, are_batched, size)
+        return (concat([flat_samples(x) for x in taken], axis=1),)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.hstack(inputs),)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Arrays, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import shifted_axis
 
 
 class Rollaxis(UnaryFunction):
@@ -30,6 +31,13 @@ class Rollaxis(UnaryFunction):
             type_check.expect(x_type.ndim >= self.start)
         else:
             type_check.expect(x_type.ndim >= -self.start)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        axis = shifted_axis(self.axis, inputs[0].ndim - 1)
+        # A negative start counts from the end, where no axis is added.
+        return Rollaxis(axis, self.start + (self.start >= 0)).apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.rollaxis(inputs[0], self.axis, self.start),)

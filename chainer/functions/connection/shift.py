@@ -24,6 +24,7 @@ class Shift(LinearMap):
     """
 
     type_check_key = ("ksize",)
+    batch_inputs = (0,)
     kh = component("ksize", 0, "Number of directions, vertically.")
     kw = component("ksize", 1, "Number of directions, horizontally.")
     dy = component("dilate", 0, "Vertical distance of a shift by one.")

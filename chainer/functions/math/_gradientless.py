@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.batching import is_batched
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
@@ -21,7 +22,8 @@ def apply_without_gradient(name: str, x: VariableLike) -> Variable:
     """
     # The graph exists for backward, which has nothing to do here. Only what reads a graph for
     # another purpose, such as an exporter, asks for a node.
-    if getattr(config, "record_gradientless_functions", False):
+    # And only the node has a batching rule: a batched array has no values to read.
+    if getattr(config, "record_gradientless_functions", False) or is_batched(x):
         return _NODES[name]().apply((x,))[0]
     array = x.array if isinstance(x, Variable) else x
     backend = backend_of(array)
@@ -39,6 +41,7 @@ class _GradientlessFunction(FunctionNode):
 
     function_name: ClassVar[str]
     type_check_key = ()
+    is_pointwise = True
     check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:

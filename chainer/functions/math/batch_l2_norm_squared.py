@@ -15,6 +15,7 @@ class BatchL2NormSquared(UnaryFunction):
 
     type_check_key = ()
     retained_inputs = (0,)
+    batch_inputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -9,7 +9,7 @@ from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
-from chainer.functions.rules.batching import ShiftsAxes
+from chainer.functions.rules.batching import ShiftsAxes, flat_samples
 
 
 class Cumsum(ShiftsAxes, UnaryFunction):
@@ -32,7 +32,7 @@ class Cumsum(ShiftsAxes, UnaryFunction):
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
         if self.axis is None:
-            return Cumsum(1).apply((inputs[0].reshape((size, -1)),))
+            return Cumsum(1).apply((flat_samples(inputs[0]),))
         return super().batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -18,6 +18,7 @@ class BatchDet(UnaryFunction):
     type_check_key = ()
     retained_inputs = (0,)
     retained_outputs = (0,)
+    batch_inputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.rules import LinearMap, expect_one_dtype
+from chainer.functions.rules.batching import with_samples
 
 _transform_sections = SharedSections(
     """
@@ -43,6 +44,11 @@ class FFT(LinearMap):
             r_type.ndim > 0,
             r_type.shape == i_type.shape,
         )
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return self.apply(with_samples(inputs, are_batched, size))
 
     def forward(self, inputs: Arrays) -> Arrays:
         return self._transform(self.method, *inputs)

@@ -6,7 +6,7 @@ import numpy
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Arrays, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -35,6 +35,7 @@ class BatchInv(UnaryFunction):
     type_check_key = ()
     # The derivative is a formula of the inverse, so that nothing is inverted twice.
     retained_outputs = (0,)
+    batch_inputs = (0,)
     ndim = 3
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -58,7 +59,13 @@ class BatchInv(UnaryFunction):
 class Inv(BatchInv):
     """Inverse of a matrix."""
 
+    batch_inputs = ()
     ndim = 2
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return BatchInv().apply(inputs)
 
 
 @_inverse_sections(matrices="Matrix of shape ``(n, n)``")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -60,6 +61,16 @@ def shifted_axis(axis: Any, ndim: int) -> Any:
     if isinstance(axis, (tuple, list)):
         return tuple([shifted_axis(each, ndim) for each in axis])
     return int(axis) % max(ndim, 1) + 1
+
+
+def flat_samples(x: Variable) -> Variable:
+    """Returns a batch of samples as a batch of vectors.
+
+    Args:
+        x: The batch, with the samples in front.
+    """
+    # A length of -1 is undecided where there are no samples.
+    return functions.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
 class ShiftsAxes:

@@ -1,0 +1,166 @@
+"""Batching rules of single functions: all samples at once against a loop over the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+from chainer.core.autograd import batching
+
+rng = np.random.default_rng(0)
+X = rng.uniform(0.2, 1, (4, 2, 3))
+SQUARE = rng.uniform(-1, 1, (4, 3, 3)) + 3 * np.eye(3)
+MATRICES = rng.uniform(-1, 1, (4, 2, 3, 3)) + 3 * np.eye(3)
+IMAGES = rng.uniform(-1, 1, (2, 2, 9, 3, 3))
+
+#: Functions that can be differentiated twice, and samples.
+CASES = {
+    "inv": (F.inv, SQUARE),
+    "batch_inv": (F.batch_inv, MATRICES),
+    "det": (F.det, SQUARE),
+    "batch_det": (F.batch_det, MATRICES),
+    "batch_l2_norm_squared": (F.batch_l2_norm_squared, X),
+    "shift": (F.shift, IMAGES),
+    "crelu": (lambda x: F.crelu(x - 0.5), X),
+    "crelu of another axis": (lambda x: F.crelu(x - 0.5, axis=-2), X),
+    "diagonal": (F.diagonal, SQUARE),
+    "diagonal of other axes": (lambda x: F.diagonal(x, 1, -1, 0), MATRICES),
+    "rollaxis": (lambda x: F.rollaxis(x, 2), MATRICES),
+    "rollaxis to the end": (lambda x: F.rollaxis(x, 0, 3), MATRICES),
+    "rollaxis from the end": (lambda x: F.rollaxis(x, -1, -3), MATRICES),
+    "repeat": (lambda x: F.repeat(x, 2, axis=-1), X),
+    "repeat by counts": (lambda x: F.repeat(x, (1, 3), axis=0), X),
+    "repeat of all": (lambda x: F.repeat(x, 2), X),
+    "repeat of numbers": (lambda x: F.repeat(F.sum(x), 2, axis=0), X),
+    "fft": (lambda x: F.concat(F.fft((x, x * x))), X),
+    "ifft": (lambda x: F.concat(F.ifft((x, np.ones((2, 3))))), X),
+    "cumprod": (lambda x: F.cumprod(x, axis=-1), X),
+    "cumprod of all": (F.cumprod, X),
+    "cumsum of all": (F.cumsum, X),
+    "vstack": (lambda x: F.vstack((x, x[:1])) * F.vstack((x[0], x[1], x[0])), X),
+    "vstack of numbers": (lambda x: F.vstack((F.sum(x), x[0, 0])), X),
+    "hstack": (lambda x: F.hstack((x, x[:, :1])), X),
+    "hstack of vectors": (lambda x: F.hstack((x[0], x[1, :2])), X),
+    "hstack of numbers": (lambda x: F.hstack((F.sum(x), x[0, 0])), X),
+    "dstack": (lambda x: F.dstack((x[None], x[None], np.ones((1, 2, 3)))), X),
+    "dstack of matrices": (lambda x: F.dstack((x, x * x)), X),
+    "dstack of vectors": (lambda x: F.dstack((x[0], x[1])), X),
+    "floor": (lambda x: x * F.floor(3 * x), X),
+    "ceil": (lambda x: x * F.ceil(3 * x), X),
+    "fix": (lambda x: x * F.fix(3 * x), X),
+    "sign": (lambda x: x * F.sign(x - 0.5), X),
+}
+
+
+@pytest.fixture
+def no_loops(monkeypatch):
+    """Fails where a function is applied to one sample after the other."""
+
+    def fail(function, *_):
+        pytest.fail(f"{function.label} has no batching rule")
+
+    monkeypatch.setattr(batching, "in_a_loop", fail)
+
+
+def once(function):
+    """Fails where the mapped function is called for each sample."""
+    calls = []
+
+    def counted(*args):
+        calls.append(args)
+        assert len(calls) == 1, "called for each sample"
+        return function(*args)
+
+    return counted
+
+
+def gradient(function):
+    """Gradient of a sum in which each element of the results has its own weight."""
+
+    def of_sample(x):
+        y, pull = chainer.vjp(function, x)
+        return pull(np.arange(1.0, y.size + 1).reshape(y.shape))[0]
+
+    return of_sample
+
+
+def of_each(function, batch):
+    return np.stack([function(chainer.Variable(x)).array for x in batch])
+
+
+def same(found, expected):
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.array, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name, no_loops):
+    function, batch = CASES[name]
+    for mapped in (function, gradient(function), gradient(gradient(function))):
+        same(chainer.vmap(once(mapped))(batch), of_each(mapped, batch))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_other_axes_and_nested(name, no_loops):
+    function, batch = CASES[name]
+    expected = of_each(function, batch)
+    same(chainer.vmap(once(function), in_axes=1)(batch.swapaxes(0, 1)), expected)
+    pairs = np.stack([batch, batch + 0.1], axis=-1)
+    found = chainer.vmap(chainer.vmap(once(function)), in_axes=-1)(pairs)
+    same(found, np.stack([expected, of_each(function, batch + 0.1)]))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forward_mode(name, no_loops):
+    function, batch = CASES[name]
+    found = chainer.jvp(chainer.vmap(function), (batch,), (batch * batch,))[1]
+    rows = [chainer.jvp(function, (x,), (x * x,))[1].array for x in batch]
+    same(found, np.stack(rows))
+    same(chainer.vmap(lambda x: chainer.jvp(function, (x,), (x * x,))[1])(batch), np.stack(rows))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_the_strict_backend(name, no_loops):
+    pytest.importorskip("chainer_strict_backend")
+    function, batch = CASES[name]
+    if name in ("ifft", "dstack"):
+        pytest.skip("the function has a constant of NumPy")
+    device = chainer.get_device("@strict")
+    found = chainer.vmap(function)(device.send(batch))
+    assert chainer.backend.get_device_from_array(found.array) == device
+    np.testing.assert_allclose(
+        chainer.get_device("@numpy").send(found.array), of_each(function, batch), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_samples(name, no_loops):
+    function, batch = CASES[name]
+    expected = of_each(function, batch)
+    assert chainer.vmap(function)(batch[:0]).shape == (0, *expected.shape[1:])
+
+
+@pytest.mark.parametrize("function", [F.argmax, F.argmin])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_indexes(function, axis, no_loops):
+    mapped = once(lambda x: function(x, axis))
+    same(chainer.vmap(mapped)(X), of_each(lambda x: function(x, axis), X))
+
+
+def test_functions_of_other_authors(no_loops):
+    class Reversed(chainer.FunctionNode):
+        batch_inputs = (0,)
+
+        def forward(self, inputs):
+            return (inputs[0][:, ::-1],)
+
+        def backward(self, target_input_indexes, grad_outputs):
+            return Reversed().apply(grad_outputs)
+
+    def function(x):
+        return Reversed().apply((x,))[0]
+
+    same(chainer.vmap(once(function))(X), X[:, :, ::-1])
+    same(chainer.vmap(once(gradient(function)))(X), of_each(gradient(function), X))
