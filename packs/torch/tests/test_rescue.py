@@ -1,7 +1,10 @@
 """``chainer rescue``: models of old projects in other formats."""
 
 import json
+import os
 import pickle
+import signal
+import sys
 import textwrap
 
 import chainer
@@ -209,3 +212,67 @@ def test_what_cannot_be_converted_is_told(project, tmp_path):
     assert not result.is_converted
     assert result.files == ["net.chainer.safetensors"]
     assert any("ONNX: MissingConverterError" in remark for remark in result.remarks)
+
+
+HOSTILE = {
+    "while True: pass": "it was stopped after 0 calls of models",
+    "import time; time.sleep(100)": "it was stopped after 0 calls of models",
+    "while True: print('x' * 100)": "it was stopped after 0 calls of models",
+    "import os; os._exit(3)": "it ended with the status 3",
+    "import sys; sys.exit('bye')": "it ended with the status bye",
+    "import os, shutil; shutil.rmtree(os.getcwd())": "it ended by itself",
+    "def f(): f()\nf()": "it failed with RecursionError",
+    "raise MemoryError('no memory')": "it failed with MemoryError: no memory",
+    "x = (": "it failed with SyntaxError",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_programs_end_with_a_report(tmp_path, text):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "train.py").write_text(text)
+    assert rescue(str(tmp_path / "project/train.py"), output=str(tmp_path / "o"), seconds=0.5) == []
+    assert HOSTILE[text] in (tmp_path / "o" / "report.md").read_text()
+    assert (tmp_path / "project" / "train.py").read_text() == text
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert os._exit.__module__ == "posix"
+
+
+def test_a_model_that_raises_is_told(project, tmp_path, monkeypatch):
+    # A class that was rescued before leaves its module.
+    monkeypatch.delitem(sys.modules, "net", raising=False)
+    (project / "net.py").write_text(NET.replace("return self.fc(", "raise KeyError('no') or ("))
+    rescue(str(project / "train.py"), ["3", "5"], output=str(tmp_path / "out"))
+    assert "it failed with KeyError: 'no'" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_links_and_pipes_of_a_project(project, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "large").write_text("a data set")
+    (project / "sub").mkdir()
+    for name in ("circle", "other", "sub/up"):
+        (project / name).symlink_to(project)
+    (project / "itself").symlink_to("itself")
+    (project / "data").symlink_to("../data")
+    (project / "zeros").symlink_to("/dev/zero")
+    os.mkfifo(project / "pipe")
+    (project / "train.py").write_text(
+        """
+import os
+from pathlib import Path
+assert os.path.samefile("circle", ".") and os.path.samefile("sub/up", ".")
+assert Path("data/large").read_text() == "a data set"
+assert not os.path.exists("zeros") and not os.path.exists("pipe")
+Path("circle/written").write_text("a result")
+"""
+    )
+    rescue(str(project / "train.py"), output=str(tmp_path / "out"))
+    assert "it ended by itself" in (tmp_path / "out" / "report.md").read_text()
+    assert not (project / "written").exists()
+    assert (tmp_path / "data" / "large").read_text() == "a data set"
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_times_that_are_no_limit(project, capsys, seconds):
+    assert main(["rescue", "--seconds", seconds, str(project / "train.py")]) == 2
+    assert "seconds must be positive and finite, got" in capsys.readouterr().err

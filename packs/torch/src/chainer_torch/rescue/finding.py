@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import runpy
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import chainer
 import numpy as np
@@ -161,7 +163,8 @@ def run_program(
     Args:
         program: The program. It runs in this process, in its folder.
         arguments: Its arguments.
-        seconds: Longest time.
+        seconds: Longest time. Outside of the main thread, and on Windows, it is looked at after
+            calls of models only.
         calls: Greatest number of calls of models.
 
     Returns:
@@ -172,7 +175,8 @@ def run_program(
     argv = [str(program), *arguments]
     with _in_folder(program.parent), _arguments(argv), hook, _all_calls(hook):
         try:
-            runpy.run_path(str(program), run_name="__main__")
+            with _time_limit(seconds), _no_sudden_end():
+                runpy.run_path(str(program), run_name="__main__")
         except _EnoughError:
             end = f"it was stopped after {hook.count} calls of models"
         except SystemExit as error:
@@ -180,6 +184,43 @@ def run_program(
         except Exception as error:
             end = f"it failed with {type(error).__name__}: {error}"
     return models_of(list(hook.found.values())), end
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Ends a program that calls no model, such as one that waits for ever."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise _EnoughError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _no_sudden_end() -> Iterator[None]:
+    """Makes ``os._exit`` end the program alone: the report is still to be written."""
+    original, process = os._exit, os.getpid()
+
+    def leave(status: int) -> NoReturn:
+        # Children, such as workers of an iterator, end as they do.
+        if os.getpid() != process or threading.current_thread() is not threading.main_thread():
+            original(status)
+        raise SystemExit(status)
+
+    os._exit = leave
+    try:
+        yield
+    finally:
+        os._exit = original
 
 
 def models_of(found: Sequence[Found]) -> list[Found]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
+import os
 import re
 import shutil
 import sys
@@ -23,6 +25,9 @@ from chainer_torch.rescue.weights import WeightFile, files_of, match_files
 #: Larger projects are not copied.
 _MOST_BYTES = 2 * 10**9
 
+#: Names that are not copied.
+_IGNORED = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "node_modules")
+
 
 def rescue(
     project: str,
@@ -36,8 +41,9 @@ def rescue(
     """Finds the models of an old project and writes them as safetensors, ONNX and PyTorch source.
 
     A program runs in a copy of its folder until its models were called 50 times. Its files of
-    weights are loaded into the models that they fit. ``report.md`` and ``report.json`` in the
-    output folder tell what was written, and how far outputs differ in onnxruntime and PyTorch.
+    weights are loaded into the models that they fit. Folders outside of it to which links lead are
+    not copied: the program sees them, and may write to them. ``report.md`` and ``report.json`` in
+    the output folder tell what was written, and how far outputs differ in onnxruntime and PyTorch.
 
     Args:
         project (str): A program (``train.py``), or a file and a class (``net.py:Net``).
@@ -46,7 +52,8 @@ def rescue(
         shapes (list of str): For a class: shape and dtype of each input, such as
             ``"1,3,32,32"`` or ``"1,10:int32"``.
         weights (list of str): Files of weights beside the files in the folder of the project.
-        seconds (float): Longest time of the program.
+        seconds (float): Longest time of the program. Outside of the main thread, and on Windows, it
+            is looked at after calls of models only.
 
     Returns:
         list of Result: A result for each model.
@@ -55,6 +62,8 @@ def rescue(
         FileNotFoundError: If the program is not there.
         ValueError: If an argument does not fit, or the folder is too large to be copied.
     """
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds must be positive and finite, got {seconds}")
     file, _, name = project.partition(":")
     path = Path(file).resolve()
     if not path.is_file():
@@ -78,16 +87,41 @@ def rescue(
 
 def _copied(program: Path, folder: Path) -> Path:
     """Copies the folder of a program, so that it does not change its files."""
-    size = sum([p.stat().st_size for p in program.parent.rglob("*") if p.is_file()])
+    size, links = 0, []
+    for base, folders, files in os.walk(program.parent):
+        left = _IGNORED(base, [*folders, *files])
+        folders[:] = [name for name in folders if name not in left]
+        links += [Path(base, name) for name in folders if os.path.islink(os.path.join(base, name))]
+        paths = [os.path.join(base, name) for name in files if name not in left]
+        size += sum([os.path.getsize(path) for path in paths if os.path.isfile(path)])
     if size > _MOST_BYTES:
         raise ValueError(
             f"{program.parent} has {size / 1e9:.1f} GB and is copied before the program runs: put "
             "the program and what it reads into a folder of its own"
         )
     copy = folder / program.parent.name
-    ignored = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "node_modules")
-    shutil.copytree(program.parent, copy, ignore=ignored, ignore_dangling_symlinks=True)
+    shutil.copytree(program.parent, copy, ignore=_not_copied)
+    for link in links:
+        # A link into the project leads into the copy; the data of others are not copied.
+        target = Path(os.path.realpath(link))
+        inside = copy / os.path.relpath(target, program.parent)
+        is_copied = target.is_relative_to(program.parent) and inside.is_dir()
+        (copy / link.relative_to(program.parent)).symlink_to(inside if is_copied else target, True)
     return copy / program.name
+
+
+def _not_copied(folder: str, names: list[str]) -> set[str]:
+    """Returns the names in a folder that ``copytree`` leaves out.
+
+    Links to folders may lead in a circle, and a pipe or a device has no end.
+    """
+    left = _IGNORED(folder, names)
+    for name in names:
+        path = os.path.join(folder, name)
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        if not is_folder and not os.path.isfile(path):
+            left.add(name)
+    return left
 
 
 def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]) -> Found:
