@@ -65,6 +65,32 @@ CASES = {
 }
 
 
+def recurrent(function, count, states, directions=1):
+    """Two layers over two times; the second has fewer sequences."""
+    draw = np.random.default_rng(1)
+    groups = 2 * directions
+    # Only the weights of the inputs of the second layer see both directions.
+    wide = [(i >= directions and j < count // 2) for i in range(groups) for j in range(count)]
+    flat = [draw.uniform(-1, 1, (3, 3 * directions if w else 3)) for w in wide]
+    ws = [flat[i * count : (i + 1) * count] for i in range(groups)]
+    bs = [[draw.uniform(-1, 1, 3) for _ in range(count)] for _ in range(groups)]
+
+    def of_sample(x):
+        found = function(2, 0.0, *[x[None] * np.ones((groups, 1, 1))] * states, ws, bs, [x, x[:1]])
+        return F.concat([F.flatten(y) for y in (*found[:states], *found[states])], axis=0)
+
+    return of_sample
+
+
+RECURRENT = {
+    "n_step_rnn": recurrent(F.n_step_rnn, 2, 1),
+    "n_step_gru": recurrent(F.n_step_gru, 6, 1),
+    "n_step_lstm": recurrent(F.n_step_lstm, 8, 2),
+    "n_step_birnn": recurrent(F.n_step_birnn, 2, 1, directions=2),
+    "n_step_bilstm": recurrent(F.n_step_bilstm, 8, 2, directions=2),
+}
+
+
 @pytest.fixture
 def no_loops(monkeypatch):
     """Fails where a function is applied to one sample after the other."""
@@ -188,6 +214,31 @@ def test_labels_of_all_samples(no_loops):
     t = np.array([[0, 2], [1, 1], [2, 2], [0, 0]], "i")
     found = chainer.vmap(F.select_item)(X, t)
     np.testing.assert_array_equal(found.array, np.take_along_axis(X, t[..., None], 2)[..., 0])
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_networks(name, no_loops):
+    function = RECURRENT[name]
+    for mapped in (function, gradient(function)):
+        same(chainer.vmap(once(mapped))(X), of_each(mapped, X))
+    found = chainer.vmap(lambda x: chainer.jvp(function, (x,), (x * x,))[1], in_axes=1)(
+        X.swapaxes(0, 1)
+    )
+    rows = [chainer.jvp(function, (x,), (x * x,))[1].array for x in X]
+    same(found, np.stack(rows))
+
+
+def test_recurrent_networks_with_dropout_draw_for_each_sample():
+    ws, bs = [[np.eye(3)] * 2] * 2, [[np.zeros(3)] * 2] * 2
+
+    def function(x):
+        return F.n_step_rnn(2, 0.5, np.zeros((2, 2, 3)), ws, bs, [x])[1][0]
+
+    with chainer.using_config("train", True):
+        with pytest.raises(RuntimeError, match="draws random numbers"):
+            chainer.vmap(function)(X)
+        found = chainer.vmap(function, randomness="different")(np.stack([X[0]] * 8)).array
+        assert not np.array_equal(found[0], found[1:].mean(0))
 
 
 def test_asking_for_the_namespace_reads_no_values(no_loops):
