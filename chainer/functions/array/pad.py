@@ -8,7 +8,15 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    ArrayLike,
+    Arrays,
+    Indexes,
+    VariableLike,
+    Variables,
+)
 from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
 
 #: The modes of :func:`numpy.pad`.
@@ -45,6 +53,15 @@ class Pad(OneFloat, UnaryFunction):
     def pad_bw(self) -> Any:
         """Widths before and after each axis: an integer array of shape ``(ndim, 2)``."""
         return numpy.array(self._widths(len(self.input_shape(0)))).reshape(-1, 2)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # Values for each axis, and functions that look at axes, would have to know the samples.
+        if callable(self.mode) or any(numpy.ndim(v) for v in self.keywords.values()):
+            return None
+        widths = [(0, 0), *self._widths(inputs[0].ndim - 1)]
+        return Pad(widths, self.mode, **self.keywords).apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

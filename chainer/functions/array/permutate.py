@@ -17,6 +17,7 @@ from chainer.functions._axes import expect_axis
 from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._inputs import require_array
 from chainer.functions.rules import PiecewiseLinearFunction, array_of
+from chainer.functions.rules.batching import ShiftsAxes
 
 
 def _check_indices(indices: Array) -> None:
@@ -40,7 +41,7 @@ def _inverse_indices(indices: Array) -> Array:
     return inverse
 
 
-class Permutate(PiecewiseLinearFunction):
+class Permutate(ShiftsAxes, PiecewiseLinearFunction):
     """Reorders an array along an axis.
 
     It is applied to ``(x,)``. A node of release 4, ``Permutate(axis, inv)``, is applied to ``(x,

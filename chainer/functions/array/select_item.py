@@ -17,6 +17,7 @@ class SelectItem(PiecewiseLinearFunction):
 
     type_check_key = ()
     retained_inputs = (1,)
+    batch_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, IntTuple, VariableLike
+from chainer.core.typing import Arrays, IntTuple, VariableLike, Variables
+from chainer.functions.array.reshape import reshape
 from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
@@ -28,6 +29,15 @@ class Tile(UnaryFunction):
         if any(r < 0 for r in reps):
             raise ValueError("All elements in reps must be zero or larger")
         self.reps: tuple[int, ...] = reps
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        (x,) = inputs
+        shape, count = x.shape[1:], len(self.reps)
+        lengths = (1,) * (count - len(shape)) + shape
+        reps = (1,) * (len(shape) - count) + self.reps
+        return Tile((1, *reps)).apply((reshape(x, (size, *lengths)),))
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tile(inputs[0], self.reps),)

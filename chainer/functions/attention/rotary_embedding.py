@@ -7,7 +7,7 @@ import numpy
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.attention.rotary_tables import RotaryScaling, rotary_tables
 from chainer.functions.rules import LinearMap
@@ -33,6 +33,12 @@ class RotaryEmbedding(LinearMap):
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
         type_check.expect(in_types[0].shape[-1] % 2 == 0)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Rotates all samples: the angles broadcast to them."""
+        return self.apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         """Rotates."""

@@ -7,7 +7,7 @@ import numpy
 from chainer.backends.operations.embeddings import embedding as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
@@ -35,6 +35,12 @@ class EmbedIDFunction(PiecewiseLinearFunction):
             x_type.ndim >= 1,
             w_type.ndim == 2,
         )
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # A table for each sample is a loop.
+        return None if are_batched[1] else self.apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs

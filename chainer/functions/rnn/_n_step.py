@@ -142,6 +142,23 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         bs = [list(arrays[first_bias + i * count :][:count]) for i in range(groups)]
         return arrays[0], arrays[1] if self.states == 2 else None, ws, bs
 
+    def _layout_of(self, batch_sizes: tuple[int, ...]) -> RNNLayout:
+        return RNNLayout(
+            self.mode, self.n_layers, self.directions, batch_sizes, self.ratio, self.draws
+        )
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # Each sample draws its own masks. Numbers that are drawn without use have no samples.
+        if self.ratio:
+            return None
+        first_x = self._parts[1]
+        pairs = zip(inputs[first_x:], are_batched[first_x:], strict=True)
+        # The composition runs instead of forward(), which makes the layout otherwise.
+        self._layout = self._layout_of(tuple([x.shape[int(b)] for x, b in pairs]))
+        return super().batched(inputs, are_batched, size)
+
     def forward(self, inputs: Arrays) -> Arrays:
         first_x = self._parts[1]
         self.retain_inputs(range(len(inputs)))
@@ -149,10 +166,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         hx, cx, *_ = states_and_parameters
         xs = inputs[first_x:]
         batch_sizes = tuple([len(x) for x in xs])
-        layout = RNNLayout(
-            self.mode, self.n_layers, self.directions, batch_sizes, self.ratio, self.draws
-        )
-        self._layout = layout
+        layout = self._layout = self._layout_of(batch_sizes)
         # Cells refer to the packed input. Keep it, so that backward does not pack a second copy.
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         self._kernel = operation.select(x, hx, cx, layout=layout)

@@ -13,6 +13,7 @@ rng = np.random.default_rng(0)
 X = rng.uniform(0.2, 1, (4, 2, 3))
 SQUARE = rng.uniform(-1, 1, (4, 3, 3)) + 3 * np.eye(3)
 MATRICES = rng.uniform(-1, 1, (4, 2, 3, 3)) + 3 * np.eye(3)
+ROTATED = rng.uniform(-1, 1, (4, 2, 3, 4))
 IMAGES = rng.uniform(-1, 1, (2, 2, 9, 3, 3))
 
 #: Functions that can be differentiated twice, and samples.
@@ -47,10 +48,46 @@ CASES = {
     "dstack": (lambda x: F.dstack((x[None], x[None], np.ones((1, 2, 3)))), X),
     "dstack of matrices": (lambda x: F.dstack((x, x * x)), X),
     "dstack of vectors": (lambda x: F.dstack((x[0], x[1])), X),
+    "tile": (lambda x: F.tile(x, (2, 1)), X),
+    "tile of the last axis": (lambda x: F.tile(x, 2), X),
+    "tile with more axes": (lambda x: F.tile(x, (2, 1, 1, 2)), X),
+    "tile of numbers": (lambda x: F.tile(F.sum(x), 3), X),
+    "pad": (lambda x: F.pad(x, 1, "constant"), X),
+    "pad with a constant": (lambda x: F.pad(x, ((0, 1), (2, 0)), "constant", constant_values=2), X),
+    "pad by reflection": (lambda x: F.pad(x, ((0, 1), (2, 1)), "reflect"), X),
+    "permutate": (lambda x: F.permutate(x, np.array([2, 0, 1], "i"), axis=-1), X),
+    "select_item": (lambda x: F.select_item(x, np.array([2, 0], "i")), X),
+    "rotary_embedding": (lambda x: F.rotary_embedding(x)[..., 0], ROTATED),
     "floor": (lambda x: x * F.floor(3 * x), X),
     "ceil": (lambda x: x * F.ceil(3 * x), X),
     "fix": (lambda x: x * F.fix(3 * x), X),
     "sign": (lambda x: x * F.sign(x - 0.5), X),
+}
+
+
+def recurrent(function, count, states, directions=1):
+    """Two layers over two times; the second has fewer sequences."""
+    draw = np.random.default_rng(1)
+    groups = 2 * directions
+    # Only the weights of the inputs of the second layer see both directions.
+    wide = [(i >= directions and j < count // 2) for i in range(groups) for j in range(count)]
+    flat = [draw.uniform(-1, 1, (3, 3 * directions if w else 3)) for w in wide]
+    ws = [flat[i * count : (i + 1) * count] for i in range(groups)]
+    bs = [[draw.uniform(-1, 1, 3) for _ in range(count)] for _ in range(groups)]
+
+    def of_sample(x):
+        found = function(2, 0.0, *[x[None] * np.ones((groups, 1, 1))] * states, ws, bs, [x, x[:1]])
+        return F.concat([F.flatten(y) for y in (*found[:states], *found[states])], axis=0)
+
+    return of_sample
+
+
+RECURRENT = {
+    "n_step_rnn": recurrent(F.n_step_rnn, 2, 1),
+    "n_step_gru": recurrent(F.n_step_gru, 6, 1),
+    "n_step_lstm": recurrent(F.n_step_lstm, 8, 2),
+    "n_step_birnn": recurrent(F.n_step_birnn, 2, 1, directions=2),
+    "n_step_bilstm": recurrent(F.n_step_bilstm, 8, 2, directions=2),
 }
 
 
@@ -125,7 +162,7 @@ def test_forward_mode(name, no_loops):
 def test_on_the_strict_backend(name, no_loops):
     pytest.importorskip("chainer_strict_backend")
     function, batch = CASES[name]
-    if name in ("ifft", "dstack"):
+    if name in ("ifft", "dstack", "permutate", "select_item"):
         pytest.skip("the function has a constant of NumPy")
     device = chainer.get_device("@strict")
     found = chainer.vmap(function)(device.send(batch))
@@ -147,6 +184,69 @@ def test_no_samples(name, no_loops):
 def test_indexes(function, axis, no_loops):
     mapped = once(lambda x: function(x, axis))
     same(chainer.vmap(mapped)(X), of_each(lambda x: function(x, axis), X))
+
+
+def test_numbers_of_rows(no_loops):
+    x, w = np.array([[0, 2], [1, -1], [2, 2]], "i"), rng.uniform(-1, 1, (3, 5))
+
+    def embedded(x):
+        return F.embed_id(x, w, ignore_label=-1)
+
+    same(chainer.vmap(once(embedded))(x), of_each(embedded, x))
+    found = chainer.vmap(chainer.vmap(embedded), in_axes=1)(x[:, :, None])
+    same(found, of_each(embedded, x.T)[:, :, None])
+
+
+def test_a_table_for_each_sample_is_a_loop():
+    x, w = np.array([[0, 2], [1, 1]], "i"), rng.uniform(-1, 1, (2, 3, 5))
+    found = chainer.vmap(F.embed_id)(x, w)
+    np.testing.assert_allclose(found.array, [w[0][x[0]], w[1][x[1]]])
+
+
+def test_pad_with_values_for_each_axis_is_a_loop():
+    def function(x):
+        return F.pad(x, 1, "constant", constant_values=((1, 2), (3, 4)))
+
+    same(chainer.vmap(once(function))(X), of_each(function, X))
+
+
+def test_labels_of_all_samples(no_loops):
+    t = np.array([[0, 2], [1, 1], [2, 2], [0, 0]], "i")
+    found = chainer.vmap(F.select_item)(X, t)
+    np.testing.assert_array_equal(found.array, np.take_along_axis(X, t[..., None], 2)[..., 0])
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_networks(name, no_loops):
+    function = RECURRENT[name]
+    for mapped in (function, gradient(function)):
+        same(chainer.vmap(once(mapped))(X), of_each(mapped, X))
+    found = chainer.vmap(lambda x: chainer.jvp(function, (x,), (x * x,))[1], in_axes=1)(
+        X.swapaxes(0, 1)
+    )
+    rows = [chainer.jvp(function, (x,), (x * x,))[1].array for x in X]
+    same(found, np.stack(rows))
+
+
+def test_recurrent_networks_with_dropout_draw_for_each_sample():
+    ws, bs = [[np.eye(3)] * 2] * 2, [[np.zeros(3)] * 2] * 2
+
+    def function(x):
+        return F.n_step_rnn(2, 0.5, np.zeros((2, 2, 3)), ws, bs, [x])[1][0]
+
+    with chainer.using_config("train", True):
+        with pytest.raises(RuntimeError, match="draws random numbers"):
+            chainer.vmap(function)(X)
+        found = chainer.vmap(function, randomness="different")(np.stack([X[0]] * 8)).array
+        assert not np.array_equal(found[0], found[1:].mean(0))
+
+
+def test_asking_for_the_namespace_reads_no_values(no_loops):
+    def function(x):
+        xp = chainer.backend.get_array_module(x.array)
+        return x * xp.ones(x.shape, x.dtype)
+
+    same(chainer.vmap(once(function))(X), X)
 
 
 def test_functions_of_other_authors(no_loops):
