@@ -80,7 +80,7 @@ def outputs_of(results: Any) -> list[tuple[str, Variable]]:
         results: Nested lists, tuples and mappings of Variables and objects.
 
     Returns:
-        list: Pairs of a name and a Variable. The name is empty for a Variable that is no attribute,
+        list: Pairs of a name and a Variable. The name is empty for a Variable that is not an attribute,
         else the names of class and attribute, such as ``"ActionValue.q_values"``.
     """
     found: list[tuple[str, Variable]] = []
@@ -88,7 +88,7 @@ def outputs_of(results: Any) -> list[tuple[str, Variable]]:
     def take(leaf: Any) -> None:
         if isinstance(leaf, Variable):
             found.append(("", leaf))
-        # The attributes of a link are its parameters, which are no results.
+        # The attributes of a link are its parameters, not results.
         elif not isinstance(leaf, (Link, type)):
             attributes = getattr(leaf, "__dict__", {})
             found.extend(
