@@ -80,8 +80,8 @@ def outputs_of(results: Any) -> list[tuple[str, Variable]]:
         results: Nested lists, tuples and mappings of Variables and objects.
 
     Returns:
-        list: Pairs of a name and a Variable. The name is empty for a Variable that is not an attribute,
-        else the names of class and attribute, such as ``"ActionValue.q_values"``.
+        list: Pairs of a name and a Variable. The name of an attribute includes its class, such as
+        ``"ActionValue.q_values"``; other Variables have empty names.
     """
     found: list[tuple[str, Variable]] = []
 
