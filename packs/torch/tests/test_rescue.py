@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from chainer.plugins.cli import main
 
+from chainer_torch.rescue.converting import outputs_of
 from chainer_torch.rescue.finding import Found, models_of, run_program
 from chainer_torch.rescue.project import rescue
 
@@ -190,6 +191,62 @@ def test_a_link_within_a_model_is_left_out():
     x = np.zeros((1, 3), "f")
     calls = [Found(model[0], (x,), {}), Found(model, (x,), {})]
     assert [found.link for found in models_of(calls)] == [model]
+
+
+OBJECTS = """
+import chainer, chainer.functions as F, chainer.links as L
+
+
+class ActionValue:
+    def __init__(self, q_values):
+        self.q_values = q_values
+        self.best = q_values.array.argmax(axis=1)
+        self.log = F.log_softmax(q_values)
+
+
+class Net(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l = L.Linear(3, 4)
+
+    def forward(self, x):
+        return ActionValue(self.l(x)), F.tanh(x)
+
+
+class Late(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l = L.Linear(3, 4)
+
+    def forward(self, x):
+        h = self.l(x)
+        return lambda scale: h * scale
+"""
+
+
+def test_attributes_of_returned_objects_are_outputs(project, tmp_path):
+    (project / "net.py").write_text(OBJECTS)
+    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+    assert result.is_converted
+    text = "the outputs of the files are ActionValue.q_values, ActionValue.log, a Variable"
+    assert [text in remark for remark in result.remarks if "returns" in remark] == [True]
+
+
+def test_a_returned_function_is_no_output(project, tmp_path):
+    (project / "net.py").write_text(OBJECTS)
+    (result,) = rescue(f"{project / 'net.py'}:Late", shapes=["2,3"], output=str(tmp_path / "out"))
+    assert not result.is_converted
+    assert result.remarks == ["it returns no Variables"]
+
+
+def test_a_link_among_the_results_is_no_output():
+    x, y = chainer.Variable(np.zeros(2, "f")), chainer.Variable(np.ones(2, "f"))
+    found = outputs_of({"a": [x, L.Linear(2, 3), 1.5], "b": (y, None)})
+    assert [name for name, _ in found] == ["", ""]
+    assert found[0][1] is x
+    assert found[1][1] is y
 
 
 def test_what_cannot_be_converted_is_told(project, tmp_path):

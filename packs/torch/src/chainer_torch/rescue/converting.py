@@ -66,11 +66,39 @@ class CallOf(chainer.Chain):
         args, kwargs = map_leaves(
             lambda x: next(waiting) if isinstance(x, np.ndarray) else x, self.arguments
         )
-        results: list[Any] = []
         # Links return lists of lists; a graph has a row of outputs.
-        map_leaves(lambda y: results.append(y) if isinstance(y, Variable) else None,
-                   self.model(*args, **kwargs))  # fmt: skip
-        return tuple(results)
+        return tuple([y for _, y in outputs_of(self.model(*args, **kwargs))])
+
+
+def outputs_of(results: Any) -> list[tuple[str, Variable]]:
+    """Returns the Variables among the results of a model, with names.
+
+    Models of reinforcement learning return objects, such as values of actions or a distribution,
+    which have the Variables as attributes.
+
+    Args:
+        results: Nested lists, tuples and mappings of Variables and objects.
+
+    Returns:
+        list: Pairs of a name and a Variable. The name of an attribute includes its class, such as
+        ``"ActionValue.q_values"``; other Variables have empty names.
+    """
+    found: list[tuple[str, Variable]] = []
+
+    def take(leaf: Any) -> None:
+        if isinstance(leaf, Variable):
+            found.append(("", leaf))
+        # The attributes of a link are its parameters, not results.
+        elif not isinstance(leaf, (Link, type)):
+            attributes = getattr(leaf, "__dict__", {})
+            found.extend(
+                (f"{type(leaf).__name__}.{name}", value)
+                for name, value in attributes.items()
+                if isinstance(value, Variable)
+            )
+
+    map_leaves(take, results)
+    return found
 
 
 def convert(found: Found, name: str, folder: Path) -> Result:
@@ -96,11 +124,15 @@ def convert(found: Found, name: str, folder: Path) -> Result:
             result, "safetensors", lambda: _write_safetensors(link, folder / f"{name}.npz", result)
         )
         _reset(link)
-        expected = _try(result, "Chainer", lambda: [y.array for y in model(*inputs)])
-        if not expected:
-            if expected == []:
+        named = _try(result, "Chainer", lambda: outputs_of(link(*found.args, **found.kwargs)))
+        if not named:
+            if named == []:
                 result.remarks.append("it returns no Variables")
             return result
+    expected = [y.array for _, y in named]
+    if any([name for name, _ in named]):
+        outputs = ", ".join([name or "a Variable" for name, _ in named])
+        result.remarks.append(f"it returns an object; the outputs of the files are {outputs}")
     with chainer.using_config("train", False):
         exported = link if is_plain and _is_flat(link, inputs) else model
         _try(result, "ONNX", lambda: _write_onnx(exported, inputs, folder / f"{name}.onnx", result))
