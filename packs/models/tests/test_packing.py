@@ -194,8 +194,14 @@ def test_bad_arguments(model):
         cm.pack_weights(model, "int2")
     with pytest.raises(ValueError, match="pattern must match a linear layer, got 'nothing'"):
         cm.pack_weights(model, "int8", "nothing")
-    with pytest.raises(ValueError, match="group must be an even number, got 3"):
+    with pytest.raises(ValueError, match="group must be an even number from 2 to 65536, got 3"):
         cm.pack_weights(model, "int4", group=3)
     model.layers[0].attn.qkv.W.array = np.full_like(model.layers[0].attn.qkv.W.array, np.nan)
     with pytest.raises(ValueError, match="weights that are packed must be finite"):
         cm.pack_weights(model, "int8")
+
+
+@pytest.mark.parametrize("group", [0, 3, -2, 64.0, "4", True, None, 1 << 17, 10**12])
+def test_groups_that_are_refused(group):
+    with pytest.raises(ValueError, match="group must be an even number from 2 to 65536, got "):
+        cm.PackedLinear(L.Linear(5, 3), "int4", group)

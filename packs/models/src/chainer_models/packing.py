@@ -16,6 +16,9 @@ from chainer_models.places import linear_paths, link_at, replace_link
 #: Kinds of packed weights.
 KINDS = ("bfloat16", "int8", "int4")
 
+#: Rows are filled up to whole groups: a larger one would take memory for nothing.
+_LARGEST_GROUP = 1 << 16
+
 
 class PackedLinear(chainer.Link):
     """A linear layer whose weight is packed, and which is not trained.
@@ -32,7 +35,8 @@ class PackedLinear(chainer.Link):
     Args:
         base (Linear): The layer.
         kind (str): One of the above.
-        group (int): Numbers in a group of int4; the last group of a row may be shorter.
+        group (int): Numbers in a group of int4, an even number from 2 to 65536; the last group of a
+            row may be shorter.
 
     Attributes:
         kind (str): Kind of the weight.
@@ -43,8 +47,10 @@ class PackedLinear(chainer.Link):
         super().__init__()
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-        if group < 2 or group % 2:
-            raise ValueError(f"group must be an even number, got {group}")
+        if not isinstance(group, int) or not 2 <= group <= _LARGEST_GROUP or group % 2:
+            raise ValueError(
+                f"group must be an even number from 2 to {_LARGEST_GROUP}, got {group!r}"
+            )
         self.kind = kind
         self.group = group
         self.shape = (base.W.shape[0], base.W.shape[1])
@@ -108,7 +114,7 @@ def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -
         kind (str): ``"bfloat16"``, ``"int8"`` or ``"int4"``; see :class:`PackedLinear`.
         pattern (str): Regular expression that is searched in the paths of linear layers; all of
             them by default.
-        group (int): Numbers in a group of int4.
+        group (int): Numbers in a group of int4, an even number from 2 to 65536.
 
     Returns:
         list of str: Paths of the layers.
