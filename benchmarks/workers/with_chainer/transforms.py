@@ -9,7 +9,7 @@ import transforms_data as data
 from bench_case import Case, Missing
 
 UNIT = "us"
-PEERS = ["ours", "torch", "jax"]
+PEERS = ["ours", "ours-numba", "torch", "jax"]
 COMPARES_FRAMEWORKS = True
 BUDGETS = {
     "torch": {

@@ -44,6 +44,8 @@ class OneHotLabels(FunctionNode):
         dtype (numpy.dtype): Dtype of the result.
     """
 
+    batch_inputs = (0,)
+
     def __init__(self, n_classes: int, ignore_label: int, dtype: DTypeLike) -> None:
         self.n_classes = n_classes
         self.ignore_label = ignore_label
@@ -64,6 +66,8 @@ class IsLabel(FunctionNode):
         value (int): The label.
         dtype (numpy.dtype): Dtype of the result.
     """
+
+    is_pointwise = True
 
     def __init__(self, value: int, dtype: DTypeLike) -> None:
         self.value = value

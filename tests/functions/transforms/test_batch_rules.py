@@ -241,6 +241,35 @@ def test_recurrent_networks_with_dropout_draw_for_each_sample():
         assert not np.array_equal(found[0], found[1:].mean(0))
 
 
+def test_batch_renormalization_is_a_loop():
+    def updated(mapped):
+        mean, var = np.zeros(3), np.ones(3)
+
+        def function(x):
+            limits = {"rmax": 1.5, "dmax": 0.5, "update_statistics": True}
+            statistics = {"running_mean": mean, "running_var": var}
+            return F.batch_renormalization(x, np.ones(3), np.zeros(3), **limits, **statistics)
+
+        return mapped(function), mean, var
+
+    y, mean, var = updated(lambda function: chainer.vmap(once(function))(X))
+    expected = updated(lambda function: of_each(function, X))
+    same(y, expected[0])
+    np.testing.assert_allclose((mean, var), expected[1:], rtol=1e-12)
+    assert np.all(mean != 0)
+
+
+def test_losses_of_smoothed_labels(no_loops):
+    t = np.array([[0, 2], [1, -1], [2, 2], [0, 0]], "i")
+
+    def loss(x, t):
+        return F.label_smoothed_cross_entropy(x, t, 0.1)
+
+    found = chainer.vmap(loss)(X, t)
+    rows = [loss(x, labels).array for x, labels in zip(X, t, strict=True)]
+    np.testing.assert_allclose(found.array, rows, rtol=1e-12)
+
+
 def test_asking_for_the_namespace_reads_no_values(no_loops):
     def function(x):
         xp = chainer.backend.get_array_module(x.array)
