@@ -265,3 +265,75 @@ class TestNamesOfPackages:
         module = chainer.links.connection.linear.linear
         monkeypatch.setattr(module, "linear", lambda *args, **kwargs: "patched")
         assert L.Linear(3, 2)(np.zeros((1, 3), np.float32)) == "patched"
+
+
+class Parts(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.layer = L.Linear(2, 3)
+            self.norm = L.BatchNormalization(3)
+        self.add_persistent("count", 3)
+
+
+def test_children_and_persistent_values_of_links_are_sets_of_names():
+    # ChainerRL's namedpersistent and to_factorized_noisy read them.
+    parts = Parts()
+    assert isinstance(parts._children, set)
+    assert sorted(parts._children.copy()) == ["layer", "norm"]
+    assert isinstance(parts._persistent, set)
+    assert sorted(parts._persistent) == ["count"]
+    assert sorted(parts.norm._persistent) == ["N", "avg_mean", "avg_var"]
+    with pytest.warns(DeprecationWarning, match="_device_id"):
+        assert parts._device_id is None
+    assert parts.layer is parts.__dict__["layer"]
+
+
+@pytest.mark.parametrize("kind", [chainer.ChainList, chainer.Sequential])
+def test_a_replaced_child_of_a_list_is_called(kind):
+    # ChainerRL's to_factorized_noisy replaces links so.
+    links = kind(L.Linear(2, 3), L.Linear(3, 3))
+    new = L.Linear(2, 1)
+    links._children[0] = new
+    if kind is chainer.Sequential:
+        links._layers[0] = new
+        links._layers.pop()
+        assert links(np.zeros((1, 2), "f")).shape == (1, 1)
+    assert links[0] is new
+
+
+def test_hooks_in_the_table_of_link_hooks_are_called():
+    # Chainer Chemistry's saliency adds hooks without a context.
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
+
+    events = []
+
+    class Hook(chainer.LinkHook):
+        def forward_preprocess(self, args):
+            events.append(args)
+
+        forward_postprocess = forward_preprocess
+
+    layer = L.Linear(2, 3)
+    chainer._get_link_hooks()["mine"] = Hook()
+    try:
+        layer(np.zeros((1, 2), "f"))
+    finally:
+        del chainer._get_link_hooks()["mine"]
+    layer(np.zeros((1, 2), "f"))
+    assert [type(args) for args in events] == [
+        _ForwardPreprocessCallbackArgs,
+        _ForwardPostprocessCallbackArgs,
+    ]
+    assert events[0].args[0].shape == (1, 2)
+    assert events[1].out.shape == (1, 3)
+
+
+def test_parts_of_extensions_that_subclasses_read():
+    # ChainerCV's and Chainer Chemistry's evaluators and reports read them.
+    iterator, link = chainer.iterators.SerialIterator([1], 1, repeat=False), L.Linear(2, 3)
+    evaluator = chainer.training.extensions.Evaluator(iterator, link)
+    assert evaluator._iterators == {"main": iterator}
+    assert evaluator._targets == {"main": link}
+    report = chainer.training.extensions.LogReport(trigger=(2, "iteration"))
+    assert (report._trigger.unit, report._trigger.period) == ("iteration", 2)

@@ -241,6 +241,30 @@ def test_a_returned_function_is_no_output(project, tmp_path):
     assert result.remarks == ["it returns no Variables"]
 
 
+def test_a_reset_state_that_fails_is_a_remark(project, tmp_path):
+    (project / "net.py").write_text(
+        textwrap.dedent("""
+        import chainer, chainer.links as L
+
+        class Net(chainer.Chain):
+            def __init__(self):
+                super().__init__()
+                with self.init_scope():
+                    self.l = L.Linear(3, 4)
+
+            def reset_state(self):
+                self.l.reset_state()
+
+            def forward(self, x):
+                return self.l(x)
+        """)
+    )
+    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+    assert result.is_converted
+    (remark,) = [remark for remark in result.remarks if "reset_state" in remark]
+    assert remark.startswith("reset_state of Net: AttributeError: 'Linear' object has no")
+
+
 def test_a_link_among_the_results_is_no_output():
     x, y = chainer.Variable(np.zeros(2, "f")), chainer.Variable(np.ones(2, "f"))
     found = outputs_of({"a": [x, L.Linear(2, 3), 1.5], "b": (y, None)})

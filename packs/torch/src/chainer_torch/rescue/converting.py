@@ -123,7 +123,7 @@ def convert(found: Found, name: str, folder: Path) -> Result:
         _try(
             result, "safetensors", lambda: _write_safetensors(link, folder / f"{name}.npz", result)
         )
-        _reset(link)
+        _reset(link, result)
         named = _try(result, "Chainer", lambda: outputs_of(link(*found.args, **found.kwargs)))
         if not named:
             if named == []:
@@ -134,7 +134,7 @@ def convert(found: Found, name: str, folder: Path) -> Result:
         outputs = ", ".join([name or "a Variable" for name, _ in named])
         result.remarks.append(f"it returns an object; the outputs of the files are {outputs}")
     with chainer.using_config("train", False):
-        exported = link if is_plain and _is_flat(link, inputs) else model
+        exported = link if is_plain and _is_flat(link, inputs, result) else model
         _try(result, "ONNX", lambda: _write_onnx(exported, inputs, folder / f"{name}.onnx", result))
         _try(
             result, "PyTorch", lambda: _write_torch(exported, inputs, folder / f"{name}.py", result)
@@ -154,21 +154,24 @@ def _try(result: Result, what: str, function: Callable[[], Any]) -> Any:
         return function()
     except Exception as error:
         text = str(error).strip().split("\n")[0]
-        result.remarks.append(f"{what}: {type(error).__name__}: {text}")
+        remark = f"{what}: {type(error).__name__}: {text}"
+        if remark not in result.remarks:
+            result.remarks.append(remark)
         return None
 
 
-def _reset(link: Link) -> None:
+def _reset(link: Link, result: Result) -> None:
     """Makes recurrent links forget: the files begin without a state."""
     for child in link.links():
         reset = getattr(child, "reset_state", None)
         if callable(reset):
-            reset()
+            # Programs may not have called it: a model without a state does not need it.
+            _try(result, f"reset_state of {type(child).__name__}", reset)
 
 
-def _is_flat(link: Link, inputs: Sequence[np.ndarray]) -> bool:
+def _is_flat(link: Link, inputs: Sequence[np.ndarray], result: Result) -> bool:
     """Returns whether a link returns a Variable, or a tuple of them."""
-    _reset(link)
+    _reset(link, result)
     with chainer.no_backprop_mode():
         results = link(*inputs)
     row = results if isinstance(results, (tuple, list)) else [results]
@@ -184,13 +187,13 @@ def _write_safetensors(link: Link, path: Path, result: Result) -> None:
 def _write_onnx(model: Link, inputs: list[np.ndarray], path: Path, result: Result) -> None:
     import onnx_chainer
 
-    _reset(model)
+    _reset(model, result)
     onnx_chainer.export(model, tuple(inputs), str(path))
     result.files.append(path.name)
 
 
 def _write_torch(model: Link, inputs: list[np.ndarray], path: Path, result: Result) -> None:
-    _reset(model)
+    _reset(model, result)
     write_torch_source(model, tuple(inputs), path)
     result.files += [path.name, path.with_suffix(".safetensors").name]
 
