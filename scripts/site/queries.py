@@ -14,6 +14,8 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from scripts.site.aliases import foreign_words, pages
+from scripts.site.names import page_of
+from scripts.site.typed import TYPED
 
 #: Searches for names and titles of our own, which need no alias.
 OWN = {
@@ -33,6 +35,9 @@ BEST = 3
 def queries() -> dict[str, str]:
     """Returns what is typed -> the page that is meant, without its suffix."""
     found = dict(OWN)
+    for words, meant in TYPED.items():
+        is_name = meant.startswith(("chainer.", "chainermn."))
+        found[words] = (page_of(meant) if is_name else meant).removesuffix(".md")
     from_table = {word for words in foreign_words().values() for word in words}
     for page, words in pages().items():
         for word in words:

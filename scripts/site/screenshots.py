@@ -43,7 +43,7 @@ PAGES = {
     "extension": "reference/extensions/chainer.training.extensions.snapshot.html",
     "trigger": "reference/triggers/chainer.training.triggers.EarlyStoppingTrigger.html",
     "dataset": "reference/datasets/chainer.datasets.get_mnist.html",
-    "transform": "reference/image-transforms/chainer.datasets.transforms.random_crop.html",
+    "transform": "reference/image-transforms/chainer.datasets.transforms.RandomCrop.html",
     "iterator": "reference/iterators/chainer.iterators.MultiprocessIterator.html",
     "initializer": "reference/initializers/chainer.initializers.HeNormal.html",
     "serializer": "reference/serializers/chainer.serializers.load_npz.html",

@@ -15,6 +15,7 @@ pytest.importorskip("griffe", reason="needs the extra docs")
 from scripts.site.aliases import NAMES, PAGES, pages
 from scripts.site.names import link_targets, main_names, sections, value_of
 from scripts.site.roles import to_markdown
+from scripts.site.typed import TYPED
 
 ROOT = Path(__file__).parents[2]
 PAGE = "chainer.core.autograd.variable.Variable"
@@ -38,6 +39,17 @@ def test_words_of_the_search_lead_to_pages() -> None:
         assert (ROOT / "docs" / page).exists(), page
     words = [word for group in pages().values() for word in group]
     assert len(words) == len(set(words)) >= 60
+
+
+def test_typed_searches_mean_pages() -> None:
+    """As ``scripts.site.queries`` looks for them in the results."""
+    targets = link_targets()
+    for words, meant in TYPED.items():
+        if meant.startswith(("chainer.", "chainermn.")):
+            assert main_names()[targets[meant]].public == meant, words
+        else:
+            assert (ROOT / "docs" / f"{meant}.md").exists(), words
+    assert len(TYPED) >= 60
 
 
 def test_names_lead_to_objects() -> None:
