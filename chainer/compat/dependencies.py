@@ -14,8 +14,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from chainer.core.installation import install_command
-
 if TYPE_CHECKING:
     from importlib.abc import MetaPathFinder
 else:  # importing importlib.abc takes 15 ms
@@ -50,6 +48,8 @@ class MissingDependencyFinder(MetaPathFinder):
         # importlib.util.find_spec() asks whether a module exists, and expects None.
         if sys._getframe(2).f_code.co_name != _IMPORT_STATEMENT:
             return None
+        from chainer.core.installation import install_command  # only for the message
+
         if fullname in PACKS:
             raise ModuleNotFoundError(
                 f"No module named '{fullname}'; Chainer 7 contained it, now it is a distribution "

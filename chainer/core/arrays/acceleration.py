@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -211,8 +211,7 @@ def with_plain_results(
     return lambda of: PlainResults(factory(of), backend, methods)
 
 
-@dataclass(frozen=True)
-class Participant:
+class Participant(NamedTuple):
     """A provider that takes part in ``chainer.config.accelerate``.
 
     Attributes:

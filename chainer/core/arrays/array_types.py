@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
-from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.lookup import HOST_FAMILY, array_classes, find_backend
 from chainer.core.arrays.protocol import Backend
 from chainer.core.registry import registries
@@ -67,6 +66,8 @@ def is_arrays_compatible(arrays: Iterable[Array | None]) -> bool:
 
 def _available() -> Iterator[Backend]:
     """Yields the backends that work on this machine, NumPy's first."""
+    from chainer.core.arrays.backend_status import backend_status  # `import chainer` is faster
+
     registries.backends.load_all()
     for name in sorted(registries.backends.names(), key=lambda name: name != "numpy"):
         if not _may_have_arrays(name):

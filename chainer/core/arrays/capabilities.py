@@ -18,8 +18,7 @@ failure. ``chainer.explain``, ``chainer backends`` and ``chainer doctor`` show t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 #: Name of a capability -> why it is missing.
 Limitations: TypeAlias = Mapping[str, str]
@@ -27,8 +26,7 @@ Limitations: TypeAlias = Mapping[str, str]
 Effect = Literal["refused", "perhaps refused", "tolerated"]
 
 
-@dataclass(frozen=True)
-class Capability:
+class Capability(NamedTuple):
     """Something that Chainer assumes of a backend or a kernel unless it is declared as missing.
 
     Attributes:

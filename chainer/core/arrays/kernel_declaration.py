@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainer.core.arrays.capabilities import Limitations, check
 from chainer.core.arrays.protocol import Backend
@@ -13,8 +13,7 @@ from chainer.core.registry import registries
 from chainer.core.typing import Array, DType, Shape
 
 
-@dataclass(frozen=True, slots=True)
-class ArraySpec:
+class ArraySpec(NamedTuple):
     """Description of an array that is passed to a kernel's ``supports``.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainer.core.arrays.acceleration import SETTING, fastest, speedup_of, takes_part
 from chainer.core.arrays.kernel_declaration import ArraySpec, CallSpec, KernelDeclaration
@@ -18,8 +18,7 @@ from chainer.core.typing import Array
 _MAX_REMEMBERED = 4096
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A kernel considered for a call.
 
     Attributes:

@@ -14,7 +14,6 @@ Some code here is written out although a method exists. A comment there says wha
 from __future__ import annotations
 
 import copy
-import traceback
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -315,6 +314,8 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     """
     traits = self._traits
     if state.debug:
+        import traceback  # at the first use: only debug mode needs it
+
         self.stack = traceback.extract_stack()
     if state.lazy_grad_sum:
         self.lazy_grad_sum = True

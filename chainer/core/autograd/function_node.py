@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import traceback
 import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -26,6 +25,8 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.misuse import warn_once
 
 if TYPE_CHECKING:
+    import traceback
+
     from chainer.core.arrays.backend import Backend
     from chainer.core.arrays.device import Device
     from chainer.core.autograd.variable_node import VariableNode

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -59,4 +58,6 @@ def _checksum(array: Array) -> int:
     backend = find_backend(array.__class__)
     host: Any = array if backend is None else backend.to_host(array)
     contiguous: Any = numpy.ascontiguousarray(host)
+    import zlib  # at the first use: only debug mode needs it
+
     return zlib.crc32(contiguous.reshape(-1).view(numpy.uint8))

@@ -12,9 +12,6 @@ import os
 import threading
 from typing import Any
 
-from chainer.core.config.busy_threads import BusyMonitor, available_cores
-from chainer.core.installation import install_command
-
 #: Environment variables that set the number of threads of BLAS libraries.
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -64,6 +61,8 @@ def limit_blas_threads(count: Any) -> None:
         )
     threadpoolctl: Any = None
     if count is not None:
+        from chainer.core.installation import install_command  # `import chainer` is faster without
+
         # Before the previous limit is removed, so that an error changes nothing.
         try:
             threadpoolctl = importlib.import_module("threadpoolctl")
@@ -79,6 +78,8 @@ def limit_blas_threads(count: Any) -> None:
             _limiter.restore_original_limits()
             _limiter = None
         if count == "auto":
+            from chainer.core.config.busy_threads import BusyMonitor
+
             # Pools of OpenMP, such as oneDNN's, wait in the same way as pools of BLAS.
             _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
             _limiter.start()
@@ -104,6 +105,8 @@ def blas_threads() -> int | None:
 
 def slow_threads_advice() -> str | None:
     """Returns advice if several BLAS threads share busy cores; None if there is no problem."""
+    from chainer.core.config.busy_threads import available_cores
+
     cores = available_cores()
     threads = blas_threads()
     # If the number is unknown, assume the default of BLAS libraries: one thread for each core.

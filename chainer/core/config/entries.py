@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy
 
@@ -26,8 +25,7 @@ from chainer.core.typing import DType
 SWITCH_VALUES = ("always", "auto", "never")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """A configuration entry that the framework reads.
 
     Attributes:
@@ -138,6 +136,10 @@ def one_of(choices: tuple[Any, ...]) -> str:
     """
     *others, last = map(repr, choices)
     return f"{', '.join(others)} or {last}"
+
+
+def _is_callable_or_none(value: object) -> bool:
+    return value is None or callable(value)
 
 
 def switch(name: str, provider: str, default: str, variable: str, about: str = "") -> ConfigEntry:
@@ -375,7 +377,7 @@ CORE_ENTRIES = (
         "schedule_func",
         None,
         accepted="callable or None",
-        accepts=lambda value: value is None or callable(value),
+        accepts=_is_callable_or_none,
         about="The schedule of the static chain that runs at the moment. Set by Chainer.",
     ),
     ConfigEntry(
