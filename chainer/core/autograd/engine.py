@@ -402,11 +402,14 @@ class BackwardPass:
             else:
                 others.append(x)
         if others is not None and following is not None:
-            # All of them go into the heap, in the order in which they were reached.
+            # All of them go into the heap, in the order in which they were reached. As _push(),
+            # without a call for each.
+            heap = self._heap
+            number = self._pushed
             for x in (following, *others):
-                creator = x._creator_node
-                if creator is not None:
-                    self._push(x, creator)
+                number += 1
+                heappush(heap, (-x._rank, number, x._creator_node, x))  # type: ignore[arg-type]
+            self._pushed = number
             following = None
         if is_added and on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)

@@ -89,7 +89,7 @@ def grad(
 
     if LEVELS.active:
         _refuse_batched([*outputs, *inputs])
-    targets = {x.node for x in inputs}
+    targets = {x._graph_node or x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
     starts: dict[VariableNode, Variable] = {}
     any_dtype = False
@@ -117,7 +117,7 @@ def grad(
 
     # One Variable for each node, though it may be given as several inputs.
     found = {node: _gradient_of(node, backward_pass) for node in targets}
-    results = [found[x.node] for x in inputs]
+    results = [found[x._graph_node or x.node] for x in inputs]
     if grad_inputs is None:
         _warn_without_gradients(inputs, results)
     if loss_scale is not None:
@@ -301,13 +301,11 @@ def _paths_between(
         function: Any = node._creator_node
         indexes: list[int] = []
         is_needed = False
-        i = 0
-        for x in function.inputs or ():
+        for i, x in enumerate(function.inputs or ()):
             if x in reachable:
                 indexes.append(i)
                 if not x._marks & NO_GRADIENT:
                     is_needed = True
-            i += 1
         if is_needed:
             paths[function] = tuple(indexes)
             reachable.add(node)

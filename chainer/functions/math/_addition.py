@@ -127,7 +127,8 @@ class AddConstant(ConstantOperator):
     # repeated the input.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gx: Array = grad_outputs[0]
-        shape = self.input_nodes[0]._type[1]
+        nodes: Any = self.inputs
+        shape = nodes[0]._type[1]
         return (gx if gx.shape == shape else reduce_to_shape(gx, shape),)
 
 
@@ -152,7 +153,7 @@ class Sub(BroadcastingFunction):
     # The same without the calls in between, as for sums.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Array = grad_outputs[0]
-        nodes = self.input_nodes
+        nodes: Any = self.inputs
         gxs: list[Array] = []
         for i in target_input_indexes:
             gx = -gy if i else gy

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.functions._broadcasting import reduce_to_shape
@@ -37,7 +39,7 @@ class Mul(BroadcastingFunction):
     # The same without the calls in between: products are as frequent as sums.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (gy,) = grad_outputs
-        nodes = self.input_nodes
+        nodes: Any = self.inputs
         if nodes[0] is nodes[1] and len(target_input_indexes) == 2:
             gx = gy * nodes[0].data
             return (gx, gx)
@@ -68,7 +70,8 @@ class MulConstant(ConstantOperator):
     # The same without the calls in between, which take as long as the product of small arrays.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gx = grad_outputs[0] * self._operand
-        shape = self.input_nodes[0]._type[1]
+        nodes: Any = self.inputs
+        shape = nodes[0]._type[1]
         return (gx if gx.shape == shape else reduce_to_shape(gx, shape),)
 
 

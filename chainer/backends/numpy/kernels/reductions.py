@@ -25,7 +25,11 @@ class AxesSumKernel(ReferenceKernel):
                 if isinstance(single, int):
                     y = short_sum(x, single % x.ndim)
                     if y is not None:
-                        return numpy.expand_dims(y, single) if keepdims else y
+                        if not keepdims:
+                            return y
+                        shape = list(x.shape)
+                        shape[single] = 1
+                        return y.reshape(shape)
             # As x.sum(), which is written in Python and calls this.
             return numpy.asarray(_reduce(x, axis, None, None, keepdims))
         return self.xp.asarray(x.sum(axis=axis, keepdims=keepdims))

@@ -160,6 +160,9 @@ def gradients_by_formula(
     # Function hooks see the operators that gradients consist of, as in earlier releases.
     if not state.enable_backprop or state.hooks:
         return None
+    if not values:
+        # The gradient is a linear function of the gradients of the outputs, which is one operator.
+        return None
     arguments = (*values, *grad_outputs)
     present: list[Variable] = []
     dtype: Any = None
