@@ -85,6 +85,8 @@ def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
+    if isinstance(axis, tuple) and len(axis) == 1 and ndim:
+        return (axis[0] % ndim,)
     # Sort nonnegative numbers, so that duplicates of an axis are neighbors.
     axes = sorted(a % ndim for a in ((axis,) if isinstance(axis, int) else axis)) if ndim else []
     if len(set(axes)) != len(axes):

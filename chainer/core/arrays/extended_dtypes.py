@@ -11,6 +11,9 @@ from chainer.core.typing import Array, DType
 #: Names of data types of kind ``'V'`` that are floating-point types.
 _FLOATING = frozenset({"bfloat16"})
 
+#: Characters of the types of 16 bits, see :func:`is_half`.
+HALVES = "eE"
+
 
 def kind_of(dtype: DType) -> str:
     """Returns the kind of a data type: its attribute ``kind``, but ``'f'`` for bfloat16.
@@ -33,7 +36,7 @@ def is_half(dtype: DType) -> bool:
     Args:
         dtype (numpy.dtype): Data type.
     """
-    return dtype.char in "eE"
+    return dtype.char in HALVES
 
 
 def for_products(array: Array) -> Array:

@@ -56,7 +56,8 @@ class ArraySums:
             else:
                 add_arrays(previous, grad, in_place=True)
         else:
-            total = sums[node] = add_arrays(previous, grad)
+            total = previous + grad if type(grad) is _ndarray else add_arrays(previous, grad)
+            sums[node] = total
             # The sum of arrays without axes is a scalar in NumPy, which cannot be changed.
             if type(total) is _ndarray or not isinstance(total, Scalar):
                 self._in_place.add(node)
@@ -125,6 +126,8 @@ class VariableSums:
         terms = self.sums.get(node)
         if terms is None:
             return None
+        if len(terms) == 1:
+            return terms[0]
         total = add_variables(terms)
         self.sums[node] = [total]
         return total

@@ -49,6 +49,7 @@ _new = object.__new__
 #: faster than reading a dictionary.
 _FEW = 8
 _ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
+_FIRST, _SECOND = (0,), (1,)
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -72,29 +73,46 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     if not state.enable_backprop:
         return _apply_without_graph(self, inputs, state)
 
-    arrays: list[Array] = []
-    node_list: list[VariableNode] = []
-    types: list[Any] = []
-    is_usual = len(inputs) > 0
-    marks = 0
-    rank = 0
-    for x in inputs:
+    if len(inputs) == 1:
+        # The loop below for one input. Half of all functions are unary, and lists that become
+        # tuples at once take a tenth of the time of such a function.
+        (x,) = inputs
         if isinstance(x, Variable):
             array = x._array
             node = x._graph_node or x.node
         else:
             array = input_array(self, x)
             node = VariableNode._of_constant(array)
-        if type(array) is not _ndarray:
-            is_usual = False
-        if node._rank > rank:
-            rank = node._rank
-        marks |= node._marks
-        arrays.append(array)
-        node_list.append(node)
-        types.append(node._type)
-    in_data = tuple(arrays)
-    nodes = tuple(node_list)
+        is_usual = type(array) is _ndarray
+        rank = node._rank
+        marks = node._marks
+        in_data: Arrays = (array,)
+        nodes: tuple[VariableNode, ...] = (node,)
+        types: list[Any] = [node._type]
+    else:
+        arrays: list[Array] = []
+        node_list: list[VariableNode] = []
+        types = []
+        is_usual = len(inputs) > 0
+        marks = 0
+        rank = 0
+        for x in inputs:
+            if isinstance(x, Variable):
+                array = x._array
+                node = x._graph_node or x.node
+            else:
+                array = input_array(self, x)
+                node = VariableNode._of_constant(array)
+            if type(array) is not _ndarray:
+                is_usual = False
+            if node._rank > rank:
+                rank = node._rank
+            marks |= node._marks
+            arrays.append(array)
+            node_list.append(node)
+            types.append(node._type)
+        in_data = tuple(arrays)
+        nodes = tuple(node_list)
     if not is_usual:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
@@ -181,6 +199,12 @@ def _apply_to_other_arrays(
 
 def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
     """Returns the indexes of the inputs that require gradients."""
+    if len(nodes) == 2:
+        # Products with constants, and with gradients that are constant: without a loop, because the
+        # calls of one took as long as a small sum.
+        if nodes[0]._marks & NO_GRADIENT:
+            return () if nodes[1]._marks & NO_GRADIENT else _SECOND
+        return _FIRST if nodes[1]._marks & NO_GRADIENT else _ALL_INDEXES[2]
     return tuple([i for i, node in enumerate(nodes) if not node._marks & NO_GRADIENT])
 
 
@@ -206,7 +230,10 @@ def _give_outputs_away(self: FunctionNode) -> None:
 
 def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
     """Makes the variables of any outputs, and puts their nodes into the graph."""
-    if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
+    for y in outputs:
+        if type(y) is not _ndarray:
+            all_numpy = False
+    if not all_numpy:
         outputs = check_outputs(self, outputs)
     if self._traits.is_elementwise and len({y.shape for y in outputs}) > 1:
         raise RuntimeError(
@@ -217,16 +244,28 @@ def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: in
         )
     variables: list[Variable] = []
     nodes: list[VariableNode] = []
+    references: list[weakref.ref[VariableNode]] = []
     requires_grad = bool(self._targets)
+    marks = CHECK_SCHEDULED if requires_grad else CHECK_SCHEDULED | NO_GRADIENT
     for y in outputs:
-        variable = Variable._from_array(y, requires_grad)
-        node = variable._graph_node = VariableNode(variable, None)
+        # Slot by slot, as in apply(): gradients of elementwise functions have two outputs.
+        variable = _new(Variable)
+        variable._array = y
+        variable._gradient = None
+        variable._grad_var = None
+        variable._requires_grad = requires_grad
+        node = variable._graph_node = _new(VariableNode)
+        node._variable = _ref(variable)
         node._creator_node = self
         node._rank = rank
-        node._marks |= CHECK_SCHEDULED
+        node._marks = marks
+        node.data = None
+        node.name = None
+        node._type = (None, None) if y is None else (y.dtype, y.shape)
         variables.append(variable)
         nodes.append(node)
-    self._several_outputs = tuple([_ref(node) for node in nodes])
+        references.append(_ref(node))
+    self._several_outputs = tuple(references)
     if self._retained_outputs:
         for i in self._retained_outputs:
             nodes[i].data = outputs[i]
@@ -313,28 +352,30 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
         tuple: The outputs of ``forward``.
     """
     traits = self._traits
+    attributes_of = traits.attributes_of
+    if attributes_of is not None and state.type_check:
+        types.append(attributes_of(self))
+        # As in apply(), for signatures with attributes, which it does not know.
+        if state.is_common and not state.hooks and types in traits.passed_types:
+            return self.forward(in_data)
     if state.debug:
         import traceback  # at the first use: only debug mode needs it
 
         self.stack = traceback.extract_stack()
     if state.lazy_grad_sum:
         self.lazy_grad_sum = True
-    if state.type_check:
-        # Some checks depend only on dtypes, shapes and some attributes. Such a check runs once for
-        # each signature, because it takes longer than a small operation. Most calls have the
-        # signature of a recent call, often as the same tuple objects. Comparing them takes
-        # less time than hashing them.
-        if traits.attributes_of is not None:
-            types.append(traits.attributes_of(self))
-        if types not in traits.passed_types:
-            if traits.is_check_remembered:
-                signature = tuple(types)
-                if signature not in traits.checked_signatures:
-                    check_types(self, in_data)
-                    traits.remember_checked(signature)
-            # ``check_type_forward`` may be set on an instance of a class without one.
-            elif traits.checks_types or "check_type_forward" in self.__dict__:
+    # Some checks depend only on dtypes, shapes and some attributes. Such a check runs once for each
+    # signature, because it takes longer than a small operation. Most calls have the signature of a
+    # recent call, often as the same tuple objects. Comparing takes less time than hashing.
+    if state.type_check and types not in traits.passed_types:
+        if traits.is_check_remembered:
+            signature = tuple(types)
+            if signature not in traits.checked_signatures:
                 check_types(self, in_data)
+                traits.remember_checked(signature)
+        # ``check_type_forward`` may be set on an instance of a class without one.
+        elif traits.checks_types or "check_type_forward" in self.__dict__:
+            check_types(self, in_data)
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:

@@ -150,6 +150,10 @@ def initial_gradient(array: Array, loss_scale: float | None) -> Array:
         array: Array of the root.
         loss_scale: Factor the gradient is multiplied by; None for one.
     """
+    if type(array) is _ndarray:  # has one device, which need not be made current
+        grad = numpy.empty(array.shape, array.dtype)
+        grad.fill(1 if loss_scale is None else loss_scale)
+        return grad
     backend = backend_of(array)
     with backend.use(backend.device_of(array)):
         grad = backend.xp.empty(array.shape, array.dtype)

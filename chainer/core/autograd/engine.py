@@ -12,14 +12,15 @@ the gradients.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush, heappushpop
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.core.arrays.backend import backend_of
-from chainer.core.autograd.accumulate import ArraySums, Scalar, VariableSums
+from chainer.core.autograd.accumulate import ArraySums, Scalar, VariableSums, add_variables
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.delivery import GradientDelivery
 from chainer.core.autograd.gradient_errors import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     Gradients = tuple[Gradient | None, ...]
 
 _ndarray = numpy.ndarray
+_ref = weakref.ref
 
 
 #: Entry that marks the end of the heap.
@@ -162,7 +164,7 @@ class BackwardPass:
             function = root._creator_node
             if function is not None and self._is_first_visit(root, function):
                 self._push(root, function)
-        visit = self._visit
+        visit = self._visitor()
         _, _, function, node = heappop(heap) if heap else _END
         # The same as using_config("enable_backprop", ...), without a context manager: a signal may
         # raise an exception on entry to __exit__(), but not before the assignments in ``finally``.
@@ -212,6 +214,11 @@ class BackwardPass:
 
     # -- one function -----------------------------------------------------------------------------
 
+    def _visitor(self) -> Callable[[VariableNode, FunctionNode], VariableNode | None]:
+        """Returns the method that visits the functions of this pass."""
+        is_lean = self.on_variables and self._is_lean
+        return self._visit_lean_on_variables if is_lean else self._visit
+
     def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         """Computes the gradients of the inputs of a function and adds them to the sums.
 
@@ -242,8 +249,8 @@ class BackwardPass:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         elif (
             self._is_lean
-            and not node._marks
-            and (function._traits.has_lean_rule if self.on_variables else function._has_direct_rule)
+            and not (node._marks or self.on_variables)
+            and function._has_direct_rule
             and function is not self._unseeded
         ):
             return self._visit_lean(node, function)
@@ -262,7 +269,7 @@ class BackwardPass:
         return self._visit_observed(function, targets, gys)
 
     def _visit_lean(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
-        """Does the work of :meth:`_visit` for one output, if there is nothing to observe."""
+        """Does the work of :meth:`_visit` for one output and arrays, with nothing to observe."""
         targets = function._targets
         if self._paths is not None:
             found = self._paths.get(function)
@@ -274,13 +281,36 @@ class BackwardPass:
         gy = sums.get(node) if is_target else sums.pop(node)
         if gy is None or not targets:
             return None
-        if not self.on_variables:
-            if type(gy) is not _ndarray:
-                gy = _to_rule_array(function, gy)
-            return self._accumulate(function, targets, function.backward_arrays(targets, (gy,)))
-        # Rules on Variables may read 'outputs'.
-        if function._output is None:
-            function._know_output(node)
+        if type(gy) is not _ndarray:
+            gy = _to_rule_array(function, gy)
+        return self._accumulate(function, targets, function.backward_arrays(targets, (gy,)))
+
+    def _visit_lean_on_variables(
+        self, node: VariableNode, function: FunctionNode
+    ) -> VariableNode | None:
+        """Does the work of :meth:`_visit` on Variables, if there is nothing to observe.
+
+        A function with one output has a path of its own. The calls and tests of the general case
+        would take as long as a small matrix product, for each function of each order.
+        """
+        if node._marks or not function._traits.has_lean_rule or function is self._unseeded:
+            return self._visit(node, function)
+        targets = function._targets
+        if self._paths is not None:
+            found = self._paths.get(function)
+            if found is None:
+                return None
+            targets = found
+        if self._targets is not None and node in self._targets:
+            gy = self.sums.get(node)
+        else:
+            terms = self.sums.sums.pop(node, None)
+            gy = terms if terms is None else terms[0] if len(terms) == 1 else add_variables(terms)
+        if gy is None or not targets:
+            return None
+        # Rules on Variables may read 'outputs': as _know_output(), without the call.
+        if function._output is None and function._output_variable is not None:
+            function._output = _ref(node)
         device = function._device
         if device is not None and not is_current(device):
             with device:
@@ -372,11 +402,14 @@ class BackwardPass:
             else:
                 others.append(x)
         if others is not None and following is not None:
-            # All of them go into the heap, in the order in which they were reached.
+            # All of them go into the heap, in the order in which they were reached. As _push(),
+            # without a call for each.
+            heap = self._heap
+            number = self._pushed
             for x in (following, *others):
-                creator = x._creator_node
-                if creator is not None:
-                    self._push(x, creator)
+                number += 1
+                heappush(heap, (-x._rank, number, x._creator_node, x))  # type: ignore[arg-type]
+            self._pushed = number
             following = None
         if is_added and on_variables:
             self.sums.function_done(inputs, function.lazy_grad_sum)

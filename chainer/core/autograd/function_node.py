@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from chainer.core.utils.type_check import TypeInfoTuple
 
 
+#: Index of the output of a function that has one output.
+_ONLY = (0,)
+#: Indexes of the inputs of a function of two.
+_PAIR = (0, 1)
+
+
 class FunctionNode:
     """Function node of the computational graph.
 
@@ -531,6 +537,9 @@ class FunctionNode:
         if not self._retained_inputs:
             return ()
         inputs = self.input_nodes
+        if self._converted is None and self._retained_inputs == _PAIR:
+            # Without a loop: products retain both operands.
+            return (inputs[0].data, inputs[1].data)
         arrays: Arrays = tuple([inputs[i].data for i in self._retained_inputs])
         if self._converted is not None:  # other functions may retain the same input as it is
             return tuple([self._converted.to_xp(array) for array in arrays])
@@ -561,6 +570,12 @@ class FunctionNode:
 
         Where an output node is gone already, a fresh node takes its place in the graph.
         """
+        if self._output is not None and self._retained_outputs == _ONLY:
+            # A walk over the graph has come from the only output. Most often it is still alive.
+            node = self._output()
+            variable = None if node is None else node._variable()
+            if variable is not None:
+                return (variable,)
         if not self._retained_outputs or self.outputs is None:
             return ()
         variables: list[Variable] = []

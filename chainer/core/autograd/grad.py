@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable_node import VariableNode
     from chainer.core.typing import Indexes
+
+_ndarray = numpy.ndarray
+_rank_of = attrgetter("_rank")
 
 
 def grad(
@@ -85,7 +89,7 @@ def grad(
 
     if LEVELS.active:
         _refuse_batched([*outputs, *inputs])
-    targets = {x.node for x in inputs}
+    targets = {x._graph_node or x.node for x in inputs}
     given = [None] * len(outputs) if grad_outputs is None else grad_outputs
     starts: dict[VariableNode, Variable] = {}
     any_dtype = False
@@ -105,14 +109,15 @@ def grad(
     # A function may have many outputs: each is handled with as few calls as possible.
     paths = _paths_between(roots, targets)
     backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, paths, any_dtype)
-    for node, gradient in {**starts, **initial}.items():
+    for node, gradient in ({**starts, **initial} if initial else starts).items():
         backward_pass.start_with(node, gradient)
-    backward_pass.waiting.update(initial.keys() - starts.keys())
+    if initial:
+        backward_pass.waiting.update(initial.keys() - starts.keys())
     backward_pass.run(roots)
 
     # One Variable for each node, though it may be given as several inputs.
     found = {node: _gradient_of(node, backward_pass) for node in targets}
-    results = [found[x.node] for x in inputs]
+    results = [found[x._graph_node or x.node] for x in inputs]
     if grad_inputs is None:
         _warn_without_gradients(inputs, results)
     if loss_scale is not None:
@@ -230,7 +235,10 @@ def backward(
 def _seed(y: Variable, gy: Variable | None, index: int, loss_scale: float | None) -> Variable:
     """Returns the initial gradient of an output in :func:`grad`."""
     if gy is None:
-        return Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
+        gradient = initial_gradient(y.array, loss_scale)
+        if type(gradient) is _ndarray:
+            return Variable._from_array(gradient, False)
+        return Variable(gradient, requires_grad=False)
     gy = as_variable(gy)
     array, gradient = y._initialized(), gy._initialized()
     # A gradient of another dtype is accepted here. The functions that get it may refuse it.
@@ -286,47 +294,57 @@ def _paths_between(
         function = node._creator_node
         if function is not None:
             paths[function] = ()
-    reached = _reached_functions(outputs, targets)
     reachable = set(targets)
-    for function in sorted(reached, key=lambda f: reached[f][0]._rank):
-        inputs = function.inputs or ()
-        indexes = tuple([i for i, x in enumerate(inputs) if x in reachable])
-        if function in paths:
-            paths[function] = indexes
-        if any([not inputs[i]._marks & NO_GRADIENT for i in indexes]):
-            paths[function] = indexes
-            reachable.update(reached[function])
+    # One loop without calls: small graphs are differentiated as often as large ones, and then this
+    # search took a tenth of the time.
+    for node in _reached_nodes(outputs, targets):
+        function: Any = node._creator_node
+        indexes: list[int] = []
+        is_needed = False
+        for i, x in enumerate(function.inputs or ()):
+            if x in reachable:
+                indexes.append(i)
+                if not x._marks & NO_GRADIENT:
+                    is_needed = True
+        if is_needed:
+            paths[function] = tuple(indexes)
+            reachable.add(node)
             # The other outputs as well, as in release 7: one of them may be unchained.
-            several = function._several_outputs
-            reachable.update([y for r in several if (y := r()) is not None])
+            if function._several_outputs:
+                several = function._several_outputs
+                reachable.update([y for r in several if (y := r()) is not None])
+        elif function in paths:
+            paths[function] = tuple(indexes)
     return paths
 
 
-def _reached_functions(
+def _reached_nodes(
     outputs: Sequence[VariableNode], targets: set[VariableNode]
-) -> dict[FunctionNode, list[VariableNode]]:
-    """Returns the functions that may depend on targets, each with the outputs that count.
+) -> list[VariableNode]:
+    """Returns the nodes with creators that may depend on targets, in the order of their ranks.
 
-    An output counts if it is a target, or if outputs of the program were computed from it.
+    These are targets, and nodes that outputs of the program were computed from.
     """
-    reached: dict[FunctionNode, list[VariableNode]] = {}
     # A node of a lower rank than all targets does not depend on them.
     lowest = min([node._rank for node in targets], default=0)
-    pending = list(outputs)
-    while pending:
-        node = pending.pop()
-        function = node._creator_node
-        if function is None:
-            continue
-        if function in reached:
-            reached[function].append(node)
-            continue
-        reached[function] = [node]
+    found = [node for node in outputs if node._creator_node is not None]
+    seen = set(found)
+    walked: set[FunctionNode] = set()
+    for node in found:  # it grows
+        function: Any = node._creator_node
+        if function._several_outputs:  # which may be as many as its inputs
+            if function in walked:
+                continue
+            walked.add(function)
         for x in function.inputs or ():
-            if x._rank > lowest and x._creator_node is not None and not x._marks & NO_GRADIENT:
-                pending.append(x)
-    for node in targets:
-        function = node._creator_node
-        if function is not None:
-            reached.setdefault(function, []).append(node)
-    return reached
+            if (
+                x._rank > lowest
+                and x._creator_node is not None
+                and not x._marks & NO_GRADIENT
+                and x not in seen
+            ):
+                seen.add(x)
+                found.append(x)
+    found.extend([y for y in targets if y._creator_node is not None and y not in seen])
+    found.sort(key=_rank_of)
+    return found

@@ -43,7 +43,7 @@ from chainer.core.autograd.variable_methods import (
     refused,
     unary,
 )
-from chainer.core.autograd.variable_node import GRAD_WAS_SET, VariableNode
+from chainer.core.autograd.variable_node import GRAD_WAS_SET, NO_GRADIENT, VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
 from chainer.core.autograd.variable_transfers import add_gradient, copy_data, move
 from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
@@ -179,8 +179,13 @@ class Variable:
     @classmethod
     def _from_node(cls, node: VariableNode) -> Variable:
         """Makes a variable for a node whose variable is gone."""
-        self = cls._from_array(node.data, node.requires_grad)
+        # Slot by slot, as in _from_array(): rules on Variables make one for each value they read.
+        self = _new(Variable)
+        self._array = node.data
+        self._gradient = None
+        self._grad_var = None
         self._graph_node = node
+        self._requires_grad = not node._marks & NO_GRADIENT
         if node.name is not None:
             self._name = node.name
         return self

@@ -193,7 +193,7 @@ class VariableNode:
 
         A new variable holds the retained array (or None) and refers to this node.
         """
-        variable = self.get_variable_or_none()
+        variable = self._variable()
         if variable is None:
             variable = VariableNode.variable_class._from_node(self)
             self._variable = weakref.ref(variable)

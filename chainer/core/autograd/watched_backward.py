@@ -48,6 +48,9 @@ class WatchedPass(BackwardPass):
         self._on_complete = on_complete
         self._uses = count_uses(root)
 
+    def _visitor(self) -> Callable[[VariableNode, FunctionNode], VariableNode | None]:
+        return self._visit
+
     def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         # Read before the rule runs, because a rule may unchain its function.
         inputs, targets = function.inputs or (), function._targets

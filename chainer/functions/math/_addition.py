@@ -1,11 +1,14 @@
 """Nodes of sums, differences, negation and absolute value."""
 
+# The shapes of inputs are read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import Any
 
 from chainer.core.misuse import warn_once
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
@@ -120,6 +123,14 @@ class AddConstant(ConstantOperator):
     def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy
 
+    # The same without the calls in between: nothing is to be computed, unless the constant has
+    # repeated the input.
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gx: Array = grad_outputs[0]
+        nodes: Any = self.inputs
+        shape = nodes[0]._type[1]
+        return (gx if gx.shape == shape else reduce_to_shape(gx, shape),)
+
 
 class Sub(BroadcastingFunction):
     """Difference of two variables."""
@@ -139,6 +150,17 @@ class Sub(BroadcastingFunction):
     def partials(self, ops: Ops, targets: Indexes, gy: Value) -> list[Value]:
         return [-gy if i else gy for i in targets]
 
+    # The same without the calls in between, as for sums.
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        nodes: Any = self.inputs
+        gxs: list[Array] = []
+        for i in target_input_indexes:
+            gx = -gy if i else gy
+            shape = nodes[i]._type[1]
+            gxs.append(gx if gx.shape == shape else reduce_to_shape(gx, shape))
+        return tuple(gxs)
+
 
 def warn_of_column_and_vector(*shapes: Shape) -> None:
     """Warns of the difference of ``(N, 1)`` and ``(N,)``: predictions and targets, as a rule.
@@ -146,6 +168,8 @@ def warn_of_column_and_vector(*shapes: Shape) -> None:
     Args:
         shapes: The two shapes.
     """
+    if sum(map(len, shapes)) != 3:
+        return
     column, vector = sorted(shapes, key=len, reverse=True)
     if len(vector) == 1 and len(column) == 2 and column == (vector[0], 1) and vector[0] > 1:
         warn_once(

@@ -60,6 +60,14 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
         InvalidValue: (a ValueError and an InvalidType) If the shapes cannot be broadcast together.
     """
     dtype = x.dtype
+    # The usual cases first: to find the backends takes as long as small arithmetic.
+    kind = type(value)
+    if (kind is float or kind is int) and xp is numpy and dtype.kind == "f":
+        return numpy.asarray(value, dtype)  # NumPy works fastest with an array of no dimensions
+    if kind is numpy.ndarray and type(x) is numpy.ndarray and value.dtype == dtype:
+        if value.shape != x.shape:
+            _check_shapes(x.shape, value.shape)
+        return value
     if not isinstance(value, _SCALARS):
         own, other = find_backend(type(x)), find_backend(type(value))
         if own is None or other is None:
@@ -78,7 +86,6 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
     if isinstance(value, (complex, numpy.complexfloating)) and dtype.kind != "c":
         raise _is_complex("complex scalar", dtype)
     if dtype.kind in "fc":
-        # NumPy works fastest with an array of no dimensions.
         scalar = numpy.asarray(value, dtype)
     else:
         scalar = numpy.asarray(value).astype(dtype)  # truncates and wraps, as x.astype would
@@ -89,13 +96,13 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
 
 
 def _check_shapes(shape: Shape, constant: Shape) -> None:
-    try:
-        numpy.broadcast_shapes(shape, constant)
-    except ValueError:
-        # Release 4 raises what NumPy raises, release 7 InvalidType.
-        raise InvalidValue(
-            "operands that can be broadcast together", f"shapes {shape} and {constant}"
-        ) from None
+    # As numpy.broadcast_shapes(), which makes arrays to find out.
+    for n, m in zip(reversed(shape), reversed(constant)):
+        if n != m and n != 1 and m != 1:
+            # Release 4 raises what NumPy raises, release 7 InvalidType.
+            raise InvalidValue(
+                "operands that can be broadcast together", f"shapes {shape} and {constant}"
+            )
 
 
 def _is_complex(what: str, dtype: DType) -> TypeError:

@@ -130,6 +130,8 @@ def _negated(value: ArrayLike) -> ArrayLike:
         return -int(value)
     if is_scalar(value):
         return -value
+    if type(value) is numpy.ndarray and value.dtype.kind not in "bu":
+        return -value  # on its device, which need not be made current
     with get_device_from_array(value):
         return -(value.astype(numpy.int64) if value.dtype.kind in "bu" else value)
 

@@ -12,6 +12,7 @@ import numpy
 
 from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
 from chainer.core.utils import type_check
@@ -33,7 +34,11 @@ class FormulaNode(FunctionNode):
 
     def __init__(self, program: Program, label: str) -> None:
         self._program = program
-        self.label = label
+        self._label = label
+
+    @property
+    def label(self) -> str:
+        return self._label
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         first = in_types[0]
@@ -49,8 +54,14 @@ class FormulaNode(FunctionNode):
         adjoint = self._program.adjoint(target_input_indexes, _given(grad_outputs))
         if adjoint.program is None:
             return adjoint.in_place(())
-        retained = dict(zip(self._retained_inputs, self.get_retained_inputs(), strict=True))
-        values = [retained[i] for i in adjoint.inputs] + [grad_outputs[j] for j in adjoint.outputs]
+        retained = self.get_retained_inputs()
+        if adjoint.inputs != self._retained_inputs:
+            found = dict(zip(self._retained_inputs, retained, strict=True))
+            retained = tuple([found[i] for i in adjoint.inputs])
+        gys = grad_outputs
+        if len(gys) > 1 or not adjoint.outputs:
+            gys = tuple([gys[j] for j in adjoint.outputs])
+        values = (*retained, *gys)
         node = FormulaNode(adjoint.program, f"{self.label}Grad")
         return adjoint.in_place(node.apply(values))  # type: ignore[arg-type]
 
@@ -61,11 +72,15 @@ class FormulaNode(FunctionNode):
         if adjoint.program is None:
             return adjoint.in_place(())
         nodes = self.input_nodes
-        values = [nodes[i].data for i in adjoint.inputs]
-        values += [grad_outputs[j] for j in adjoint.outputs]
+        values: list[Any] = []
+        # Loops, because the calls of comprehensions count for small arrays.
+        for i in adjoint.inputs:
+            values.append(nodes[i].data)
+        for j in adjoint.outputs:
+            values.append(grad_outputs[j])
         if self.xp is not numpy:
             values = [backend_of(x).to_xp(x) for x in values]
-        return adjoint.in_place(adjoint.program.run(self.xp, tuple(values)))
+        return adjoint.in_place(adjoint.program.run(self.xp, values))
 
 
 class FirstGradient(FormulaNode):
@@ -86,10 +101,14 @@ class FirstGradient(FormulaNode):
     def __init__(
         self, program: Program, function: FunctionNode, targets: Indexes, given: Sequence[bool]
     ) -> None:
-        super().__init__(program, f"{type(function).__name__}Grad")
+        self._program = program
         self._function = function
         self._function_targets = targets
         self._is_given = given
+
+    @property
+    def label(self) -> str:
+        return f"{type(self._function).__name__}Grad"
 
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
@@ -101,6 +120,8 @@ class FirstGradient(FormulaNode):
     def forward(self, inputs: Arrays) -> Arrays:
         if threads.state.enable_backprop:
             self._retained_inputs = self._program.reads
+        if self.xp is numpy and len(self._is_given) == 1:  # the usual case
+            return self._function.backward_arrays(self._function_targets, inputs[-1:])  # type: ignore[return-value]
         if not self._function.accepts_opaque_arrays and self.xp is not numpy:
             inputs = tuple([backend_of(x).to_xp(x) for x in inputs])
         gradients = iter(inputs[len(inputs) - sum(self._is_given) :])
@@ -116,6 +137,8 @@ def _given(grad_outputs: Sequence[Any]) -> Indexes:
 
 #: Index of the only output, which nearly all nodes have.
 _ONE = (0,)
+#: Whether the outputs of a function have gradients, in the usual case.
+_GIVEN = (True,)
 
 
 def gradients_by_formula(
@@ -137,23 +160,34 @@ def gradients_by_formula(
     # Function hooks see the operators that gradients consist of, as in earlier releases.
     if not state.enable_backprop or state.hooks:
         return None
-    arguments = (*values, *grad_outputs)
-    present = [x for x in arguments if x is not None]
-    first = present[0]._array
-    if first is None:
+    if not values:
+        # The gradient is a linear function of the gradients of the outputs, which is one operator.
         return None
-    dtype, shape = first.dtype, first.shape
-    for x in present:
+    arguments = (*values, *grad_outputs)
+    present: list[Variable] = []
+    dtype: Any = None
+    shape: Any = None
+    # One loop without calls: many functions have operands of several shapes, and come here in vain.
+    for x in arguments:
+        if x is None:
+            continue
         array = x._array
-        if array is None or array.shape != shape or array.dtype != dtype:
+        if array is None:
             return None
+        if not present:
+            dtype, shape = array.dtype, array.shape
+        elif array.shape != shape or array.dtype != dtype:
+            return None
+        present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
     for node in function.input_nodes:
         if node._type[1] != shape:
             return None
-    given = tuple([gy is not None for gy in grad_outputs])
+    given = _GIVEN
+    if len(grad_outputs) != 1 or grad_outputs[0] is None:
+        given = tuple([gy is not None for gy in grad_outputs])
     # bfloat16 and the like are not promoted as NumPy's own dtypes are. Their kind is another one.
-    if dtype.kind != "f" or len(present) - sum(given) != len(values):
+    if dtype is None or dtype.kind != "f" or len(present) - sum(given) != len(values):
         return None
     program = type(function)._formulas.find(function, targets, given, arguments, dtype)
     if program is None:

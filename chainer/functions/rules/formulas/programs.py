@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy
 
-from chainer.core.typing import Arrays, Indexes
+from chainer.core.typing import Array, Arrays, Indexes
 from chainer.functions.rules.array_functions import ArrayFunctions, array_functions
 from chainer.functions.rules.formulas.symbols import (
     OPERATORS,
@@ -76,7 +76,7 @@ class Program:
         # Programs never change, and copies of a graph may share them.
         return self
 
-    def run(self, xp: Any, inputs: Arrays) -> Arrays:
+    def run(self, xp: Any, inputs: Sequence[Array]) -> Arrays:
         """Computes the outputs.
 
         Args:
@@ -107,7 +107,7 @@ class Program:
         Raises:
             UntraceableError: If a function has no formula for its gradient.
         """
-        key = (targets, given)
+        key = targets, given
         found = self._adjoints.get(key)
         if found is None:
             found = self._adjoints[key] = self._differentiate(targets, given)

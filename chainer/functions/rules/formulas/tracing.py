@@ -55,7 +55,9 @@ class Programs:
             values: What the rule gets: values and then gradients, or None.
             dtype: Dtype of all of them.
         """
-        key = (targets, given, dtype, *[_guard(node, name) for name in self._guards])
+        key: tuple[Any, ...] = (targets, given, dtype)
+        if self._guards:
+            key += tuple([_guard(node, name) for name in self._guards])
         try:
             return self._programs[key]
         except KeyError:
