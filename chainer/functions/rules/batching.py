@@ -84,16 +84,42 @@ class ShiftsAxes:
     #: Number of axes that the function adds, which the attributes count.
     added_axes: int = 0
 
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
+        """Returns the attributes of the function for a batch of samples.
+
+        Args:
+            ndim: Number of axes of a sample, and of those that the function adds.
+        """
+        return {name: shifted_axis(getattr(self, name), ndim) for name in self.axis_attributes}
+
     def batched(
         self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        """Applies a copy whose axes are shifted by one."""
+        """Applies a copy with the attributes of the batch."""
         taken = with_samples(inputs, are_batched, size)
-        ndim = taken[0].ndim - 1 + self.added_axes
         node = copy.copy(self)
-        for name in self.axis_attributes:
-            setattr(node, name, shifted_axis(getattr(self, name), ndim))
+        for name, value in self.attributes_of_batch(taken[0].ndim - 1 + self.added_axes).items():
+            setattr(node, name, value)
         return node.apply(taken)
+
+
+class ShiftsOneAxis(ShiftsAxes):
+    """Mixin of functions of one input along the axis ``axis``.
+
+    If ``axis`` is None, the function works along all elements in order, as if the input had one
+    axis.
+    """
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies a copy whose axis is shifted, or the one of flat samples."""
+        # A sample without axes is treated like a vector of one element.
+        if self.axis is None or inputs[0].ndim == 1:
+            node = copy.copy(self)
+            node.axis = 1
+            return node.apply((flat_samples(inputs[0]),))
+        return super().batched(inputs, are_batched, size)
 
 
 def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, ...]:
