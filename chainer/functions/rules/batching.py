@@ -11,7 +11,7 @@ import numpy
 
 from chainer import functions
 from chainer.core.autograd.applied_again import not_applied
-from chainer.core.autograd.batching import Level, lowered, raised
+from chainer.core.autograd.batching import Level, batched_by_default, lowered, raised
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
@@ -120,6 +120,93 @@ class ShiftsOneAxis(ShiftsAxes):
             node.axis = 1
             return node.apply((flat_samples(inputs[0]),))
         return super().batched(inputs, are_batched, size)
+
+
+class BroadcastsInputs:
+    """Mixin of functions whose inputs are broadcast against each other."""
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function where each sample has the axes of the output."""
+        pairs = list(zip(inputs, are_batched, strict=True))
+        rank = max([x.ndim - b for x, b in pairs])
+        return self.apply(tuple([with_rank(x, b, rank) for x, b in pairs]))
+
+
+def beside_constant(x: Variable, constant: Any) -> Variable:
+    """Returns samples so that a constant is broadcast to each of them.
+
+    Args:
+        x: The samples, an axis in front.
+        constant: A number, or an array that is the same for each sample.
+    """
+    return with_rank(x, True, max(getattr(constant, "ndim", 0), x.ndim - 1))
+
+
+class SequencesFirst:
+    """Mixin of functions of sequences: the first axis is time, and the others stay as they are.
+
+    Attributes:
+        added_axes: Number of axes that the outputs have in front of those of one time step.
+    """
+
+    added_axes: int
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function to samples as one more axis of each time step."""
+        taken = [functions.moveaxis(x, 0, 1) for x in with_samples(inputs, are_batched, size)]
+        return tuple([functions.moveaxis(y, self.added_axes, 0) for y in self.apply(taken)])
+
+
+class ReducesLosses:
+    """Mixin of losses with an attribute ``reduce``; with ``"no"`` they are not reduced.
+
+    The class declares :attr:`~chainer.FunctionNode.is_pointwise` or
+    :attr:`~chainer.FunctionNode.batch_inputs` for the losses that are not reduced.
+
+    Attributes:
+        reduce: How losses are reduced.
+    """
+
+    reduce: str
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Computes the losses of all samples, then reduces those of each."""
+        taken = with_samples(inputs, are_batched, size)
+        node = copy.copy(self)
+        node.reduce = "no"
+        found = batched_by_default(node, taken, (True,) * len(taken), size)
+        if found is None or self.reduce == "no":
+            return found
+        return (self.reduced(found[0], taken),)
+
+    def reduced(self, losses: Variable, inputs: Variables) -> Variable:
+        """Returns one loss for each sample; the mean over the batch of a sample by default.
+
+        Args:
+            losses: The losses, not reduced.
+            inputs: The inputs of all samples.
+        """
+        return sums_of_samples(losses, 1 / max(losses.shape[1], 1))
+
+
+def sums_of_samples(x: Variable, factor: Any) -> Variable:
+    """Returns the sum over each sample, times a factor, in the dtype of the samples.
+
+    Args:
+        x: The samples, an axis in front.
+        factor: A number, or a Variable with one element for each sample.
+    """
+    # A sum of float16 overflows long before a mean does.
+    wide = functions.cast(x, "f") if x.dtype.itemsize < 4 else x
+    if x.ndim > 1:
+        wide = functions.sum(wide, axis=tuple(range(1, x.ndim)))
+    return functions.cast(wide * factor, x.dtype)
 
 
 def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, ...]:
