@@ -12,6 +12,7 @@ from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction, expect_kinds
+from chainer.functions.rules.constants import constant
 
 
 class Contrastive(MarginLoss, ComposedFunction):
@@ -64,7 +65,7 @@ class Contrastive(MarginLoss, ComposedFunction):
         difference = x0 - x1
         squares = sum(difference * difference, axis=1)
         # Adding one where the distance is zero keeps its root differentiable.
-        (zero,) = IsLabel(0, dtype).apply((squares,))
+        zero = constant(lambda x: (x == 0).astype(x.dtype), squares)
         distance = sqrt(squares + zero) * (1 - zero)
         (similar,) = IsLabel(1, dtype).apply((y,))
         gap = relu(self.margin - distance) * (1 - similar)

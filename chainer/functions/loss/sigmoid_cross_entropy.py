@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy
-
-from chainer import functions
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils.argument import explained_keywords
-from chainer.functions.loss._class_labels import IsLabel
+from chainer.functions.loss._class_labels import IsLabel, means_of_samples
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
-from chainer.functions.rules.batching import ReducesLosses, sums_of_samples
+from chainer.functions.rules.batching import ReducesLosses
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -72,13 +69,7 @@ class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
         return ((ops.sigmoid(x) - ops.cast(t, x.dtype)) * factor,)
 
     def reduced(self, losses: Variable, inputs: Variables) -> Variable:
-        t = inputs[1]
-        if not self.normalize:
-            return sums_of_samples(losses, 1 / max(t.shape[1] if t.ndim > 1 else 1, 1))
-        wide = numpy.promote_types(losses.dtype, numpy.float32)
-        (ignored,) = IsLabel(_IGNORED, wide).apply((t,))
-        count = functions.clip(sums_of_samples(1 - ignored, 1), 1.0, None)
-        return sums_of_samples(losses, 1 / count)
+        return means_of_samples(losses, inputs[1], _IGNORED, self.normalize)
 
 
 @explained_keywords
