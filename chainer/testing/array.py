@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import find_backend
+from chainer.core.arrays.holders import array_of
 from chainer.core.typing import ArrayLike, HostArray
 
 
@@ -19,8 +20,7 @@ def to_host(value: ArrayLike) -> Any:
     Raises:
         TypeError: If ``value`` is none of these.
     """
-    if hasattr(value, "creator_node"):
-        value = value.array
+    value = array_of(value)
     cls = value.__class__
     backend = find_backend(cls)
     if backend is not None:

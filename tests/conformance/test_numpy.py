@@ -14,6 +14,7 @@ from chainer.testing.conformance.test_contract_training import *
 from chainer.testing.conformance.test_contract_transfers import *
 from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
+from chainer.testing.conformance.test_transforms import *
 
 
 @pytest.fixture(scope="module")

@@ -9,3 +9,4 @@ from chainer.testing.conformance.test_contract_training import *
 from chainer.testing.conformance.test_contract_transfers import *
 from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
+from chainer.testing.conformance.test_transforms import *

@@ -25,7 +25,8 @@ class Inverse(Operation):
 class Cholesky(Operation):
     """Cholesky factor of a matrix.
 
-    ``select(a)``: ``a`` of shape ``(n, n)``, floating point. Only its lower triangle is read.
+    ``select(a)``: ``a`` of shape ``(n, n)`` or ``(B, n, n)``, floating point. Only the lower
+    triangle of each matrix is read.
 
     Methods:
         ``forward(a) -> y``: lower triangular with ``y @ y.T == a``, of the shape and dtype of

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.core.arrays.capabilities import CAPABILITIES
 from chainer.core.arrays.device import Device, available_device
+from chainer.core.arrays.holders import array_of
 from chainer.core.arrays.lookup import (
     HOST_FAMILY,
     backend_of,
@@ -184,7 +185,7 @@ def get_array_module(*args: object) -> ModuleType:
         'numpy'
     """
     for arg in args:
-        array = _array_of(arg)
+        array = array_of(arg)
         if type(array) is numpy.ndarray:  # by far the most frequent type
             continue
         backend = find_backend(array.__class__)
@@ -206,18 +207,11 @@ def get_device_from_array(*arrays: object) -> Device:
         <CpuDevice (numpy)>
     """
     for arg in arrays:
-        array = _array_of(arg)
+        array = array_of(arg)
         backend = find_backend(array.__class__)
         if backend is not None and backend.name != "numpy":
             return backend.device_of(array)
     return get_backend("numpy").device()
-
-
-def _array_of(arg: object) -> Any:
-    # Variables are recognized by their interface: the package autograd imports this module.
-    if type(arg) is numpy.ndarray or not hasattr(arg, "creator_node"):
-        return arg
-    return cast(Any, arg).array
 
 
 def wrap(array: Array) -> Array:

@@ -23,6 +23,7 @@ from chainer.core.arrays.acceleration import (
     with_plain_results,
 )
 from chainer.core.arrays.capabilities import describe
+from chainer.core.arrays.holders import array_of
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -485,7 +486,5 @@ def explain(
 
 
 def _array_of(arg: VariableLike) -> Array:
-    # Variables are recognized by their interface: the package autograd imports this module.
-    if hasattr(arg, "creator_node"):
-        return arg.array
-    return numpy.asarray(arg) if numpy.isscalar(arg) else arg
+    array = array_of(arg)
+    return numpy.asarray(array) if numpy.isscalar(array) else array

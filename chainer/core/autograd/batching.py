@@ -173,9 +173,6 @@ class BatchedArray:
         return self.shape[0]
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name == "creator_node":
-            # Asking whether this is a Variable, as get_array_module() does, reads no values.
-            raise AttributeError(name)
         _refuse(name)
 
 

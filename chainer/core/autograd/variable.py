@@ -24,6 +24,7 @@ from chainer.core.arrays.backend import (
     not_an_array_message,
     wrap,
 )
+from chainer.core.arrays.holders import ArrayHolder
 from chainer.core.autograd.backprop import backward
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 _new = object.__new__
 
 
-class Variable:
+class Variable(ArrayHolder):
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the

@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ComposedFunction, expect_one_dtype
+from chainer.functions.rules.constants import constant
 
 
 class PReLUFunction(ComposedFunction):
@@ -37,7 +38,7 @@ class PReLUFunction(ComposedFunction):
 
     def compose(self, x: Variable, w: Variable) -> Variables:
         # Which side of zero an element is on is constant almost everywhere.
-        below = (x.array < 0).astype(x.dtype)
+        below = constant(lambda x: (x < 0).astype(x.dtype), x)
         return (x * (expand_parameter(w, x.ndim) * below + (1 - below)),)
 
 

@@ -5,13 +5,26 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+import numpy
+
 from chainer.backends.operations.strided_views import as_strided as operation
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.arrays.strides import may_overlap
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, Shape, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    Grads,
+    Indexes,
+    Shape,
+    VariableLike,
+    Variables,
+)
+from chainer.functions.array.get_item import get_item
 from chainer.functions.rules import LinearMap
+from chainer.functions.rules.batching import flat_samples
 
 
 class TensorGeometry:
@@ -66,6 +79,18 @@ class AsStrided(FunctionNode):
         if min(self.shape, default=0) < 0:
             raise ValueError(f"shape must not be negative, got {self.shape}")
         self.storage_offset = None if storage_offset is None else operator.index(storage_offset)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # Each sample counts as a contiguous array in a memory of its own.
+        flat = flat_samples(inputs[0])
+        offset = self.storage_offset or 0
+        _check_bounds(self.shape, self.strides, offset, flat.shape[1])
+        index = numpy.array(offset)
+        for length, stride in zip(self.shape, self.strides, strict=True):
+            index = index[..., None] + stride * numpy.arange(length)
+        return (get_item(flat, (slice(None), index)),)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
@@ -136,7 +161,12 @@ def _stride_array(array: Array, shape: Shape, strides: Shape, storage_offset: in
         ValueError: If it reaches beyond that memory.
     """
     kernel = operation.select(array)
-    _, _, size = kernel.geometry(array)
+    _check_bounds(shape, strides, storage_offset, kernel.geometry(array)[2])
+    return kernel.forward(array, shape, strides, storage_offset)
+
+
+def _check_bounds(shape: Shape, strides: Shape, storage_offset: int, size: int) -> None:
+    """Raises ValueError if a view reaches beyond a memory of so many elements."""
     ends = [stride * (length - 1) for stride, length in zip(strides, shape, strict=True)]
     # The sign of the stride decides: an end of length 0 is on the other side.
     lowest = storage_offset + sum([e for e, s in zip(ends, strides, strict=True) if s < 0])
@@ -147,7 +177,6 @@ def _stride_array(array: Array, shape: Shape, strides: Shape, storage_offset: in
         raise ValueError(
             f"Out of buffer: too large index was specified: {highest}, of {size} elements"
         )
-    return kernel.forward(array, shape, strides, storage_offset)
 
 
 def as_strided(

@@ -11,10 +11,10 @@ from chainer.core.typing import Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
 from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
-from chainer.functions.rules.batching import with_rank
+from chainer.functions.rules.batching import BroadcastsInputs, with_rank
 
 
-class Broadcast(ExpressionFunction):
+class Broadcast(BroadcastsInputs, ExpressionFunction):
     """Broadcasting of several inputs to their common shape."""
 
     is_linear = True

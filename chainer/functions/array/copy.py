@@ -9,7 +9,7 @@ from chainer.core.arrays.backend import backend_of, get_device
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Grads, Indexes, VariableLike
+from chainer.core.typing import Arrays, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 
 #: Marks an argument that was not given; None is a device specifier.
@@ -34,6 +34,11 @@ class Copy(FunctionNode):
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return self.apply(inputs)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -18,6 +18,7 @@ from chainer.core.typing import (
     Variables,
 )
 from chainer.functions.rules import OneFloat, Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes
 
 #: The modes of :func:`numpy.pad`.
 _MODES = frozenset(
@@ -35,7 +36,7 @@ class UnknownModeError(KeyError, ValueError):
         return str(self.args[0])  # KeyError would put quotes around it
 
 
-class Pad(OneFloat, UnaryFunction):
+class Pad(ShiftsAxes, OneFloat, UnaryFunction):
     """Pads an array; the gradient of an element sums over its position and its copies."""
 
     def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
@@ -60,8 +61,10 @@ class Pad(OneFloat, UnaryFunction):
         # Values for each axis, and functions that look at axes, would have to know the samples.
         if callable(self.mode) or any(numpy.ndim(v) for v in self.keywords.values()):
             return None
-        widths = [(0, 0), *self._widths(inputs[0].ndim - 1)]
-        return Pad(widths, self.mode, **self.keywords).apply(inputs)
+        return super().batched(inputs, are_batched, size)
+
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
+        return {"pad_width": [(0, 0), *self._widths(ndim)]}
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -11,11 +11,13 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, DType, Indexes
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import SequencesFirst
 
 
-class PadSequence(ExpressionFunction):
+class PadSequence(SequencesFirst, ExpressionFunction):
     """Puts sequences of different lengths into one array."""
 
+    added_axes = 2
     type_check_key = ("length",)
 
     def __init__(self, length: int | None, padding: float) -> None:

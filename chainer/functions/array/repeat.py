@@ -15,14 +15,13 @@ from chainer.core.typing import (
     Indexes,
     IntTuple,
     VariableLike,
-    Variables,
 )
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import LinearMap
-from chainer.functions.rules.batching import ShiftsAxes, flat_samples
+from chainer.functions.rules.batching import ShiftsOneAxis
 
 
-class Repeat(ShiftsAxes, LinearMap):
+class Repeat(ShiftsOneAxis, LinearMap):
     """Repeats the elements of an array along an axis."""
 
     type_check_key = ()
@@ -41,14 +40,6 @@ class Repeat(ShiftsAxes, LinearMap):
         # A bool counts as 0 or 1, but NumPy takes it neither as a length nor as a count.
         self.repeats: tuple[int, ...] = tuple(map(int, repeats))
         self.axis = axis
-
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        # A sample without axes is repeated like a vector of one element.
-        if self.axis is None or inputs[0].ndim == 1:
-            return Repeat(self.repeats, 1).apply((flat_samples(inputs[0]),))
-        return super().batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

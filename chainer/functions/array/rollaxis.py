@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike, Variables
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
-from chainer.functions.rules.batching import shifted_axis
+from chainer.functions.rules.batching import ShiftsAxes
 
 
-class Rollaxis(UnaryFunction):
+class Rollaxis(ShiftsAxes, UnaryFunction):
     """Moves an axis to before another one."""
 
     is_linear = True
@@ -32,12 +34,9 @@ class Rollaxis(UnaryFunction):
         else:
             type_check.expect(x_type.ndim >= -self.start)
 
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        axis = shifted_axis(self.axis, inputs[0].ndim - 1)
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
         # A negative start counts from the end, where no axis is added.
-        return Rollaxis(axis, self.start + (self.start >= 0)).apply(inputs)
+        return {**super().attributes_of_batch(ndim), "start": self.start + (self.start >= 0)}
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.rollaxis(inputs[0], self.axis, self.start),)

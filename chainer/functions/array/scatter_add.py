@@ -8,10 +8,11 @@ import numpy
 
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays, Indexes, Shape, VariableLike
+from chainer.core.typing import Array, Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.array.get_item import normalize_index
+from chainer.functions.array.get_item import batched_index, normalize_index
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules.batching import with_samples
 
 
 class ScatterAdd(ExpressionFunction):
@@ -43,6 +44,16 @@ class ScatterAdd(ExpressionFunction):
             b = b.astype(a.dtype)
         scatter_add_operation.select(y, b).add_at(y, self.slices, b)
         return (y,)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        index = batched_index(self.slices)
+        return (
+            None
+            if index is None
+            else ScatterAdd(index).apply(with_samples(inputs, are_batched, size))
+        )
 
     def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         gxs: list[Any] = []

@@ -21,6 +21,7 @@ USE_CUDNN = (
 class SpatialTransformerGrid(CallableNode, LinearMap):
     """Affine transformations of the points of a regular grid."""
 
+    batch_inputs = (0,)
     type_check_key = ()
 
     def __init__(self, output_shape: tuple[int, int]) -> None:

@@ -22,6 +22,7 @@ from chainer.functions.rules import ComposedFunction, expect_one_dtype
 class SpatialTransformerSampler(CallableNode, ComposedFunction):
     """Bilinear interpolation of images at given points."""
 
+    batch_inputs = (0, 1)
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -8,11 +8,11 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, IntTuple, VariableLike, Variables
-from chainer.functions.array.reshape import reshape
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import ShiftsAxes, with_rank
 
 
-class Tile(UnaryFunction):
+class Tile(ShiftsAxes, UnaryFunction):
     """Puts copies of an array side by side."""
 
     is_linear = True
@@ -33,11 +33,11 @@ class Tile(UnaryFunction):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        (x,) = inputs
-        shape, count = x.shape[1:], len(self.reps)
-        lengths = (1,) * (count - len(shape)) + shape
-        reps = (1,) * (len(shape) - count) + self.reps
-        return Tile((1, *reps)).apply((reshape(x, (size, *lengths)),))
+        # Axes that are added in front come after the samples.
+        return super().batched((with_rank(inputs[0], True, len(self.reps)),), are_batched, size)
+
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
+        return {"reps": (1,) * (1 + ndim - len(self.reps)) + self.reps}
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tile(inputs[0], self.reps),)

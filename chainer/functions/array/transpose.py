@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike, Variables
+from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
-from chainer.functions.rules.batching import shifted_axis
+from chainer.functions.rules.batching import ShiftsAxes, shifted_axis
 
 
-class Transpose(UnaryFunction):
+class Transpose(ShiftsAxes, UnaryFunction):
     """Permutes the dimensions of an input without copy."""
 
     is_linear = True
@@ -26,12 +26,9 @@ class Transpose(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].transpose(self.axes),)
 
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        ndim = inputs[0].ndim - 1
-        axes = range(ndim - 1, -1, -1) if self.axes is None else self.axes
-        return Transpose((0, *shifted_axis(tuple(axes), ndim))).apply(inputs)
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
+        axes = tuple(range(ndim - 1, -1, -1)) if self.axes is None else tuple(self.axes)
+        return {"axes": (0, *shifted_axis(axes, ndim))}
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
         axes = self.axes

@@ -11,11 +11,13 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import in_dtype
 from chainer.functions.rules import LinearMap
+from chainer.functions.rules.batching import SequencesFirst
 
 
-class TransposeSequence(LinearMap):
+class TransposeSequence(SequencesFirst, LinearMap):
     """Turns sequences of time steps into time steps of sequences."""
 
+    added_axes = 1
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

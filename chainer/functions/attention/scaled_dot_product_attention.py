@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy
 
 from chainer.backends.operations.attentions import AttentionOptions
@@ -16,6 +18,7 @@ from chainer.functions.array.repeat import repeat
 from chainer.functions.array.where import where
 from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules.batching import with_rank, with_samples
 
 
 class ScaledDotProductAttention(ComposedFunction):
@@ -60,6 +63,20 @@ class ScaledDotProductAttention(ComposedFunction):
         type_check.expect(k.shape[-1] == q.shape[-1], v.shape[-2] == k.shape[-2])
         if type_check.eval(in_types.size()) == 4 and type_check.eval(in_types[3].dtype.kind) != "b":
             type_check.expect(in_types[3].dtype == q.dtype)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function, which takes any number of axes in front, to all samples."""
+        node = copy.copy(self)
+        if self.options.ratio:
+            if self.keep is None:
+                return None  # each sample draws its own
+            node.keep = self.xp.broadcast_to(self.keep, (size, *self.keep.shape))
+        qkv = with_samples(inputs[:3], are_batched[:3], size)
+        rank = qkv[0].ndim - 1
+        masks = [with_rank(m, b, rank) for m, b in zip(inputs[3:], are_batched[3:], strict=True)]
+        return node.apply((*qkv, *masks))
 
     def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""

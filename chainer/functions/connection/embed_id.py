@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy
 
+from chainer import functions
 from chainer.backends.operations.embeddings import embedding as operation
+from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
@@ -12,6 +14,8 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
+from chainer.functions.rules.batching import with_samples
+from chainer.functions.rules.constants import constant
 
 
 class EmbedIDFunction(PiecewiseLinearFunction):
@@ -39,8 +43,23 @@ class EmbedIDFunction(PiecewiseLinearFunction):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        # A table for each sample is a loop.
-        return None if are_batched[1] else self.apply(inputs)
+        if not are_batched[1]:
+            return self.apply(inputs)
+        # One table of the rows of all samples.
+        x, W = with_samples(inputs, are_batched, size)
+        with x.device:
+            first_rows = W.shape[1] * self.xp.arange(size).reshape((size, *[1] * (x.ndim - 1)))
+            offsets = Variable(self.xp.broadcast_to(first_rows, x.shape), requires_grad=False)
+        numbers = constant(lambda x, o: self._joined(x, o, W.shape[1], size), x, offsets)
+        return self.apply((numbers, functions.reshape(W, (size * W.shape[1], W.shape[2]))))
+
+    def _joined(self, x: Array, offsets: Array, count: int, size: int) -> Array:
+        """Returns numbers of rows of a joined table, from those of the table of each sample."""
+        xp = backend_of(x).xp
+        x = x.astype(offsets.dtype)
+        # A number beyond the table of its sample must not be a row of the next one.
+        rows = xp.where((x >= 0) & (x < count), x + offsets, size * count)
+        return rows if self.ignore_label is None else xp.where(x == self.ignore_label, x, rows)
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs

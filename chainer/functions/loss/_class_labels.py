@@ -12,6 +12,7 @@ from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
 from chainer.functions.math.clip import clip
 from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.batching import sums_of_samples
 
 
 def expect_scores_and_labels(in_types: type_check.TypeInfoTuple) -> None:
@@ -90,3 +91,23 @@ def mean_of_valid(losses: Variable, t: VariableLike, ignore_label: int) -> Varia
     ignored = IsLabel(ignore_label, wide.dtype).apply((t,))[0]
     count = clip(sum_axes(1.0 - ignored), 1.0, None)
     return cast(sum_axes(wide) / count, losses.dtype)
+
+
+def means_of_samples(losses: Variable, t: Variable, ignore_label: int, normalize: bool) -> Variable:
+    """Returns the mean of the losses of each sample of a batch of samples.
+
+    Args:
+        losses: The losses, of which those of labels to ignore are zero; an axis of samples in
+            front.
+        t: The labels, of the same shape.
+        ignore_label: Label to ignore.
+        normalize: Whether to divide by the number of other labels, and not by the length of the
+            first axis of a sample.
+    """
+    if not normalize:
+        length = t.shape[1] if t.ndim > 1 else 1
+        return sums_of_samples(losses, 1 / max(length, 1))
+    # Half precision cannot count the labels.
+    dtype = numpy.promote_types(losses.dtype, numpy.float32)
+    ignored = IsLabel(ignore_label, dtype).apply((t,))[0]
+    return sums_of_samples(losses, 1 / clip(sums_of_samples(1 - ignored, 1), 1.0, None))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from chainer.core.typing import Indexes
+import math
+from typing import ClassVar
+
+from chainer import functions
+from chainer.core.typing import Indexes, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
+from chainer.functions.rules.batching import ReducesLosses, sums_of_samples, with_samples
 
 pair_sections = SharedSections(
     """
@@ -49,6 +54,25 @@ class PairLoss(ExpressionFunction):
         return tuple([-gx0 if i else gx0 for i in targets])
 
 
+class MeanOfPairs(PairLoss):
+    """Mean of the losses of all elements."""
+
+    #: The node of the losses of the elements.
+    of_elements: ClassVar[type[PairLoss]]
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        taken = with_samples(inputs, are_batched, size)
+        dtype = taken[0].dtype
+        if dtype.itemsize < 4:  # squares of float16 numbers overflow
+            taken = tuple([functions.cast(x, "f") for x in taken])
+        (losses,) = self.of_elements().apply(taken)
+        # The mean of nothing is NaN, without a warning of NumPy.
+        count = math.prod(losses.shape[1:])
+        return (functions.cast(sums_of_samples(losses, 1 / count if count else math.nan), dtype),)
+
+
 def check_reduce(reduce: str, *choices: str) -> None:
     """Raises ValueError unless ``reduce`` is one of the choices."""
     if reduce not in choices:
@@ -57,8 +81,8 @@ def check_reduce(reduce: str, *choices: str) -> None:
         raise ValueError(f"only {text} are valid for 'reduce', but {reduce!r} is given")
 
 
-class MarginLoss:
-    """Base of the losses with a margin: takes their arguments.
+class MarginLoss(ReducesLosses):
+    """Base of the losses with a margin: takes their arguments. All inputs are batches.
 
     Args:
         margin (float): The margin.

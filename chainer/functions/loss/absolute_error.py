@@ -11,6 +11,8 @@ from chainer.functions.rules import Ops, Value
 class AbsoluteError(PairLoss):
     """Elementwise absolute difference."""
 
+    is_pointwise = True
+
     def forward(self, inputs: Arrays) -> Arrays:
         return (abs(inputs[0] - inputs[1]),)
 

@@ -6,10 +6,13 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
+from chainer.functions.activation.relu import relu
+from chainer.functions.loss._class_labels import IsLabel
 from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction, expect_kinds
+from chainer.functions.rules.constants import constant
 
 
 class Contrastive(MarginLoss, ComposedFunction):
@@ -17,6 +20,7 @@ class Contrastive(MarginLoss, ComposedFunction):
 
     argument_names = ("x0", "x1", "y")
 
+    batch_inputs = (0, 1, 2)
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 
@@ -61,11 +65,10 @@ class Contrastive(MarginLoss, ComposedFunction):
         difference = x0 - x1
         squares = sum(difference * difference, axis=1)
         # Adding one where the distance is zero keeps its root differentiable.
-        zero = (squares.array == 0).astype(dtype)
+        zero = constant(lambda x: (x == 0).astype(x.dtype), squares)
         distance = sqrt(squares + zero) * (1 - zero)
-        similar = (y.array == 1).astype(dtype)
-        # Which pairs are nearer than the margin is constant almost everywhere.
-        gap = (self.margin - distance) * ((1 - similar) * (distance.array < self.margin))
+        (similar,) = IsLabel(1, dtype).apply((y,))
+        gap = relu(self.margin - distance) * (1 - similar)
         losses = (squares * similar + gap * gap) * 0.5
         return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from chainer import functions
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.core.typing import Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
+from chainer.functions.rules.batching import with_samples
 
 
 class CrossCovariance(ExpressionFunction):
@@ -42,6 +44,17 @@ class CrossCovariance(ExpressionFunction):
         if self.reduce == "no":
             return (covariance,)
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        taken = with_samples(inputs, are_batched, size)
+        scale = 1.0 / max(taken[0].shape[1], 1)
+        y, z = (x - functions.sum(x, axis=1, keepdims=True) * scale for x in taken)
+        covariance = functions.matmul(y, z, transa=True) * scale
+        if self.reduce == "no":
+            return (covariance,)
+        return (functions.sum(covariance * covariance, axis=(1, 2)) * 0.5,)
 
     def gradients(self, ops: Ops, targets: Indexes, y: Value, z: Value, gy: Value) -> Values:
         scale = 1.0 / max(len(y), 1)

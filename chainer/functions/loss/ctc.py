@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
+from chainer import functions
 from chainer.backends import operations
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    DType,
+    Grads,
+    Indexes,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._callable import CallableNode
@@ -27,6 +38,7 @@ from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.logsumexp import logsumexp
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import gradients_of_composition
+from chainer.functions.rules.batching import sums_of_samples, with_samples
 
 
 class BlankSymbolError(AssertionError, ValueError):
@@ -73,6 +85,23 @@ class ConnectionistTemporalClassification(CallableNode, FunctionNode):
         # A sum of float16 losses overflows for batches that are not large.
         mean = losses.sum(dtype=_compute_dtype(x.dtype)) / max(len(t), 1)
         return (self.xp.asarray(mean, dtype=x.dtype),)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        *integers, x = with_samples(inputs, are_batched, size)
+        # One longer batch; the scores have the time in front.
+        length, batch, symbols = x.shape[1:]
+        node = copy.copy(self)
+        node.reduce = "no"
+        (losses,) = node.apply(
+            (
+                *[functions.reshape(i, (size * batch, *i.shape[2:])) for i in integers],
+                functions.moveaxis(x, 0, 1).reshape((length, size * batch, symbols)),
+            )
+        )
+        losses = losses.reshape((size, batch))
+        return (losses if self.reduce == "no" else sums_of_samples(losses, 1 / max(batch, 1)),)
 
     def _check_values(self, input_length: Any, label_length: Any, t: Array, x: Array) -> None:
         xp = self.xp

@@ -20,8 +20,8 @@ from chainer.functions.loss._class_labels import (
     mean_of_valid,
 )
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.clip import clip
 from chainer.functions.math.exponential import exp
-from chainer.functions.math.maximum import maximum
 from chainer.functions.math.square import square
 from chainer.functions.math.sum import sum as sum_axes
 
@@ -162,9 +162,7 @@ def _focus(p: Variable, gamma: float) -> Variable | float:
         return square(1.0 - p)
     # Rounding may give p > 1, and powers below 1 have no gradient at 0.
     tiny = 1e-6 if p.dtype.itemsize < 8 else 1e-12
-    with p.device:
-        smallest = (p.array * 0 + tiny).astype(p.dtype)
-    return maximum(1.0 - p, smallest) ** gamma
+    return clip(1.0 - p, tiny, None) ** gamma
 
 
 def _expect_binary(in_types: type_check.TypeInfoTuple) -> None:

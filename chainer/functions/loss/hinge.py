@@ -14,13 +14,15 @@ from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction, expect_kinds
+from chainer.functions.rules.batching import ReducesLosses
 
 
-class Hinge(CallableNode, ComposedFunction):
+class Hinge(ReducesLosses, CallableNode, ComposedFunction):
     """Hinge loss of a one-of-many classification."""
 
     argument_names = ("x", "t")
 
+    batch_inputs = (0, 1)
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from chainer import functions
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Arrays, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._scalars import as_number
 from chainer.functions.loss._pair import PairLoss
 from chainer.functions.rules import Ops, Value
+from chainer.functions.rules.batching import ReducesLosses
 
 
-class HuberLoss(PairLoss):
+class HuberLoss(ReducesLosses, PairLoss):
     """Squared error near zero, absolute error further out."""
 
     argument_names = ("x", "t")
+    is_pointwise = True  # where it is not reduced
 
     type_check_key = ("reduce",)
 
@@ -42,6 +45,9 @@ class HuberLoss(PairLoss):
         a -= c * 0.5
         a *= c
         return (a if self.reduce == "no" else a.sum(axis=1),)
+
+    def reduced(self, losses: Variable, inputs: Variables) -> Variable:
+        return functions.sum(losses, axis=2)
 
     def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         gx = ops.clip(difference, -self.delta, self.delta)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils.argument import explained_keywords
-from chainer.functions.loss._pair import PairLoss, pair_sections
+from chainer.functions.loss._pair import MeanOfPairs, pair_sections
+from chainer.functions.loss.absolute_error import AbsoluteError
 from chainer.functions.rules import Ops, Value
 
 
-class MeanAbsoluteError(PairLoss):
+class MeanAbsoluteError(MeanOfPairs):
     """Mean of absolute differences."""
+
+    of_elements = AbsoluteError
 
     def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from chainer import functions
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike, Variables
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils.argument import explained_keywords
-from chainer.functions.loss._pair import PairLoss, pair_sections
+from chainer.functions.loss._pair import MeanOfPairs, pair_sections
+from chainer.functions.loss.squared_error import SquaredError
 from chainer.functions.rules import Ops, Value
-from chainer.functions.rules.batching import with_samples
 
 
-class MeanSquaredError(PairLoss):
+class MeanSquaredError(MeanOfPairs):
     """Mean of squared differences."""
+
+    of_elements = SquaredError
 
     def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
@@ -27,18 +28,6 @@ class MeanSquaredError(PairLoss):
         # A sum of float16 squares overflows long before their mean does.
         squares = difference.astype("float32") ** 2
         return (squares.mean().astype(x0.dtype),)
-
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        x0, x1 = with_samples(inputs, are_batched, size)
-        difference = x0 - x1
-        count = difference.size // max(size, 1)
-        if not count or difference.dtype.itemsize <= 2:  # special cases of forward()
-            return None
-        axes = tuple(range(1, difference.ndim))
-        squares = difference * difference
-        return ((functions.sum(squares, axis=axes) if axes else squares) / count,)
 
     def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         difference *= gy * (2.0 / max(difference.size, 1))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils.argument import explained_keywords
+from chainer.functions.loss._class_labels import IsLabel, means_of_samples
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
+from chainer.functions.rules.batching import ReducesLosses
 
 #: Label of elements that are ignored.
 _IGNORED = -1
 
 
-class SigmoidCrossEntropy(KernelFunction):
+class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
     """Sigmoid activation followed by a cross entropy loss."""
 
     argument_names = ("x", "t")
 
+    is_pointwise = True  # where it is not reduced
     type_check_key = ()
     check_type_forward = expect_label_of_each
     retained_inputs = (0, 1)
@@ -60,10 +63,13 @@ class SigmoidCrossEntropy(KernelFunction):
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
-        factor = (t.array != _IGNORED).astype(x.dtype)
+        factor = gy * (1 - IsLabel(_IGNORED, x.dtype).apply((t,))[0])
         if self.reduce == "mean":
-            factor *= self.xp.asarray(self._coefficient, x.dtype)
-        return ((ops.sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor),)
+            factor = factor * self.xp.asarray(self._coefficient, x.dtype)
+        return ((ops.sigmoid(x) - ops.cast(t, x.dtype)) * factor,)
+
+    def reduced(self, losses: Variable, inputs: Variables) -> Variable:
+        return means_of_samples(losses, inputs[1], _IGNORED, self.normalize)
 
 
 @explained_keywords

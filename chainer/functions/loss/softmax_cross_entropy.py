@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
@@ -20,6 +21,7 @@ from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._label_range import label_error
 from chainer.functions.activation.softmax import Softmax
+from chainer.functions.loss._class_labels import means_of_samples
 from chainer.functions.rules import (
     KernelFunction,
     Ops,
@@ -27,7 +29,7 @@ from chainer.functions.rules import (
     Values,
     gradients_of_composition,
 )
-from chainer.functions.rules.batching import with_samples
+from chainer.functions.rules.batching import sums_of_samples, with_samples
 from chainer.functions.rules.once import stand_in
 
 if TYPE_CHECKING:
@@ -161,21 +163,16 @@ class SoftmaxCrossEntropy(KernelFunction):
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
         x, t = with_samples(inputs, are_batched, size)
-        if kind_of(t.dtype) == "f":
-            return None
         node = copy.copy(self)
         node.reduce = "no"
         # One batch of all labels; then the mean over the labels of each sample.
         (losses,) = node.apply((_joined(x), _joined(t)))
-        losses = losses.reshape(t.shape)
+        losses = losses.reshape((*x.shape[:2], *losses.shape[1:]))
         if self.reduce == "no":
             return (losses,)
-        axes = tuple(range(1, t.ndim))
-        counts: Any = t.shape[1]
-        if self.normalize:
-            xp = backend_of(t.array).xp
-            counts = xp.maximum((t.array != self.ignore_label).sum(axis=axes), 1).astype(x.dtype)
-        return (functions.sum(losses, axis=axes) / counts,)
+        if kind_of(t.dtype) == "f":
+            return (sums_of_samples(losses, 1 / max(math.prod(losses.shape[1:]), 1)),)
+        return (means_of_samples(losses, t, self.ignore_label, self.normalize),)
 
     def _forward_soft(self, x: Array, t: Array) -> Arrays:
         """Computes the loss of soft targets; it does not use weights or ``ignore_label``."""

@@ -17,6 +17,7 @@ class Triplet(MarginLoss, ExpressionFunction):
 
     argument_names = ("anchor", "positive", "negative")
 
+    batch_inputs = (0, 1, 2)
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 

@@ -22,6 +22,7 @@ from chainer.functions.rules import (
     Values,
     expect_one_array,
 )
+from chainer.functions.rules.batching import BroadcastsInputs
 
 
 class Neg(UnaryFunction):
@@ -80,7 +81,7 @@ class Add(BroadcastingFunction):
         return tuple([reduce_to_shape(gy, self.input_shape(i)) for i in target_input_indexes])
 
 
-class MultiAdd(ExpressionFunction):
+class MultiAdd(BroadcastsInputs, ExpressionFunction):
     """Sum of any number of variables."""
 
     is_elementwise = True

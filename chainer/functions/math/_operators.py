@@ -15,10 +15,10 @@ from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
 from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.batching import with_rank
+from chainer.functions.rules.batching import BroadcastsInputs, beside_constant
 
 
-class BroadcastingFunction(ExpressionFunction):
+class BroadcastingFunction(BroadcastsInputs, ExpressionFunction):
     """Function of two arrays whose shapes are broadcast; subclasses define :meth:`partials`."""
 
     argument_names = ("lhs", "rhs")
@@ -41,13 +41,6 @@ class BroadcastingFunction(ExpressionFunction):
         return tuple(
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
         )
-
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        pairs = list(zip(inputs, are_batched, strict=True))
-        rank = max([x.ndim - b for x, b in pairs])
-        return self.apply(tuple([with_rank(x, b, rank) for x, b in pairs]))
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # Each partial derivative is diagonal in the shape of the output, to which tangents are
@@ -104,10 +97,7 @@ class ConstantOperator(UnaryFunction):
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        x = inputs[0]
-        if is_scalar(self.value):
-            return self.apply(inputs)
-        return self.apply((with_rank(x, True, max(self.value.ndim, x.ndim - 1)),))
+        return self.apply((beside_constant(inputs[0], self.value),))
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)

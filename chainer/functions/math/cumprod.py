@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike, Variables
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value
-from chainer.functions.rules.batching import ShiftsAxes, flat_samples
+from chainer.functions.rules.batching import ShiftsOneAxis
 
 
-class Cumprod(ShiftsAxes, UnaryFunction):
+class Cumprod(ShiftsOneAxis, UnaryFunction):
     """Cumulative product along an axis, or of the flattened array."""
 
     type_check_key = ("axis",)
@@ -29,13 +29,6 @@ class Cumprod(ShiftsAxes, UnaryFunction):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
-
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        if self.axis is None:
-            return Cumprod(1).apply((flat_samples(inputs[0]),))
-        return super().batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.cumprod(inputs[0], axis=self.axis),)

@@ -129,8 +129,6 @@ class MatMul(ExpressionFunction):
     ) -> Variables | None:
         # Vectors become matrices, so that the axes in front are stacks of them.
         (a, b), (a_here, b_here) = inputs, are_batched
-        if type(self).batched is not MatMul.batched or isinstance(self, BatchMatMul):
-            return None
         a_rank, b_rank = a.ndim - a_here, b.ndim - b_here
         if a_rank == 1:
             a = a.reshape((*a.shape[:-1], 1, a.shape[-1]))
@@ -210,6 +208,14 @@ class BatchMatMul(MatMul):
         if b.ndim == 2:
             b = b.reshape((*b.shape, 1))
         return a, b, self.transa, self.transb
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        pairs = zip(inputs, are_batched, strict=True)
+        taken = [x.reshape((*x.shape, 1)) if x.ndim - b == 2 else x for x, b in pairs]
+        node = MatMul(self.transa, self.transb, self.transc, self.dtype)
+        return node.batched(tuple(taken), are_batched, size)
 
     def _out_shape(self, a: Array, b: Array, shape: Shape) -> Shape:
         return shape

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, Axis, VariableLike, Variables
+from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.core.utils.documentation import SharedSections
@@ -18,7 +18,7 @@ from chainer.functions._axes import (
 )
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value, array_of
-from chainer.functions.rules.batching import ShiftsAxes, flat_samples
+from chainer.functions.rules.batching import ShiftsAxes, ShiftsOneAxis
 
 _extremum_sections = SharedSections(
     """
@@ -99,7 +99,7 @@ class Min(SelectorBase):
 MAX_INT32_LENGTH = 2**31
 
 
-class IndexSelectorBase(ShiftsAxes, FunctionNode):
+class IndexSelectorBase(ShiftsOneAxis, FunctionNode):
     """Index of one value along an axis; not differentiable."""
 
     type_check_key = ("axis",)
@@ -115,13 +115,6 @@ class IndexSelectorBase(ShiftsAxes, FunctionNode):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
-
-    def batched(
-        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
-    ) -> Variables | None:
-        if self.axis is None:
-            return type(self)(1).apply((flat_samples(inputs[0]),))
-        return super().batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -10,9 +10,10 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
+from chainer.functions.rules.batching import BroadcastsInputs
 
 
-class PolyGamma(ExpressionFunction):
+class PolyGamma(BroadcastsInputs, ExpressionFunction):
     """Derivatives of the digamma function; the inputs are the order and the point."""
 
     type_check_key = ()

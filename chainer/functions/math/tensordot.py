@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy
 
+from chainer import functions
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, Indexes, VariableLike
+from chainer.core.typing import (
+    Array,
+    ArrayModule,
+    Arrays,
+    DTypeLike,
+    Indexes,
+    Shape,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidAxis
 from chainer.functions._inputs import require_array
@@ -81,11 +91,11 @@ class TensorDot(ExpressionFunction):
         count, total = len(self.a_axes[0]), len(self.a_axes[0]) + len(self.b_axes[1])
         return tuple(range(count)), tuple(range(count, total))
 
-    def _resolve(self, a: Array, b: Array) -> None:
+    def _resolve(self, a_shape: Shape, b_shape: Shape) -> None:
         """Finds the axes that are summed over, now that the inputs are known."""
-        self._ndims = a.ndim, b.ndim
+        self._ndims = len(a_shape), len(b_shape)
         if self._given is None:
-            self._a_axes, self._b_axes = _normalized(self.axes, a, b)
+            self._a_axes, self._b_axes = _normalized(self.axes, a_shape, b_shape)
         else:
             self._a_axes, self._b_axes = tuple(self._given[0][1]), tuple(self._given[1][0])
 
@@ -95,12 +105,31 @@ class TensorDot(ExpressionFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
-        self._resolve(a, b)
+        self._resolve(a.shape, b.shape)
         y = _tensordot(self.xp, a, b, self._a_axes, self._b_axes)
         if self._order is not None:
             order = self._order
             y = y.transpose(sorted(range(len(order)), key=order.__getitem__))
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        a, b = inputs
+        a_here, b_here = are_batched
+        self._resolve(a.shape[int(a_here) :], b.shape[int(b_here) :])
+        a_axes = tuple([i + a_here for i in self._a_axes])
+        b_axes = tuple([i + b_here for i in self._b_axes])
+        if a_here and b_here:
+            y = _of_samples(a, b, a_axes, b_axes)
+        else:
+            # The samples are one more axis that is kept.
+            (y,) = TensorDot((a_axes, b_axes)).apply(inputs)
+            y = functions.moveaxis(y, 0 if a_here else a.ndim - len(a_axes), 0)
+        if self._order is not None:
+            order = sorted(range(len(self._order)), key=self._order.__getitem__)
+            y = functions.transpose(y, (0, *[i + 1 for i in order]))
+        return (y if self.dtype is None else functions.cast(y, self.dtype),)
 
     def _plans(self) -> tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]:
         """Returns which axes of the inputs the axes of the gradients are, as they are computed."""
@@ -142,6 +171,16 @@ def _dot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes) -> A
     return _tensordot(xp, a, b, a_axes, b_axes)
 
 
+def _of_samples(a: Variable, b: Variable, a_axes: _Axes, b_axes: _Axes) -> Variable:
+    """Dot product of each sample of both inputs, as products of matrices."""
+    a_free, b_free = _others(a.ndim, (0, *a_axes)), _others(b.ndim, (0, *b_axes))
+    kept = [a.shape[i] for i in a_free], [b.shape[i] for i in b_free]
+    size, inner = len(a), prod([a.shape[i] for i in a_axes])
+    left = functions.transpose(a, (0, *a_free, *a_axes)).reshape((size, prod(kept[0]), inner))
+    right = functions.transpose(b, (0, *b_axes, *b_free)).reshape((size, inner, prod(kept[1])))
+    return functions.matmul(left, right).reshape((size, *kept[0], *kept[1]))
+
+
 def _others(ndim: int, axes: _Axes) -> _Axes:
     return tuple([i for i in range(ndim) if i not in axes])
 
@@ -174,15 +213,15 @@ def _as_matrix(x: Array, free: _Axes, summed: _Axes, inner: int) -> Any:
     return x.transpose(free + summed).reshape((rows, inner))
 
 
-def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
-    require_array(a, b)
+def _normalized(axes: Any, a_shape: Shape, b_shape: Shape) -> tuple[_Axes, _Axes]:
+    a_ndim, b_ndim = len(a_shape), len(b_shape)
     if isinstance(axes, (int, numpy.integer)):
-        if axes < 0 or a.ndim < axes or b.ndim < axes:
+        if axes < 0 or a_ndim < axes or b_ndim < axes:
             raise ValueError(
                 f"dimension of input tensors must be greater equal to dot-axes count ({axes}), "
-                f"got shapes {a.shape} and {b.shape}"
+                f"got shapes {a_shape} and {b_shape}"
             )
-        return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+        return tuple(range(a_ndim - axes, a_ndim)), tuple(range(axes))
     if isinstance(axes, str) or not isinstance(axes, Sequence) or len(axes) != 2:
         raise OperandError(
             f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
@@ -194,10 +233,10 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
     )
     if len(a_axes) != len(b_axes):
         raise ValueError(f"axes count mismatch: {len(a_axes)} axes of a, {len(b_axes)} axes of b")
-    return _nonnegative("a", a, a_axes), _nonnegative("b", b, b_axes)
+    return _nonnegative("a", a_ndim, a_axes), _nonnegative("b", b_ndim, b_axes)
 
 
-def _nonnegative(name: str, x: Array, axes: _Axes) -> _Axes:
+def _nonnegative(name: str, ndim: int, axes: _Axes) -> _Axes:
     """Returns the axes of an operand, counted from its first one.
 
     Raises:
@@ -205,9 +244,9 @@ def _nonnegative(name: str, x: Array, axes: _Axes) -> _Axes:
         ValueError: If an axis occurs twice.
     """
     for axis in axes:
-        if not -x.ndim <= axis < x.ndim:
-            raise InvalidAxis(f"-{x.ndim} <= axis of {name} < {x.ndim}", f"{axis}")
-    counted = tuple([axis % x.ndim for axis in axes])
+        if not -ndim <= axis < ndim:
+            raise InvalidAxis(f"-{ndim} <= axis of {name} < {ndim}", f"{axis}")
+    counted = tuple([axis % ndim for axis in axes])
     # Negative axes may name one that is there already, so this is checked last.
     if len(set(counted)) != len(counted):
         raise ValueError(f"an axis occurs twice in the axes {axes} of {name}")
@@ -245,7 +284,8 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
         >>> c.shape
         (5, 4)
     """
-    a_axes, b_axes = _normalized(axes, a, b)
+    require_array(a, b)
+    a_axes, b_axes = _normalized(axes, a.shape, b.shape)
     for i, j in zip(a_axes, b_axes, strict=True):
         if a.shape[i] != b.shape[j]:
             raise ValueError(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from chainer.backends.operations.special import zeta as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayLike, Arrays, VariableLike
+from chainer.core.typing import ArrayLike, Arrays, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
+from chainer.functions.rules.batching import beside_constant
 
 
 class Zeta(UnaryFunction):
@@ -29,6 +30,11 @@ class Zeta(UnaryFunction):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.argname(in_types, ("q",))
         type_check.expect(in_types[0].dtype.kind == "f")
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        return self.apply((beside_constant(inputs[0], self._x),))
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (operation.select(*inputs).forward(self._x, *inputs),)

@@ -57,6 +57,12 @@ class SimplifiedDropconnect(ComposedFunction):
                 type_check.expect(x_type.shape[0] == mask_shape[0])
             type_check.expect(w_type.shape == mask_shape[-2:])
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        # A mask that is not given yet is drawn for each sample.
+        return None if self.mask is None else super().batched(inputs, are_batched, size)
+
     def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         x, W = _as_matrix(inputs[0]), inputs[1]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from chainer import functions
 from chainer.backends.operations.group_normalizations import group_normalization as operation
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
@@ -14,6 +15,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.rules import ComposedFunction, KernelFunction, Ops, Value, Values
+from chainer.functions.rules.batching import with_samples
 
 
 class GroupNormalization(KernelFunction):
@@ -65,6 +67,23 @@ class GroupNormalization(KernelFunction):
                 f"The number of channels {channels} is not divisible by 'groups' argument "
                 f"{self.groups}."
             )
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        if not any(are_batched[1:]):
+            return super().batched(inputs, are_batched, size)
+        # Each sample has its own scale and shift, which follow the normalization.
+        x, *parameters = with_samples(inputs, are_batched, size)
+        dtype, channels = parameters[0].dtype, x.shape[2]
+        with x.device:
+            plain = self.xp.ones(channels, dtype), self.xp.zeros(channels, dtype)
+        found = super().batched((x, *map(Variable, plain)), (True, False, False), size)
+        assert found is not None  # the class declares batch_inputs
+        y = found[0]
+        shape = (size, 1, channels, *[1] * (x.ndim - 3))
+        gamma, beta = (functions.cast(functions.reshape(p, shape), y.dtype) for p in parameters)
+        return (y * gamma + beta,)
 
     def forward(self, inputs: Arrays) -> Arrays:
         arguments = {"groups": self.groups, "eps": self.eps}

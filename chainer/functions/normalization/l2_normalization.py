@@ -21,11 +21,13 @@ from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules.batching import ShiftsAxes
+from chainer.functions.rules.constants import constant
 
 Axes = tuple[int, ...]
 
 
-class NormalizeL2(ComposedFunction):
+class NormalizeL2(ShiftsAxes, ComposedFunction):
     """Division by the Euclidean norm along some axes.
 
     Args:
@@ -81,7 +83,7 @@ class NormalizeL2(ComposedFunction):
             x = cast(x, "f")
         squares = sum_axes(x * x, self.axis, keepdims=True)
         # Adding one where the norm is zero keeps its root differentiable.
-        zero = (squares.array == 0).astype(x.dtype)
+        zero = constant(lambda x: (x == 0).astype(x.dtype), squares)
         norm = (squares + zero) ** 0.5 * (1 - zero)
         return (cast(x / (norm + self.eps), dtype),)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
+from chainer.core.autograd.batching import BatchingError, is_batched
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
@@ -110,7 +111,11 @@ def apply_max_pooling(
 ) -> Variable | tuple[Variable, Array | None]:
     """Applies a max pooling and returns the output, with the indices if they are wanted."""
     y = node.apply((x,))[0]
-    return (y, node.indexes) if node.return_indices else y
+    if not node.return_indices:
+        return y
+    if is_batched(y):
+        raise BatchingError("indices of a pooling are arrays, which differ from sample to sample")
+    return y, node.indexes
 
 
 #: Texts about arguments and results, for the docstrings of the functions below.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions._errors import InvalidIndexes
@@ -43,6 +45,16 @@ class Upsampling2D(Unpooling2D):
         type_check.expect(in_types[0].shape == self.indexes.shape)
         if self.indexes.dtype.kind not in "iu":
             raise InvalidIndexes("indexes.dtype.kind in 'iu'", f"{self.indexes.dtype}")
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        node = copy.copy(self)
+        # The indices of a sample are those of all samples, in one longer batch.
+        repeated = self.xp.broadcast_to(self.indexes, (size, *self.indexes.shape))
+        shape = (size * self.indexes.shape[0], *self.indexes.shape[1:])
+        node.indexes = repeated.reshape(shape)
+        return super(Upsampling2D, node).batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -11,7 +11,7 @@ import numpy
 
 from chainer import functions
 from chainer.core.autograd.applied_again import not_applied
-from chainer.core.autograd.batching import Level, lowered, raised
+from chainer.core.autograd.batching import Level, batched_by_default, lowered, raised
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
@@ -84,16 +84,129 @@ class ShiftsAxes:
     #: Number of axes that the function adds, which the attributes count.
     added_axes: int = 0
 
+    def attributes_of_batch(self, ndim: int) -> dict[str, Any]:
+        """Returns the attributes of the function for a batch of samples.
+
+        Args:
+            ndim: Number of axes of a sample, and of those that the function adds.
+        """
+        return {name: shifted_axis(getattr(self, name), ndim) for name in self.axis_attributes}
+
     def batched(
         self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        """Applies a copy whose axes are shifted by one."""
+        """Applies a copy with the attributes of the batch."""
         taken = with_samples(inputs, are_batched, size)
-        ndim = taken[0].ndim - 1 + self.added_axes
         node = copy.copy(self)
-        for name in self.axis_attributes:
-            setattr(node, name, shifted_axis(getattr(self, name), ndim))
+        for name, value in self.attributes_of_batch(taken[0].ndim - 1 + self.added_axes).items():
+            setattr(node, name, value)
         return node.apply(taken)
+
+
+class ShiftsOneAxis(ShiftsAxes):
+    """Mixin of functions of one input along the axis ``axis``.
+
+    If ``axis`` is None, the function works along all elements in order, as if the input had one
+    axis.
+    """
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies a copy whose axis is shifted, or the one of flat samples."""
+        # A sample without axes is treated like a vector of one element.
+        if self.axis is None or inputs[0].ndim == 1:
+            node = copy.copy(self)
+            node.axis = 1
+            return node.apply((flat_samples(inputs[0]),))
+        return super().batched(inputs, are_batched, size)
+
+
+class BroadcastsInputs:
+    """Mixin of functions whose inputs are broadcast against each other."""
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function where each sample has the axes of the output."""
+        pairs = list(zip(inputs, are_batched, strict=True))
+        rank = max([x.ndim - b for x, b in pairs])
+        return self.apply(tuple([with_rank(x, b, rank) for x, b in pairs]))
+
+
+def beside_constant(x: Variable, constant: Any) -> Variable:
+    """Returns samples so that a constant is broadcast to each of them.
+
+    Args:
+        x: The samples, an axis in front.
+        constant: A number, or an array that is the same for each sample.
+    """
+    return with_rank(x, True, max(getattr(constant, "ndim", 0), x.ndim - 1))
+
+
+class SequencesFirst:
+    """Mixin of functions of sequences: the first axis is time, and the others stay as they are.
+
+    Attributes:
+        added_axes: Number of axes that the outputs have in front of those of one time step.
+    """
+
+    added_axes: int
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Applies the function to samples as one more axis of each time step."""
+        taken = [functions.moveaxis(x, 0, 1) for x in with_samples(inputs, are_batched, size)]
+        return tuple([functions.moveaxis(y, self.added_axes, 0) for y in self.apply(taken)])
+
+
+class ReducesLosses:
+    """Mixin of losses with an attribute ``reduce``; with ``"no"`` they are not reduced.
+
+    The class declares :attr:`~chainer.FunctionNode.is_pointwise` or
+    :attr:`~chainer.FunctionNode.batch_inputs` for the losses that are not reduced.
+
+    Attributes:
+        reduce: How losses are reduced.
+    """
+
+    reduce: str
+
+    def batched(
+        self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        """Computes the losses of all samples, then reduces those of each."""
+        taken = with_samples(inputs, are_batched, size)
+        node = copy.copy(self)
+        node.reduce = "no"
+        found = batched_by_default(node, taken, (True,) * len(taken), size)
+        if found is None or self.reduce == "no":
+            return found
+        return (self.reduced(found[0], taken),)
+
+    def reduced(self, losses: Variable, inputs: Variables) -> Variable:
+        """Returns one loss for each sample; the mean over the batch of a sample by default.
+
+        Args:
+            losses: The losses, not reduced.
+            inputs: The inputs of all samples.
+        """
+        return sums_of_samples(losses, 1 / max(losses.shape[1], 1))
+
+
+def sums_of_samples(x: Variable, factor: Any) -> Variable:
+    """Returns the sum over each sample, times a factor, in the dtype of the samples.
+
+    Args:
+        x: The samples, an axis in front.
+        factor: A number, or a Variable with one element for each sample.
+    """
+    # A sum of float16 overflows long before a mean does.
+    wide = functions.cast(x, "f") if x.dtype.itemsize < 4 else x
+    if x.ndim > 1:
+        wide = functions.sum(wide, axis=tuple(range(1, x.ndim)))
+    return functions.cast(wide * factor, x.dtype)
 
 
 def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from chainer.testing.certification.opinfo.samples import FOLDER
 from chainer.testing.certification.subject import Part, parts_of
 
 _SUITE = "chainer.testing.conformance"
-_OPERATIONS = f"{_SUITE}.test_operations"
+_OF_FUNCTIONS = (f"{_SUITE}.test_operations", f"{_SUITE}.test_transforms")
 _CHECKS = "chainer.testing.certification.checks"
 _OPINFO = "chainer.testing.certification.opinfo"
 
@@ -190,7 +190,8 @@ def _arguments(part: Part, quick: bool, specs: str | None, suite: str = _SUITE) 
             provider = f"--chainer-provider={part.name}"
             return ["--pyargs", suite, device, provider, *table, *options]
         case "functions":
-            return ["--pyargs", _OPERATIONS, device, f"--chainer-specs={part.name}", *options]
+            table = f"--chainer-specs={part.name}"
+            return ["--pyargs", *_OF_FUNCTIONS, device, table, *options]
         case _:
             table = [f"--chainer-specs={specs}"] if specs else []
             return ["--pyargs", _CHECKS, f"--chainer-package={part.name}", *table]

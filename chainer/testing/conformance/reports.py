@@ -27,6 +27,8 @@ _CHECKS = {
     "test_backward": "backward",
     "test_double_backward": "double backward",
     "test_forward_mode": "forward mode",
+    "test_batching": "batching",
+    "test_transforms": "transforms of samples",
     "test_refuses": "refusals of bad inputs",
 }
 _LAYOUTS = ("contiguous", "strided", "empty", "zero-dim")

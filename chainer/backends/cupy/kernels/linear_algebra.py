@@ -47,7 +47,7 @@ class CholeskyKernel(ReferenceCholeskyKernel):
             try:
                 return super().forward(a)
             except numpy.linalg.LinAlgError as error:
-                if a.ndim != 2 or a.shape[0] != a.shape[1]:
+                if a.ndim < 2 or a.shape[-2] != a.shape[-1]:
                     raise
                 # CuPy names a routine of cuSOLVER and its status.
                 raise numpy.linalg.LinAlgError(NOT_POSITIVE) from error

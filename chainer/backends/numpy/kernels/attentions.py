@@ -173,7 +173,8 @@ class AttentionKernel(ReferenceKernel):
         q, k, v, mask = inputs
         dtype, heads, shapes = q.dtype, _heads(k), (q.shape, k.shape, v.shape)
         full_mask = self._full_mask(mask, q, k)
-        small_mask = _mask_axes(mask, heads) if mask is not None and mask_gradient else None
+        wide = None if mask is None or not mask_gradient else self._mask_of_batches(mask, q)
+        small_mask = None if wide is None else _mask_axes(wide, heads)
         q, k, v, y, gy = (_five_axes(widened(array), heads) for array in (q, k, v, y, gy))
         keep = None if keep is None else _five_axes(keep, heads)
         gq, gk, gv = xp.empty_like(q), xp.zeros_like(k), xp.zeros_like(v)
@@ -214,9 +215,21 @@ class AttentionKernel(ReferenceKernel):
             g.astype(dtype, copy=False).reshape(shape)
             for g, shape in zip((gq, gk, gv), shapes, strict=True)
         )
-        if mask is not None and gmask is not None:
+        if mask is not None and wide is not None and gmask is not None:
+            gmask = gmask.reshape(wide.shape)
+            aligned = (*[1] * (wide.ndim - mask.ndim), *mask.shape)
+            repeated = [i for i, n in enumerate(aligned) if n != wide.shape[i]]
+            if repeated:
+                gmask = gmask.sum(axis=tuple(repeated))
             gmask = gmask.astype(dtype, copy=False).reshape(mask.shape)
         return gq, gk, gv, gmask
+
+    def _mask_of_batches(self, mask: Array, q: Array) -> Array:
+        """Repeats a mask along some of several axes in front, which become one axis."""
+        aligned = (*[1] * (q.ndim - mask.ndim), *mask.shape)
+        if q.ndim <= 4 or set(aligned[:-3]) == {1}:
+            return mask
+        return self.xp.broadcast_to(mask, (*q.shape[:-3], *aligned[-3:]))
 
     def _full_mask(self, mask: Array | None, q: Array, k: Array) -> Array | None:
         if mask is None:
