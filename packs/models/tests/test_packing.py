@@ -201,7 +201,43 @@ def test_bad_arguments(model):
         cm.pack_weights(model, "int8")
 
 
-@pytest.mark.parametrize("group", [0, 3, -2, 64.0, "4", True, None, 1 << 17, 10**12])
+@pytest.mark.parametrize("group", [np.int64(4), np.uint8(4), np.array(4)])
+def test_groups_that_are_integers_of_numpy(group):
+    base = layer(3, 10)
+    packed = cm.PackedLinear(base, "int4", group)
+    assert type(packed.group) is int
+    np.testing.assert_array_equal(packed.codes, cm.PackedLinear(base, "int4", 4).codes)
+
+
+@pytest.mark.parametrize("form", ["npz", "hdf5", "safetensors"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "codes")],
+)
+def test_files_with_numbers_that_are_not_finite(kind, entry, value, form, tmp_path):
+    if form == "hdf5":
+        pytest.importorskip("h5py", reason="pip install h5py")
+    damaged = chainer.Sequential(cm.PackedLinear(layer(), kind))
+    array = getattr(damaged[0], entry)
+    # The upper half of float32 is bfloat16.
+    array.flat[2] = np.float32(value).view(np.uint32) >> 16 if kind == "bfloat16" else value
+    path = tmp_path / f"model.{form}"
+    getattr(chainer.serializers, f"save_{form}")(str(path), damaged)
+    model = chainer.Sequential(cm.PackedLinear(layer(seed=3), kind))
+    before = chainer.serializers.npz.serialize(model)
+    before = {name: array.copy() for name, array in before.items()}
+    message = rf"'0/{entry}' in .*model\.{form}.* must have finite numbers, got 1 that are NaN or"
+    with pytest.raises(ValueError, match=message):
+        getattr(chainer.serializers, f"load_{form}")(str(path), model)
+    # A load that fails leaves the model as it was.
+    for name, array in chainer.serializers.npz.serialize(model).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.parametrize(
+    "group", [0, 3, -2, 64.0, "4", True, None, 1 << 17, 10**12, np.int64(3), np.float32(4)]
+)
 def test_groups_that_are_refused(group):
     with pytest.raises(ValueError, match="group must be an even number from 2 to 65536, got "):
         cm.PackedLinear(L.Linear(5, 3), "int4", group)

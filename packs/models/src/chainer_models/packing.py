@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import chainer
@@ -47,14 +48,10 @@ class PackedLinear(chainer.Link):
         super().__init__()
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-        if not isinstance(group, int) or not 2 <= group <= _LARGEST_GROUP or group % 2:
-            raise ValueError(
-                f"group must be an even number from 2 to {_LARGEST_GROUP}, got {group!r}"
-            )
         self.kind = kind
-        self.group = group
+        self.group = _checked_group(group)
         self.shape = (base.W.shape[0], base.W.shape[1])
-        for name, array in _packed(base.W.array, kind, group).items():
+        for name, array in _packed(base.W.array, kind, self.group).items():
             self.add_persistent(name, array)
         with self.init_scope():
             if base.b is not None:
@@ -78,6 +75,27 @@ class PackedLinear(chainer.Link):
         arrays, attributes = self.packed_arrays()
         codes, scales, minima = (None if a is None else a[start:stop] for a in arrays)
         return widened(self.xp, codes, scales, minima, **attributes)
+
+    def serialize(self, serializer: chainer.AbstractSerializer) -> None:
+        """Saves or loads the packed weight and the bias.
+
+        Args:
+            serializer: Serializer or deserializer.
+
+        Raises:
+            ValueError: If the numbers that are loaded are not finite, as packed weights are. A
+                single one would make all outputs NaN.
+        """
+        super().serialize(serializer)
+        if not isinstance(serializer, chainer.Deserializer):
+            return
+        for name in sorted(self._persistent):
+            count = _not_finite(getattr(self, name))
+            if count:
+                raise ValueError(
+                    f"{serializer.describe(name)} must have finite numbers, got {count} that are "
+                    "NaN or infinite"
+                )
 
     def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
         """Returns codes, scales and minima (None where there are none), and what they mean."""
@@ -146,6 +164,28 @@ def unpack_weights(model: Any) -> None:
     for path, link in list(model.namedlinks()):
         if isinstance(link, PackedLinear):
             replace_link(model, path, link.unpacked())
+
+
+def _checked_group(group: Any) -> int:
+    """Returns the length of a group as an int; integers of NumPy are integers, too."""
+    try:
+        # Booleans are integers of Python, and no lengths.
+        number = 0 if isinstance(group, bool) else operator.index(group)
+    except TypeError:
+        number = 0
+    if not 2 <= number <= _LARGEST_GROUP or number % 2:
+        raise ValueError(f"group must be an even number from 2 to {_LARGEST_GROUP}, got {group!r}")
+    return number
+
+
+def _not_finite(array: Array) -> int:
+    """Returns how many numbers of a packed array are NaN or infinite."""
+    xp = chainer.backend.get_array_module(array)
+    if array.dtype.kind == "f":
+        return int(array.size - xp.isfinite(array).sum())
+    # Only bfloat16 has exponents: all ones are infinities and NaN.
+    is_bfloat16 = array.dtype.kind == "u" and array.dtype.itemsize == 2
+    return int(((array & 0x7F80) == 0x7F80).sum()) if is_bfloat16 else 0
 
 
 def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
