@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from chainer_models.caches import Cache, GrowingStore, RingStore
     from chainer_models.errors import ModelFileError
     from chainer_models.explaining import Explanation, explain
+    from chainer_models.generation.captured import CapturedDecoder
     from chainer_models.generation.generate import generate
     from chainer_models.generation.processors import (
         min_p,
@@ -33,6 +34,7 @@ MODULES = {
     "caches": ("Cache", "GrowingStore", "RingStore"),
     "errors": ("ModelFileError",),
     "explaining": ("Explanation", "explain"),
+    "generation.captured": ("CapturedDecoder",),
     "generation.generate": ("generate",),
     "generation.processors": (
         "min_p",
@@ -57,6 +59,7 @@ _HOMES = {name: module for module, names in MODULES.items() for name in names}
 
 __all__ = [
     "Cache",
+    "CapturedDecoder",
     "Explanation",
     "GrowingStore",
     "LoRALinear",

@@ -21,6 +21,7 @@ from chainer_models import heads as task_heads
 from chainer_models.blocks import Block, BlockOptions, Reading
 from chainer_models.caches import Cache
 from chainer_models.errors import ModelFileError
+from chainer_models.generation.captured import FixedCache
 from chainer_models.model import Model
 from chainer_models.names import TRANSPOSED, Row, norm, weights
 from chainer_models.options import Options
@@ -103,7 +104,7 @@ class Decoder(Model):
     def forward(
         self,
         ids: Array,
-        cache: Cache | None = None,
+        cache: Cache | FixedCache | None = None,
         mask: Array | None = None,
         positions: Array | None = None,
         last: int | None = None,
@@ -131,7 +132,7 @@ class Decoder(Model):
         for i, layer in enumerate(self.layers):
             h = layer(h, reading, None if cache is None else cache.stores[i])
         if cache is not None:
-            cache.length += ids.shape[1]
+            cache.advance(ids.shape[1])
         h = F.reshape(h, (*ids.shape, h.shape[-1]))
         # Before the head: its product has a column for each word, and generation needs one row of
         # it.
@@ -142,7 +143,11 @@ class Decoder(Model):
         return self._logits(self.norm(h))
 
     def _begin(
-        self, ids: Array, cache: Cache | None, mask: Array | None, positions: Array | None
+        self,
+        ids: Array,
+        cache: Cache | FixedCache | None,
+        mask: Array | None,
+        positions: Array | None,
     ) -> tuple[Reading, Variable]:
         """Returns what the layers share, and the embeddings."""
         options = self.options
@@ -152,11 +157,10 @@ class Decoder(Model):
                 f"ids and mask must have the shape (batch, tokens), got {ids.shape} and {shape}"
             )
         xp = get_array_module(ids)
-        start = 0 if cache is None else cache.length
         mask = None if mask is None else mask.astype(bool)
         if positions is None:
-            positions = xp.arange(start, start + ids.shape[1])
-            if mask is not None and not start:
+            positions = (cache or Cache(())).positions(xp, ids.shape[1])
+            if mask is not None and (cache is None or not cache.length):
                 # Texts of a batch are padded on the left: each begins at its own first token.
                 positions = xp.maximum(xp.cumsum(mask, axis=1) - 1, 0)
         tables = None
@@ -176,14 +180,18 @@ class Decoder(Model):
             # Rounded to the type of the weights, as published models were trained.
             h = h * h.dtype.type(options.embedding_scale)
         if options.positions:
-            self._check_positions(positions)
+            self._check_positions(positions, cache)
             h = h + F.broadcast_to(self.position(positions), h.shape)
         if options.embedding_dropout:
             h = F.dropout(h, options.embedding_dropout)
         return Reading(len(ids), mask, tables=tables), F.reshape(h, (-1, h.shape[-1]))
 
-    def _check_positions(self, positions: Array) -> None:
-        last = int(positions.max()) if positions.size else 0
+    def _check_positions(self, positions: Array, cache: Cache | FixedCache | None) -> None:
+        # A captured step cannot look at values: all of its positions are checked at once.
+        if isinstance(cache, FixedCache):
+            last = cache.length - 1
+        else:
+            last = int(positions.max()) if positions.size else 0
         if last >= self.options.positions:
             raise ValueError(
                 f"the model has {self.options.positions} positions, and the text has a token at "
