@@ -117,9 +117,7 @@ def test_bad_arguments(tmp_path):
     with pytest.raises(RuntimeError, match=r"call begin\(\)"):
         decoder(tokens(1, 1))
     assert decoder.explain() == "nothing is recorded yet"
-    with pytest.raises(
-        ValueError, match="capture must have memory for 31 tokens, got a"
-    ):
+    with pytest.raises(ValueError, match="capture must have memory for 31 tokens, got a"):
         cm.generate(model, tokens(), capture=decoder)
     with pytest.raises(ValueError, match="capture must be a decoder of this model"):
         cm.generate(other, tokens(), capture=decoder)

@@ -10,6 +10,7 @@ from published import REFERENCE, write_folder
 from reference_models import CASES, LARGE, ended_tokens, image_size, images, sounds, tokens
 
 import chainer_models as cm
+from chainer_models.packing import scores_of_words
 
 KINDS = ("bfloat16", "int8", "int4")
 
@@ -62,6 +63,21 @@ def test_bfloat16_is_rounded_to_the_nearest_even():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_embeddings_and_scores_of_words(kind):
+    base = L.EmbedID(9, 7)
+    packed = cm.PackedEmbedding(base, kind)
+    plain = packed.unpacked()
+    ids = np.array([[3, 8, 0], [8, 8, 1]])
+    np.testing.assert_array_equal(packed(ids).array, plain(ids).array)
+    h = np.random.RandomState(0).randn(2, 3, 7).astype("f")
+    expected = scores_of_words(plain, chainer.Variable(h))
+    found = scores_of_words(packed, chainer.Variable(h))
+    np.testing.assert_allclose(found.array, expected.array, rtol=1e-4, atol=1e-5)
+    with pytest.raises(IndexError):
+        packed(np.array([9]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_zero_and_constant_rows(kind):
     base = layer(3, 8)
     base.W.array[0], base.W.array[1] = 0, 2
@@ -99,10 +115,14 @@ def test_models(model, evaluating, kind, most):
     expected = model(ids).array
     weights = sum(p.array.nbytes for path, p in model.namedparams() if path.endswith("/W"))
     paths = cm.pack_weights(model, kind)
-    assert len(paths) == 8
+    assert len(paths) == 9
+    # The embedding is the head, too.
+    assert paths[0] == "/embed"
+    assert model.embed.kind == ("int8" if kind == "int4" else kind)
     found = model(ids).array
     assert 0 < np.abs(found - expected).std() < most * expected.std()
-    packed = sum(link.nbytes for link in model.links() if isinstance(link, cm.PackedLinear))
+    kinds = cm.PackedLinear, cm.PackedEmbedding
+    packed = sum(link.nbytes for link in model.links() if isinstance(link, kinds))
     assert packed < weights
     assert cm.generate(model, ids, max_new_tokens=3).shape == (len(ids), ids.shape[1] + 3)
     cm.unpack_weights(model)
@@ -169,7 +189,7 @@ def test_every_architecture_is_packed_and_has_lora(case, tmp_path, evaluating):
     if not layers:
         pytest.skip("the model has convolutions only")
     expected = output_of(case, model)
-    assert cm.pack_weights(model, "bfloat16") == sorted(layers)
+    assert cm.pack_weights(model, "bfloat16") == sorted([*layers, *model.tied_embeddings])
     packed = output_of(case, model)
     # Scores of T5 have no scale, so that it multiplies errors.
     assert 0 < np.abs(packed - expected).std() < 0.2 * expected.std()

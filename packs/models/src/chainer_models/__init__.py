@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chainer_models.model import Model
     from chainer_models.names import Row
     from chainer_models.options import Options
-    from chainer_models.packing import PackedLinear, pack_weights, unpack_weights
+    from chainer_models.packing import PackedEmbedding, PackedLinear, pack_weights, unpack_weights
     from chainer_models.saving import save_pretrained
     from chainer_models.tokenizing import load_tokenizer
 
@@ -50,7 +50,7 @@ MODULES = {
     "model": ("Model",),
     "names": ("Row",),
     "options": ("Options",),
-    "packing": ("PackedLinear", "pack_weights", "unpack_weights"),
+    "packing": ("PackedEmbedding", "PackedLinear", "pack_weights", "unpack_weights"),
     "saving": ("save_pretrained",),
     "tokenizing": ("load_tokenizer",),
 }
@@ -66,6 +66,7 @@ __all__ = [
     "Model",
     "ModelFileError",
     "Options",
+    "PackedEmbedding",
     "PackedLinear",
     "RingStore",
     "Row",

@@ -25,6 +25,7 @@ from chainer_models.generation.captured import FixedCache
 from chainer_models.model import Model
 from chainer_models.names import TRANSPOSED, Row, norm, weights
 from chainer_models.options import Options
+from chainer_models.packing import scores_of_words
 from chainer_models.rotation import rotary_options
 
 
@@ -82,6 +83,8 @@ class Decoder(Model):
                 self.task = task_heads.TaskHead(self.heads[self.task_name], first.size, config)
             elif not options.tied:
                 self.head = L.Linear(first.size, options.vocabulary, nobias=True)
+            else:
+                self.tied_embeddings = ("/embed",)
 
     def read_options(self, config: Options) -> DecoderOptions:
         """Returns what distinguishes the model.
@@ -164,9 +167,10 @@ class Decoder(Model):
                 # Texts of a batch are padded on the left: each begins at its own first token.
                 positions = xp.maximum(xp.cumsum(mask, axis=1) - 1, 0)
         tables = None
+        h = self.embed(ids)
         if not options.positions:
             first = options.layers[0]
-            dtype = self.embed.W.dtype
+            dtype = h.dtype
             # Cosines of float16 would be rounded before they are used.
             tables = F.rotary_tables(
                 positions,
@@ -175,7 +179,6 @@ class Decoder(Model):
                 options.scaling,
                 "d" if dtype == "d" else "f",
             )
-        h = self.embed(ids)
         if options.embedding_scale != 1.0:
             # Rounded to the type of the weights, as published models were trained.
             h = h * h.dtype.type(options.embedding_scale)
@@ -201,7 +204,7 @@ class Decoder(Model):
     def _logits(self, h: Variable) -> Variable:
         options = self.options
         if options.tied:
-            y = F.linear(h, self.embed.W, n_batch_axes=2)
+            y = scores_of_words(self.embed, h)
         else:
             y = self.head(h, n_batch_axes=2)
         if options.logit_cap is not None:
