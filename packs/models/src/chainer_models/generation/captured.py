@@ -69,7 +69,12 @@ class FixedCache(chainer.Link):
     Attributes:
         length (int): Number of tokens that there is memory for.
         stores (list): The memory of each layer.
+        position (array): Number of tokens so far, shape ``(1,)``.
+        padding (array): Number of tokens of padding of each text, shape ``(B, 1)``.
     """
+
+    position: Array
+    padding: Array
 
     def __init__(self, cache: Cache, length: int) -> None:
         super().__init__()
