@@ -41,9 +41,10 @@ DEPTHWISE = {
 }
 
 
-def decoding(name, weights=""):
-    """Returns the name of the row of a decoder whose weights are packed."""
-    return f"{name} {weights}, {NEW} tokens".replace(" ,", ",")
+def decoding(name, weights="", is_captured=False):
+    """Returns the name of the row of a decoder: its weights are packed, its step is captured."""
+    words = [name, weights, "captured" if is_captured else ""]
+    return f"{' '.join([word for word in words if word])}, {NEW} tokens"
 
 
 def reading(name):

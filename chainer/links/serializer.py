@@ -129,6 +129,24 @@ class Deserializer(AbstractSerializer):
         _check(obj)
         obj.serialize(self)
 
+    def describe(self, key: str) -> str:
+        """Returns which entry of which file a name means, for messages of errors.
+
+        An object that refuses a loaded value raises a ``ValueError`` with this text. The loading
+        functions then give the object its former values back.
+
+        Args:
+            key: Name of the entry, as in a call of the deserializer.
+
+        Returns:
+            str: The full name and the file, if the deserializer knows them.
+
+        Example:
+            >>> chainer.serializers.NpzDeserializer({}, path="model/").describe("W")
+            "'model/W' in the mapping"
+        """
+        return repr(key)
+
 
 def _check(obj: Serializable) -> None:
     require_attribute(

@@ -59,7 +59,7 @@ def words(count):
     return np.random.RandomState(0).randint(3, 30000, (1, count))
 
 
-def decoding(name, weights=""):
+def decoding(name, weights="", is_captured=False):
     def prepare():
         if weights and not chainer.config.kernels:
             raise Missing("packed weights need the kernel of chainer-numba to be fast")
@@ -68,16 +68,21 @@ def decoding(name, weights=""):
             model_of.cache_clear()
             cm.pack_weights(model, weights)
 
+        # One for all rounds: the first one records the step.
+        decoder = cm.CapturedDecoder(model, sizes.KNOWN + sizes.NEW) if is_captured else None
+
         def prompt(_):
             cache = model.make_cache()
             model(words(sizes.KNOWN), cache=cache, last=1)
-            return cache
+            if decoder is None:
+                return lambda token: model(token, cache=cache, last=1)
+            decoder.begin(cache)
+            return decoder
 
-        def decode(cache):
+        def decode(step):
             token = np.array([[5]])
             for _ in range(sizes.NEW):
-                scores = model(token, cache=cache, last=1)
-                token = scores.array[:, -1].argmax(axis=-1)[:, None]
+                token = step(token).array[:, -1].argmax(axis=-1)[:, None]
 
         return Case([("_prompt", prompt), ("", decode)])
 
@@ -131,5 +136,8 @@ for _name in sizes.DECODERS:
     CASES[sizes.reading(_name)] = reading(_name)
     for _weights in ("bfloat16", "int8", "int4"):
         CASES[sizes.decoding(_name, _weights)] = decoding(_name, _weights)
+    for _weights in ("", "int8"):
+        _row = sizes.decoding(_name, _weights, is_captured=True)
+        CASES[_row] = decoding(_name, _weights, is_captured=True)
 CASES |= {row: encoding(row) for row in sizes.ENCODERS}
 CASES |= {row: depthwise(row) for row in sizes.DEPTHWISE}

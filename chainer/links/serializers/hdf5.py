@@ -235,6 +235,16 @@ class HDF5Deserializer(serializer_module.Deserializer):
             self._journal.record(path, value)
         return restore(name, stored, value, self._source)
 
+    def describe(self, key: str) -> str:
+        """Returns which entry of which file a name means.
+
+        Args:
+            key (str): Name of the entry.
+        """
+        where = "" if self.group is None else self.group.name
+        path = f"{where}/{key.lstrip('/')}".lstrip("/")
+        return f"{path!r} in {self._source}"
+
     def _place(self, name: str) -> str:
         """Returns the message that there is no such entry in this group."""
         where = "/" if self.group is None else self.group.name

@@ -193,6 +193,14 @@ class NpzDeserializer(serializer_module.Deserializer):
             )
         return restore(key, stored, value, self._source)
 
+    def describe(self, key: str) -> str:
+        """Returns which entry of which file a name means.
+
+        Args:
+            key (str): Name of the entry.
+        """
+        return f"{self.path + key.lstrip('/')!r} in {self._source}"
+
 
 def _what_is_there(key: str, npz: Mapping[str, Any]) -> str:
     """Returns what a file has instead of an entry that is missing, for the message."""

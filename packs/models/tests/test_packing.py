@@ -10,6 +10,7 @@ from published import REFERENCE, write_folder
 from reference_models import CASES, LARGE, ended_tokens, image_size, images, sounds, tokens
 
 import chainer_models as cm
+from chainer_models.packing import scores_of_words
 
 KINDS = ("bfloat16", "int8", "int4")
 
@@ -62,6 +63,21 @@ def test_bfloat16_is_rounded_to_the_nearest_even():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_embeddings_and_scores_of_words(kind):
+    base = L.EmbedID(9, 7)
+    packed = cm.PackedEmbedding(base, kind)
+    plain = packed.unpacked()
+    ids = np.array([[3, 8, 0], [8, 8, 1]])
+    np.testing.assert_array_equal(packed(ids).array, plain(ids).array)
+    h = np.random.RandomState(0).randn(2, 3, 7).astype("f")
+    expected = scores_of_words(plain, chainer.Variable(h))
+    found = scores_of_words(packed, chainer.Variable(h))
+    np.testing.assert_allclose(found.array, expected.array, rtol=1e-4, atol=1e-5)
+    with pytest.raises(IndexError):
+        packed(np.array([9]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_zero_and_constant_rows(kind):
     base = layer(3, 8)
     base.W.array[0], base.W.array[1] = 0, 2
@@ -99,10 +115,14 @@ def test_models(model, evaluating, kind, most):
     expected = model(ids).array
     weights = sum(p.array.nbytes for path, p in model.namedparams() if path.endswith("/W"))
     paths = cm.pack_weights(model, kind)
-    assert len(paths) == 8
+    assert len(paths) == 9
+    # The embedding is the head, too.
+    assert paths[0] == "/embed"
+    assert model.embed.kind == ("int8" if kind == "int4" else kind)
     found = model(ids).array
     assert 0 < np.abs(found - expected).std() < most * expected.std()
-    packed = sum(link.nbytes for link in model.links() if isinstance(link, cm.PackedLinear))
+    kinds = cm.PackedLinear, cm.PackedEmbedding
+    packed = sum(link.nbytes for link in model.links() if isinstance(link, kinds))
     assert packed < weights
     assert cm.generate(model, ids, max_new_tokens=3).shape == (len(ids), ids.shape[1] + 3)
     cm.unpack_weights(model)
@@ -169,7 +189,7 @@ def test_every_architecture_is_packed_and_has_lora(case, tmp_path, evaluating):
     if not layers:
         pytest.skip("the model has convolutions only")
     expected = output_of(case, model)
-    assert cm.pack_weights(model, "bfloat16") == sorted(layers)
+    assert cm.pack_weights(model, "bfloat16") == sorted([*layers, *model.tied_embeddings])
     packed = output_of(case, model)
     # Scores of T5 have no scale, so that it multiplies errors.
     assert 0 < np.abs(packed - expected).std() < 0.2 * expected.std()
@@ -201,7 +221,43 @@ def test_bad_arguments(model):
         cm.pack_weights(model, "int8")
 
 
-@pytest.mark.parametrize("group", [0, 3, -2, 64.0, "4", True, None, 1 << 17, 10**12])
+@pytest.mark.parametrize("group", [np.int64(4), np.uint8(4), np.array(4)])
+def test_groups_that_are_integers_of_numpy(group):
+    base = layer(3, 10)
+    packed = cm.PackedLinear(base, "int4", group)
+    assert type(packed.group) is int
+    np.testing.assert_array_equal(packed.codes, cm.PackedLinear(base, "int4", 4).codes)
+
+
+@pytest.mark.parametrize("form", ["npz", "hdf5", "safetensors"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "codes")],
+)
+def test_files_with_numbers_that_are_not_finite(kind, entry, value, form, tmp_path):
+    if form == "hdf5":
+        pytest.importorskip("h5py", reason="pip install h5py")
+    damaged = chainer.Sequential(cm.PackedLinear(layer(), kind))
+    array = getattr(damaged[0], entry)
+    # The upper half of float32 is bfloat16.
+    array.flat[2] = np.float32(value).view(np.uint32) >> 16 if kind == "bfloat16" else value
+    path = tmp_path / f"model.{form}"
+    getattr(chainer.serializers, f"save_{form}")(str(path), damaged)
+    model = chainer.Sequential(cm.PackedLinear(layer(seed=3), kind))
+    before = chainer.serializers.npz.serialize(model)
+    before = {name: array.copy() for name, array in before.items()}
+    message = rf"'0/{entry}' in .*model\.{form}.* must have finite numbers, got 1 that are NaN or"
+    with pytest.raises(ValueError, match=message):
+        getattr(chainer.serializers, f"load_{form}")(str(path), model)
+    # A load that fails leaves the model as it was.
+    for name, array in chainer.serializers.npz.serialize(model).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.parametrize(
+    "group", [0, 3, -2, 64.0, "4", True, None, 1 << 17, 10**12, np.int64(3), np.float32(4)]
+)
 def test_groups_that_are_refused(group):
     with pytest.raises(ValueError, match="group must be an even number from 2 to 65536, got "):
         cm.PackedLinear(L.Linear(5, 3), "int4", group)

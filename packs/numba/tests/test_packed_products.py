@@ -10,7 +10,15 @@ import pytest
 cm = pytest.importorskip("chainer_models")
 
 #: Outputs, inputs, numbers in a group: rows that end within a group, one group, many.
-SIZES = [(33, 70, 8), (5, 3, 4), (64, 128, 64), (7, 129, 64)]
+SIZES = [
+    (33, 70, 8),
+    (5, 3, 4),
+    (64, 128, 64),
+    (7, 129, 64),
+    (9, 200, 32),
+    (6, 130, 96),
+    (5, 9, 256),
+]
 KINDS = ["bfloat16", "int8", "int4"]
 
 
@@ -50,10 +58,11 @@ def test_threads_and_strided_inputs(kind, with_numba, use_threads):
     np.testing.assert_array_equal(packed(strided).array, expected)
 
 
+@pytest.mark.parametrize("group", [8, 32])
 @pytest.mark.parametrize("kind", KINDS)
-def test_special_values(kind, with_numba):
-    packed = layer(kind, (6, 16, 8))
-    x = np.zeros((2, 16), np.float32)
+def test_special_values(kind, group, with_numba):
+    packed = layer(kind, (6, 40, group))
+    x = np.zeros((2, 40), np.float32)
     np.testing.assert_array_equal(packed(x).array, np.tile(packed.b.array, (2, 1)))
     x[0, 3] = np.nan
     y = packed(x).array

@@ -6,6 +6,7 @@ import pickle
 import signal
 import sys
 import textwrap
+from types import ModuleType
 
 import chainer
 import chainer.functions as F
@@ -55,6 +56,10 @@ for _ in range(int(sys.argv[2])):
 """
 
 
+#: Modules of the projects here.
+NEIGHBORS = {"net", "late", "plain", "size", "train"}
+
+
 @pytest.fixture
 def project(tmp_path):
     folder = tmp_path / "project"
@@ -62,6 +67,40 @@ def project(tmp_path):
     (folder / "net.py").write_text(NET)
     (folder / "train.py").write_text(TRAIN)
     return folder
+
+
+def report_of(program, text, *arguments, **options):
+    """The report about a program that has no model."""
+    program.write_text(text)
+    out = program.parent.parent / "out"
+    assert rescue(str(program), arguments, output=str(out), **options) == []
+    return (out / "report.md").read_text()
+
+
+#: A model of one layer, and what distinguishes the tests.
+LAYER = """
+import chainer
+import chainer.functions as F
+import chainer.links as L
+{classes}
+
+class Net(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l = L.Linear(3, 9)
+{methods}
+"""
+
+
+def rescue_layer(project, methods, classes="", shapes=("2,3",)):
+    """The result for a model of one layer, by its methods."""
+    methods = textwrap.indent(textwrap.dedent(methods), "    ")
+    text = LAYER.format(methods=methods, classes=textwrap.dedent(classes))
+    (project / "net.py").write_text(text)
+    out = str(project.parent / "out")
+    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=shapes, output=out)
+    return result
 
 
 def test_a_program(project, tmp_path):
@@ -92,12 +131,6 @@ def test_classes_are_left_as_they_were(project):
     assert vars(chainer.Link)["__init_subclass__"] is defined
     call = type(found[0].link).__call__
     assert not hasattr(call, "__wrapped__")
-
-
-def test_a_program_that_fails_tells_why(project, tmp_path):
-    (project / "train.py").write_text("raise KeyError('no data')")
-    assert rescue(str(project / "train.py"), output=str(tmp_path / "out")) == []
-    assert "it failed with KeyError: 'no data'" in (tmp_path / "out" / "report.md").read_text()
 
 
 def trained(project):
@@ -149,6 +182,29 @@ def test_a_class(project, tmp_path, capsys):
     assert printed.endswith("report.md\n")
 
 
+def test_modules_are_left_as_they_were(project, tmp_path, monkeypatch):
+    (project / "plain").mkdir()
+    (project / "plain" / "part.py").write_text("SIZE = 3")
+    (project / "size.py").write_text("from plain.part import SIZE")
+    text = NET.replace("import chainer\n", "import chainer\nimport size\n", 1)
+    # A neighbor that is imported when the link is made.
+    text = text.replace("        super()", "        from late import W\n        super()")
+    (project / "net.py").write_text(text)
+    (project / "late.py").write_text("W = 1")
+    other = ModuleType("size")
+    monkeypatch.delitem(sys.modules, "net", raising=False)
+    monkeypatch.setitem(sys.modules, "size", other)
+    monkeypatch.syspath_prepend(tmp_path)
+    before, path = dict(sys.modules), list(sys.path)
+    entry = f"{project / 'net.py'}:Net"
+    (result,) = rescue(entry, ["3"], shapes=["1,1,6,6"], output=str(tmp_path / "out"))
+    assert result.is_converted
+    assert sys.path == path
+    assert sys.modules["size"] is other
+    new = {name for name in set(sys.modules) - set(before) if name.partition(".")[0] in NEIGHBORS}
+    assert new == set()
+
+
 def test_wrong_arguments(project, tmp_path, capsys):
     out = ["--output", str(tmp_path / "out")]
     assert main(["rescue", *out, str(project / "none.py")]) == 2
@@ -193,73 +249,46 @@ def test_a_link_within_a_model_is_left_out():
     assert [found.link for found in models_of(calls)] == [model]
 
 
-OBJECTS = """
-import chainer, chainer.functions as F, chainer.links as L
-
-
+ACTION_VALUE = """
 class ActionValue:
     def __init__(self, q_values):
         self.q_values = q_values
         self.best = q_values.array.argmax(axis=1)
         self.log = F.log_softmax(q_values)
-
-
-class Net(chainer.Chain):
-    def __init__(self):
-        super().__init__()
-        with self.init_scope():
-            self.l = L.Linear(3, 4)
-
-    def forward(self, x):
-        return ActionValue(self.l(x)), F.tanh(x)
-
-
-class Late(chainer.Chain):
-    def __init__(self):
-        super().__init__()
-        with self.init_scope():
-            self.l = L.Linear(3, 4)
-
-    def forward(self, x):
-        h = self.l(x)
-        return lambda scale: h * scale
 """
 
 
-def test_attributes_of_returned_objects_are_outputs(project, tmp_path):
-    (project / "net.py").write_text(OBJECTS)
-    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+def test_attributes_of_returned_objects_are_outputs(project):
+    forward = """
+    def forward(self, x):
+        return ActionValue(self.l(x)), F.tanh(x)
+    """
+    result = rescue_layer(project, forward, ACTION_VALUE)
     assert result.is_converted
     text = "the outputs of the files are ActionValue.q_values, ActionValue.log, a Variable"
     assert [text in remark for remark in result.remarks if "returns" in remark] == [True]
 
 
-def test_a_returned_function_is_no_output(project, tmp_path):
-    (project / "net.py").write_text(OBJECTS)
-    (result,) = rescue(f"{project / 'net.py'}:Late", shapes=["2,3"], output=str(tmp_path / "out"))
+def test_a_returned_function_is_no_output(project):
+    forward = """
+    def forward(self, x):
+        h = self.l(x)
+        return lambda scale: h * scale
+    """
+    result = rescue_layer(project, forward)
     assert not result.is_converted
     assert result.remarks == ["it returns no Variables"]
 
 
-def test_a_reset_state_that_fails_is_a_remark(project, tmp_path):
-    (project / "net.py").write_text(
-        textwrap.dedent("""
-        import chainer, chainer.links as L
+def test_a_reset_state_that_fails_is_a_remark(project):
+    methods = """
+    def reset_state(self):
+        self.l.reset_state()
 
-        class Net(chainer.Chain):
-            def __init__(self):
-                super().__init__()
-                with self.init_scope():
-                    self.l = L.Linear(3, 4)
-
-            def reset_state(self):
-                self.l.reset_state()
-
-            def forward(self, x):
-                return self.l(x)
-        """)
-    )
-    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+    def forward(self, x):
+        return self.l(x)
+    """
+    result = rescue_layer(project, methods)
     assert result.is_converted
     (remark,) = [remark for remark in result.remarks if "reset_state" in remark]
     assert remark.startswith("reset_state of Net: AttributeError: 'Linear' object has no")
@@ -273,32 +302,24 @@ def test_a_link_among_the_results_is_no_output():
     assert found[1][1] is y
 
 
-def test_what_cannot_be_converted_is_told(project, tmp_path):
-    (project / "net.py").write_text(
-        textwrap.dedent("""
-        import chainer, chainer.functions as F, chainer.links as L
-        import numpy as np
-
-        class Net(chainer.Chain):
-            def __init__(self):
-                super().__init__()
-                with self.init_scope():
-                    self.l = L.Linear(3, 9)
-
-            def forward(self, x):
-                return F.batch_inv(F.reshape(self.l(x), (-1, 3, 3)))
-        """)
-    )
-    (result,) = rescue(f"{project / 'net.py'}:Net", shapes=["2,3"], output=str(tmp_path / "out"))
+def test_what_cannot_be_converted_is_told(project):
+    forward = """
+    def forward(self, x):
+        return F.batch_inv(F.reshape(self.l(x), (-1, 3, 3)))
+    """
+    result = rescue_layer(project, forward)
     assert not result.is_converted
     assert result.files == ["net.chainer.safetensors"]
     assert any("ONNX: MissingConverterError" in remark for remark in result.remarks)
 
 
+#: Programs that call no model and do not end.
+HANGING = ["while True: pass", "import time; time.sleep(100)", "while True: print('x' * 100)"]
+
+#: Program -> how the report says that it ended.
 HOSTILE = {
-    "while True: pass": "it was stopped after 0 calls of models",
-    "import time; time.sleep(100)": "it was stopped after 0 calls of models",
-    "while True: print('x' * 100)": "it was stopped after 0 calls of models",
+    **dict.fromkeys(HANGING, "it was stopped after 0 calls of models"),
+    "raise KeyError('no data')": "it failed with KeyError: 'no data'",
     "import os; os._exit(3)": "it ended with the status 3",
     "import sys; sys.exit('bye')": "it ended with the status bye",
     "import os, shutil; shutil.rmtree(os.getcwd())": "it ended by itself",
@@ -309,19 +330,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_programs_end_with_a_report(tmp_path, text):
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "train.py").write_text(text)
-    assert rescue(str(tmp_path / "project/train.py"), output=str(tmp_path / "o"), seconds=0.5) == []
-    assert HOSTILE[text] in (tmp_path / "o" / "report.md").read_text()
-    assert (tmp_path / "project" / "train.py").read_text() == text
+def test_hostile_programs_end_with_a_report(project, text):
+    assert HOSTILE[text] in report_of(project / "train.py", text, seconds=0.5)
+    assert (project / "train.py").read_text() == text
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
     assert os._exit.__module__ == "posix"
 
 
-def test_a_model_that_raises_is_told(project, tmp_path, monkeypatch):
-    # A class that was rescued before leaves its module.
-    monkeypatch.delitem(sys.modules, "net", raising=False)
+def test_a_model_that_raises_is_told(project, tmp_path):
     (project / "net.py").write_text(NET.replace("return self.fc(", "raise KeyError('no') or ("))
     rescue(str(project / "train.py"), ["3", "5"], output=str(tmp_path / "out"))
     assert "it failed with KeyError: 'no'" in (tmp_path / "out" / "report.md").read_text()
@@ -337,8 +353,7 @@ def test_links_and_pipes_of_a_project(project, tmp_path):
     (project / "data").symlink_to("../data")
     (project / "zeros").symlink_to("/dev/zero")
     os.mkfifo(project / "pipe")
-    (project / "train.py").write_text(
-        """
+    text = """
 import os
 from pathlib import Path
 assert os.path.samefile("circle", ".") and os.path.samefile("sub/up", ".")
@@ -346,9 +361,7 @@ assert Path("data/large").read_text() == "a data set"
 assert not os.path.exists("zeros") and not os.path.exists("pipe")
 Path("circle/written").write_text("a result")
 """
-    )
-    rescue(str(project / "train.py"), output=str(tmp_path / "out"))
-    assert "it ended by itself" in (tmp_path / "out" / "report.md").read_text()
+    assert "it ended by itself" in report_of(project / "train.py", text)
     assert not (project / "written").exists()
     assert (tmp_path / "data" / "large").read_text() == "a data set"
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from chainer_models.caches import Cache, GrowingStore, RingStore
     from chainer_models.errors import ModelFileError
     from chainer_models.explaining import Explanation, explain
+    from chainer_models.generation.captured import CapturedDecoder
     from chainer_models.generation.generate import generate
     from chainer_models.generation.processors import (
         min_p,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from chainer_models.model import Model
     from chainer_models.names import Row
     from chainer_models.options import Options
-    from chainer_models.packing import PackedLinear, pack_weights, unpack_weights
+    from chainer_models.packing import PackedEmbedding, PackedLinear, pack_weights, unpack_weights
     from chainer_models.saving import save_pretrained
     from chainer_models.tokenizing import load_tokenizer
 
@@ -33,6 +34,7 @@ MODULES = {
     "caches": ("Cache", "GrowingStore", "RingStore"),
     "errors": ("ModelFileError",),
     "explaining": ("Explanation", "explain"),
+    "generation.captured": ("CapturedDecoder",),
     "generation.generate": ("generate",),
     "generation.processors": (
         "min_p",
@@ -48,7 +50,7 @@ MODULES = {
     "model": ("Model",),
     "names": ("Row",),
     "options": ("Options",),
-    "packing": ("PackedLinear", "pack_weights", "unpack_weights"),
+    "packing": ("PackedEmbedding", "PackedLinear", "pack_weights", "unpack_weights"),
     "saving": ("save_pretrained",),
     "tokenizing": ("load_tokenizer",),
 }
@@ -57,12 +59,14 @@ _HOMES = {name: module for module, names in MODULES.items() for name in names}
 
 __all__ = [
     "Cache",
+    "CapturedDecoder",
     "Explanation",
     "GrowingStore",
     "LoRALinear",
     "Model",
     "ModelFileError",
     "Options",
+    "PackedEmbedding",
     "PackedLinear",
     "RingStore",
     "Row",

@@ -40,6 +40,20 @@ class Store(Protocol):
         """Replaces each row of the batch by another one."""
         ...
 
+    def contents(self) -> list[Array]:
+        """Returns keys and values at the places that are in use."""
+        ...
+
+    def visible(self) -> Array | None:
+        """Returns which places have no padding, or None."""
+        ...
+
+    def fixed_length(self, length: int) -> int:
+        """Returns the number of places that ``length`` tokens need; token ``i`` is at ``i`` modulo
+        it.
+        """
+        ...
+
 
 class _RowsOfBatch:
     """Arrays with a row for each text of the batch."""
@@ -59,6 +73,20 @@ class _RowsOfBatch:
             self._arrays = [memory[rows] for memory in self._arrays]
         if self._visible is not None:
             self._visible = self._visible[rows]
+
+    def contents(self) -> list[Array]:
+        """Returns keys and values at the places that are in use.
+
+        Raises:
+            ValueError: If nothing was added yet.
+        """
+        if self._arrays is None:
+            raise ValueError("the store must have keys and values, and is empty")
+        return [memory[:, :, : self._length] for memory in self._arrays]
+
+    def visible(self) -> Array | None:
+        """Returns which places have no padding, shape ``(B, S)``; None if there is none."""
+        return self._visible
 
 
 class GrowingStore(_RowsOfBatch):
@@ -87,6 +115,14 @@ class GrowingStore(_RowsOfBatch):
         self._visible = _joined(xp, self._visible, visible, len(keys), start, stop)
         k, v = (memory[:, :, :stop] for memory in self._arrays)
         return Kept(k, v, self._visible, True)
+
+    def fixed_length(self, length: int) -> int:
+        """Returns the number of places that some tokens need: one for each.
+
+        Args:
+            length: Number of tokens.
+        """
+        return length
 
 
 class RingStore(_RowsOfBatch):
@@ -136,6 +172,14 @@ class RingStore(_RowsOfBatch):
             self._visible = memory
         return Kept(parts[0], parts[1], seen, True)
 
+    def fixed_length(self, length: int) -> int:
+        """Returns the number of places that some tokens need: a window at most.
+
+        Args:
+            length: Number of tokens.
+        """
+        return min(length, self.window)
+
     def _replace_oldest(
         self, xp: Any, start: int, keys: Array, values: Array, visible: Array | None
     ) -> Kept:
@@ -157,16 +201,36 @@ class Cache:
 
     Attributes:
         length (int): Number of tokens that were added.
+        padding (array): Number of tokens of padding at the beginning of each text, shape ``(B,)``;
+            None if there are none.
         stores (list): The memory of each layer.
         cross (list): For each layer the keys and values of an encoder's output, once computed.
     """
 
     def __init__(self, windows: Sequence[int | None]) -> None:
         self.length = 0
+        self.padding: Array | None = None
         self.stores: list[Store] = [
             GrowingStore() if window is None else RingStore(window) for window in windows
         ]
         self.cross: list[list[Array]] = [[] for _ in windows]
+
+    def positions(self, xp: Any, count: int) -> Array:
+        """Returns the positions of the tokens that are added next, without padding.
+
+        Args:
+            xp: The array module.
+            count: Number of these tokens.
+        """
+        return xp.arange(self.length, self.length + count)
+
+    def advance(self, count: int) -> None:
+        """Notes that the keys of some tokens were added to all stores.
+
+        Args:
+            count: Number of these tokens.
+        """
+        self.length += count
 
     def reorder(self, rows: Array) -> None:
         """Replaces each row of the batch by another one, as beam search does.
@@ -174,6 +238,8 @@ class Cache:
         Args:
             rows: Index of the row that each row becomes.
         """
+        if self.padding is not None:
+            self.padding = self.padding[rows]
         for store in self.stores:
             store.reorder(rows)
 

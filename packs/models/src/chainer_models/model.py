@@ -39,6 +39,10 @@ class Model(chainer.Chain):
     #: Patterns (of :mod:`fnmatch`) of names in files that are not parameters.
     ignored: ClassVar[tuple[str, ...]] = ()
 
+    #: Paths of embeddings that are heads, too, and that the model calls and multiplies only by
+    #: :func:`chainer_models.packing.scores_of_words`.
+    tied_embeddings: tuple[str, ...] = ()
+
     #: Standard deviation of new embeddings, if the options have no ``initializer_range``.
     embedding_scale: ClassVar[float] = 0.02
 

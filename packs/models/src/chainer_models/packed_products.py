@@ -10,7 +10,7 @@ from chainer.kernel import Operation, ReferenceKernel
 from chainer.typing import Array
 
 if TYPE_CHECKING:
-    from chainer_models.packing import PackedLinear
+    from chainer_models.packing import PackedMatrix
 
 #: Rows that are widened at a time: a few MB, whatever the size of a matrix.
 ROWS = 1024
@@ -128,7 +128,7 @@ class PackedProductFunction(FunctionNode):
             which makes gradients of any order.
     """
 
-    def __init__(self, link: PackedLinear, transposed: bool = False) -> None:
+    def __init__(self, link: PackedMatrix, transposed: bool = False) -> None:
         super().__init__()
         self._link = link
         self._transposed = transposed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import chainer
@@ -20,7 +21,91 @@ KINDS = ("bfloat16", "int8", "int4")
 _LARGEST_GROUP = 1 << 16
 
 
-class PackedLinear(chainer.Link):
+class PackedMatrix(chainer.Link):
+    """Base of the layers below: a packed matrix, which is not trained.
+
+    Args:
+        weight (array): The matrix, shape ``(out, in)``.
+        kind (str): ``"bfloat16"``, ``"int8"`` or ``"int4"``.
+        group (int): Numbers in a group of int4, an even number from 2 to 65536; the last group of a
+            row may be shorter.
+
+    Attributes:
+        kind (str): Kind of the weight.
+        codes (array): The packed numbers, of shape ``(out, in)``; of int4 there are two in a byte.
+    """
+
+    def __init__(self, weight: Array, kind: str, group: int = 64) -> None:
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        self.kind = kind
+        self.group = _checked_group(group)
+        self.shape = (weight.shape[0], weight.shape[1])
+        for name, array in _packed(weight, kind, self.group).items():
+            self.add_persistent(name, array)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weight."""
+        return sum([getattr(self, name).nbytes for name in sorted(self._persistent)])
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Returns some rows of the weight in float32.
+
+        Args:
+            start: First row.
+            stop: The row after the last one.
+        """
+        return self._widened(slice(start, stop))
+
+    def _widened(self, index: Any) -> Array:
+        """Returns rows by a slice or an array of indexes."""
+        arrays, attributes = self.packed_arrays()
+        codes, scales, minima = (None if a is None else a[index] for a in arrays)
+        return widened(self.xp, codes, scales, minima, **attributes)
+
+    def serialize(self, serializer: chainer.AbstractSerializer) -> None:
+        """Saves or loads the packed weight and the bias.
+
+        Args:
+            serializer: Serializer or deserializer.
+
+        Raises:
+            ValueError: If the numbers that are loaded are not finite, as packed weights are. A
+                single one would make all outputs NaN.
+        """
+        super().serialize(serializer)
+        if not isinstance(serializer, chainer.Deserializer):
+            return
+        for name in sorted(self._persistent):
+            count = _not_finite(getattr(self, name))
+            if count:
+                raise ValueError(
+                    f"{serializer.describe(name)} must have finite numbers, got {count} that are "
+                    "NaN or infinite"
+                )
+
+    def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
+        """Returns codes, scales and minima (None where there are none), and what they mean."""
+        arrays = [self.__dict__.get(name) for name in ("codes", "scales", "minima")]
+        return tuple(arrays), {"columns": self.shape[1], "group": self.group}
+
+    def product(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
+        """Computes the product of vectors with the rows.
+
+        Args:
+            x: Vectors, as for :class:`~chainer.links.Linear`.
+            n_batch_axes: Number of axes before the vectors.
+        """
+        batch = x.shape[:n_batch_axes]
+        if n_batch_axes == 1 and x.ndim == 2:
+            return PackedProductFunction(self).apply((x,))[0]
+        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
+        return F.reshape(y, (*batch, self.shape[0]))
+
+
+class PackedLinear(PackedMatrix):
     """A linear layer whose weight is packed, and which is not trained.
 
     Inputs and outputs are float32. The weight is widened some rows at a time, so that the whole
@@ -44,45 +129,13 @@ class PackedLinear(chainer.Link):
     """
 
     def __init__(self, base: L.Linear, kind: str, group: int = 64) -> None:
-        super().__init__()
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-        if not isinstance(group, int) or not 2 <= group <= _LARGEST_GROUP or group % 2:
-            raise ValueError(
-                f"group must be an even number from 2 to {_LARGEST_GROUP}, got {group!r}"
-            )
-        self.kind = kind
-        self.group = group
-        self.shape = (base.W.shape[0], base.W.shape[1])
-        for name, array in _packed(base.W.array, kind, group).items():
-            self.add_persistent(name, array)
+        super().__init__(base.W.array, kind, group)
         with self.init_scope():
             if base.b is not None:
                 # A Parameter of its own: optimizers of the old layer keep the old one.
                 self.b = chainer.Parameter(base.b.array)
         if base.b is None:
             self.b = None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the weight."""
-        return sum([getattr(self, name).nbytes for name in sorted(self._persistent)])
-
-    def rows(self, start: int, stop: int) -> Array:
-        """Returns some rows of the weight in float32.
-
-        Args:
-            start: First row.
-            stop: The row after the last one.
-        """
-        arrays, attributes = self.packed_arrays()
-        codes, scales, minima = (None if a is None else a[start:stop] for a in arrays)
-        return widened(self.xp, codes, scales, minima, **attributes)
-
-    def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
-        """Returns codes, scales and minima (None where there are none), and what they mean."""
-        arrays = [self.__dict__.get(name) for name in ("codes", "scales", "minima")]
-        return tuple(arrays), {"columns": self.shape[1], "group": self.group}
 
     def unpacked(self) -> L.Linear:
         """Returns an ordinary layer with the widened weight."""
@@ -99,15 +152,59 @@ class PackedLinear(chainer.Link):
             x: Vectors, as for :class:`~chainer.links.Linear`.
             n_batch_axes: Number of axes before the vectors.
         """
-        batch = x.shape[:n_batch_axes]
-        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
-        if self.b is not None:
-            y = F.bias(y, self.b)
-        return y if n_batch_axes == 1 else F.reshape(y, (*batch, self.shape[0]))
+        y = self.product(x, n_batch_axes)
+        return y if self.b is None else F.bias(y, self.b, axis=n_batch_axes)
+
+
+class PackedEmbedding(PackedMatrix):
+    """An embedding that is the head of its model, too, with a packed weight.
+
+    The head is a large part of what a small model reads for each token.
+
+    Args:
+        base (EmbedID): The embedding.
+        kind (str): As for :class:`PackedLinear`. ``"int4"`` means int8 here: errors of the head are
+            errors of the scores.
+    """
+
+    def __init__(self, base: L.EmbedID, kind: str) -> None:
+        super().__init__(base.W.array, "int8" if kind == "int4" else kind)
+        self._dtype = base.W.dtype
+        self._ignore_label = base.ignore_label
+
+    def unpacked(self) -> L.EmbedID:
+        """Returns an ordinary layer with the widened weight."""
+        link = L.EmbedID(*self.shape, ignore_label=self._ignore_label)
+        link.W.array = self.rows(0, self.shape[0]).astype(self._dtype, copy=False)
+        return link
+
+    def forward(self, ids: Array) -> Variable:
+        """Returns the widened rows of tokens.
+
+        Args:
+            ids: Integers of any shape.
+        """
+        ids = chainer.as_array(ids)
+        rows = self._widened(ids.reshape(-1)).astype(self._dtype, copy=False)
+        return chainer.as_variable(rows.reshape((*ids.shape, self.shape[1])))
+
+
+def scores_of_words(embedding: Any, h: Variable) -> Variable:
+    """Returns the products of hidden states with all rows of an embedding that is a head.
+
+    Args:
+        embedding: The embedding, packed or not.
+        h: Hidden states, shape ``(B, T, C)``.
+    """
+    if isinstance(embedding, PackedEmbedding):
+        return embedding.product(h, n_batch_axes=2)
+    return F.linear(h, embedding.W, n_batch_axes=2)
 
 
 def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -> list[str]:
     """Packs the weights of linear layers. They cannot be trained any more.
+
+    An embedding that is the head, too, counts as a linear layer; with ``"int4"`` it becomes int8.
 
     Args:
         model (Model): The model; it is changed.
@@ -131,9 +228,13 @@ def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -
         >>> cm.pack_weights(model, "int8", "/attn/")
         ['/layers/0/attn/o', '/layers/0/attn/qkv']
     """
-    found = linear_paths(model, pattern, L.Linear)
+    group = _checked_group(group)
+    tied: tuple[str, ...] = getattr(model, "tied_embeddings", ())
+    found = linear_paths(model, pattern, L.Linear, tied)
     for path in found:
-        replace_link(model, path, PackedLinear(link_at(model, path), kind, group))
+        link = link_at(model, path)
+        packed = PackedEmbedding(link, kind) if path in tied else PackedLinear(link, kind, group)
+        replace_link(model, path, packed)
     return found
 
 
@@ -144,8 +245,30 @@ def unpack_weights(model: Any) -> None:
         model (Model): The model; it is changed.
     """
     for path, link in list(model.namedlinks()):
-        if isinstance(link, PackedLinear):
+        if isinstance(link, (PackedLinear, PackedEmbedding)):
             replace_link(model, path, link.unpacked())
+
+
+def _checked_group(group: Any) -> int:
+    """Returns the length of a group as an int; integers of NumPy are integers, too."""
+    try:
+        # Booleans are integers of Python, and no lengths.
+        number = 0 if isinstance(group, bool) else operator.index(group)
+    except TypeError:
+        number = 0
+    if not 2 <= number <= _LARGEST_GROUP or number % 2:
+        raise ValueError(f"group must be an even number from 2 to {_LARGEST_GROUP}, got {group!r}")
+    return number
+
+
+def _not_finite(array: Array) -> int:
+    """Returns how many numbers of a packed array are NaN or infinite."""
+    xp = chainer.backend.get_array_module(array)
+    if array.dtype.kind == "f":
+        return int(array.size - xp.isfinite(array).sum())
+    # Only bfloat16 has exponents: all ones are infinities and NaN.
+    is_bfloat16 = array.dtype.kind == "u" and array.dtype.itemsize == 2
+    return int(((array & 0x7F80) == 0x7F80).sum()) if is_bfloat16 else 0
 
 
 def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
@@ -180,4 +303,4 @@ LINEAR = (L.Linear, PackedLinear)
 
 def is_packed(model: Any) -> bool:
     """Returns whether a model has packed weights."""
-    return any(isinstance(link, PackedLinear) for link in model.links())
+    return any(isinstance(link, PackedMatrix) for link in model.links())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import chainer
+import chainer.links as L
 
 
 def link_at(model: Any, path: str) -> Any:
@@ -14,7 +16,10 @@ def link_at(model: Any, path: str) -> Any:
 
 
 def linear_paths(
-    model: Any, pattern: str, kinds: type[chainer.Link] | tuple[type[chainer.Link], ...]
+    model: Any,
+    pattern: str,
+    kinds: type[chainer.Link] | tuple[type[chainer.Link], ...],
+    more: Collection[str] = (),
 ) -> list[str]:
     """Returns the sorted paths of linear layers in which a regular expression is found.
 
@@ -22,11 +27,16 @@ def linear_paths(
         model: The model.
         pattern: The regular expression.
         kinds: Classes of linear layers.
+        more: Paths of embeddings that count as linear layers.
 
     Raises:
         ValueError: If there is none.
     """
-    every = [path for path, link in model.namedlinks() if isinstance(link, kinds)]
+    every = [
+        path
+        for path, link in model.namedlinks()
+        if isinstance(link, kinds) or (path in more and isinstance(link, L.EmbedID))
+    ]
     found = sorted([path for path in every if re.search(pattern, path)])
     if not found:
         raise ValueError(

@@ -13,6 +13,7 @@ from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba.launching import dense, launch, summing
+from chainer_numba.packed_int4 import int4_vector_product, serves
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -96,9 +97,11 @@ class PackedProductKernel:
             padded[:, :columns] = x
             even, odd = padded[:, ::2].copy(), padded[:, 1::2].copy()
             sums = padded.reshape(len(x), scales.shape[1], group).sum(axis=2)
-            minima = _readable(minima)
-            arguments = even, odd, sums, codes, _readable(scales), minima, group // 2, y
-            launch(int4_product, len(codes), codes.size, *arguments)
+            arguments = even, odd, sums, codes, _readable(scales), _readable(minima)
+            if serves(group):
+                launch(int4_vector_product, len(codes), codes.size, *arguments, y)
+            else:
+                launch(int4_product, len(codes), codes.size, *arguments, group // 2, y)
         return y
 
 

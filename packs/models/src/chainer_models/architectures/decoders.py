@@ -21,9 +21,11 @@ from chainer_models import heads as task_heads
 from chainer_models.blocks import Block, BlockOptions, Reading
 from chainer_models.caches import Cache
 from chainer_models.errors import ModelFileError
+from chainer_models.generation.captured import FixedCache
 from chainer_models.model import Model
 from chainer_models.names import TRANSPOSED, Row, norm, weights
 from chainer_models.options import Options
+from chainer_models.packing import scores_of_words
 from chainer_models.rotation import rotary_options
 
 
@@ -81,6 +83,8 @@ class Decoder(Model):
                 self.task = task_heads.TaskHead(self.heads[self.task_name], first.size, config)
             elif not options.tied:
                 self.head = L.Linear(first.size, options.vocabulary, nobias=True)
+            else:
+                self.tied_embeddings = ("/embed",)
 
     def read_options(self, config: Options) -> DecoderOptions:
         """Returns what distinguishes the model.
@@ -103,7 +107,7 @@ class Decoder(Model):
     def forward(
         self,
         ids: Array,
-        cache: Cache | None = None,
+        cache: Cache | FixedCache | None = None,
         mask: Array | None = None,
         positions: Array | None = None,
         last: int | None = None,
@@ -131,7 +135,7 @@ class Decoder(Model):
         for i, layer in enumerate(self.layers):
             h = layer(h, reading, None if cache is None else cache.stores[i])
         if cache is not None:
-            cache.length += ids.shape[1]
+            cache.advance(ids.shape[1])
         h = F.reshape(h, (*ids.shape, h.shape[-1]))
         # Before the head: its product has a column for each word, and generation needs one row of
         # it.
@@ -142,7 +146,11 @@ class Decoder(Model):
         return self._logits(self.norm(h))
 
     def _begin(
-        self, ids: Array, cache: Cache | None, mask: Array | None, positions: Array | None
+        self,
+        ids: Array,
+        cache: Cache | FixedCache | None,
+        mask: Array | None,
+        positions: Array | None,
     ) -> tuple[Reading, Variable]:
         """Returns what the layers share, and the embeddings."""
         options = self.options
@@ -152,17 +160,17 @@ class Decoder(Model):
                 f"ids and mask must have the shape (batch, tokens), got {ids.shape} and {shape}"
             )
         xp = get_array_module(ids)
-        start = 0 if cache is None else cache.length
         mask = None if mask is None else mask.astype(bool)
         if positions is None:
-            positions = xp.arange(start, start + ids.shape[1])
-            if mask is not None and not start:
+            positions = (cache or Cache(())).positions(xp, ids.shape[1])
+            if mask is not None and (cache is None or not cache.length):
                 # Texts of a batch are padded on the left: each begins at its own first token.
                 positions = xp.maximum(xp.cumsum(mask, axis=1) - 1, 0)
         tables = None
+        h = self.embed(ids)
         if not options.positions:
             first = options.layers[0]
-            dtype = self.embed.W.dtype
+            dtype = h.dtype
             # Cosines of float16 would be rounded before they are used.
             tables = F.rotary_tables(
                 positions,
@@ -171,19 +179,22 @@ class Decoder(Model):
                 options.scaling,
                 "d" if dtype == "d" else "f",
             )
-        h = self.embed(ids)
         if options.embedding_scale != 1.0:
             # Rounded to the type of the weights, as published models were trained.
             h = h * h.dtype.type(options.embedding_scale)
         if options.positions:
-            self._check_positions(positions)
+            self._check_positions(positions, cache)
             h = h + F.broadcast_to(self.position(positions), h.shape)
         if options.embedding_dropout:
             h = F.dropout(h, options.embedding_dropout)
         return Reading(len(ids), mask, tables=tables), F.reshape(h, (-1, h.shape[-1]))
 
-    def _check_positions(self, positions: Array) -> None:
-        last = int(positions.max()) if positions.size else 0
+    def _check_positions(self, positions: Array, cache: Cache | FixedCache | None) -> None:
+        # A captured step cannot look at values: all of its positions are checked at once.
+        if isinstance(cache, FixedCache):
+            last = cache.length - 1
+        else:
+            last = int(positions.max()) if positions.size else 0
         if last >= self.options.positions:
             raise ValueError(
                 f"the model has {self.options.positions} positions, and the text has a token at "
@@ -193,7 +204,7 @@ class Decoder(Model):
     def _logits(self, h: Variable) -> Variable:
         options = self.options
         if options.tied:
-            y = F.linear(h, self.embed.W, n_batch_axes=2)
+            y = scores_of_words(self.embed, h)
         else:
             y = self.head(h, n_batch_axes=2)
         if options.logit_cap is not None:

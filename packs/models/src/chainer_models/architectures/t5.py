@@ -158,7 +158,7 @@ class T5(Model):
             else:
                 h = layer(h, reading, cache.stores[i], cache.cross[i])
         if cache is not None:
-            cache.length += length
+            cache.advance(length)
         h = F.reshape(h, (*ids.shape, h.shape[-1]))
         h = self.decoder_norm(h if last is None else h[:, -last:])
         if self.scaled:

@@ -11,6 +11,7 @@ from chainer.backend import get_array_module
 from chainer.typing import Array
 
 from chainer_models.generation.beams import search
+from chainer_models.generation.captured import CapturedDecoder
 from chainer_models.generation.processors import Processor
 from chainer_models.generation.steps import Steps
 
@@ -40,6 +41,7 @@ def generate(
     tokenizer: Tokenizer | None = None,
     stream: Callable[[Any], Any] | None = None,
     use_cache: bool = True,
+    capture: bool | CapturedDecoder = False,
 ) -> Array:
     """Continues texts.
 
@@ -69,6 +71,9 @@ def generate(
             with each new token; for a batch of one text.
         use_cache (bool): Whether keys of earlier tokens are kept. False computes all tokens anew
             each time.
+        capture (bool or CapturedDecoder): Whether the step of a token is recorded and repeated,
+            see :func:`chainer.capture`. True records it for this call, which pays off for long
+            texts; a :class:`~chainer_models.CapturedDecoder` is recorded once for many calls.
 
     Returns:
         array: Tokens of the texts with what follows, shape ``(B, T + new)``.
@@ -88,7 +93,8 @@ def generate(
     _check(max_new_tokens, num_beams, rng, stop, tokenizer, stream)
     chain = list(processors)
     with chainer.no_backprop_mode(), chainer.using_config("train", False):
-        steps = Steps(model, ids, mask, inputs, use_cache)
+        decoder = _decoder(model, ids, max_new_tokens, use_cache, capture)
+        steps = Steps(model, ids, mask, inputs, use_cache, decoder)
         ends = _end_tokens(model, eos_token_id)
         padding = pad_token_id if pad_token_id is not None else (ends[0] if ends else 0)
         if num_beams > 1:
@@ -96,6 +102,31 @@ def generate(
         choose = _Chooser(rng)
         watcher = _Watcher(steps.ids, stop, tokenizer, stream)
         return _continue(steps, max_new_tokens, chain, choose, ends, padding, watcher)
+
+
+def _decoder(
+    model: Any,
+    ids: Array | None,
+    max_new_tokens: int,
+    use_cache: bool,
+    capture: bool | CapturedDecoder,
+) -> CapturedDecoder | None:
+    """Returns what computes the scores by a captured step, or None."""
+    if capture is False:
+        return None
+    if not use_cache:
+        raise ValueError("use_cache must be True with capture")
+    # The last token has no successor, so that its keys are not kept.
+    length = (0 if ids is None else ids.shape[-1]) + max(max_new_tokens - 1, 0)
+    if capture is True:
+        return CapturedDecoder(model, max(length, 1))
+    if capture.model is not model:
+        raise ValueError("capture must be a decoder of this model, got one of another model")
+    if capture.length < length:
+        raise ValueError(
+            f"capture must have memory for {length} tokens, got a decoder for {capture.length}"
+        )
+    return capture
 
 
 def _continue(

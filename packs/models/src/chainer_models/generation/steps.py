@@ -8,6 +8,8 @@ import numpy
 from chainer.backend import get_array_module
 from chainer.typing import Array
 
+from chainer_models.generation.captured import CapturedDecoder
+
 
 class Steps:
     """The tokens of a batch of texts, and the scores of the next one.
@@ -18,13 +20,20 @@ class Steps:
         mask: True for tokens that are no padding, or None; of the encoder's inputs if there is one.
         inputs: What the encoder reads, or None.
         use_cache: Whether keys of earlier tokens are kept.
+        decoder: Computes the scores of all tokens but the first, or None.
 
     Attributes:
         ids (array): Tokens so far.
     """
 
     def __init__(
-        self, model: Any, ids: Array | None, mask: Array | None, inputs: Any, use_cache: bool
+        self,
+        model: Any,
+        ids: Array | None,
+        mask: Array | None,
+        inputs: Any,
+        use_cache: bool,
+        decoder: CapturedDecoder | None = None,
     ) -> None:
         self._model = model
         self._memory: dict[str, Any] = {}
@@ -47,9 +56,22 @@ class Steps:
         self.ids = ids
         self._mask = None if mask is None else mask.astype(bool)
         self._cache = model.make_cache() if use_cache else None
+        self._decoder = decoder
+        if self._mask is not None and self._cache is not None:
+            self._cache.padding = self.ids.shape[1] - self._mask.sum(axis=1)
 
     def scores(self) -> Array:
         """Returns the scores of the next token, shape ``(B, vocabulary)``."""
+        if self._decoder is None or self._cache is None:
+            return self._scores_as_written()
+        # The prompt has another length each time: it is read as it is written.
+        if not self._cache.length:
+            scores = self._scores_as_written()
+            self._decoder.begin(self._cache)
+            return scores
+        return self._decoder(self.ids[:, -1:]).array[:, -1]
+
+    def _scores_as_written(self) -> Array:
         ids, mask = self.ids, self._mask
         options: dict[str, Any] = dict(self._memory)
         if mask is not None:
@@ -106,3 +128,5 @@ class Steps:
             self._mask = self._mask[rows]
         if self._cache is not None:
             self._cache.reorder(rows)
+            if self._decoder is not None and self._cache.length:
+                self._decoder.reorder(rows)

@@ -243,19 +243,45 @@ def models_of(found: Sequence[Found]) -> list[Found]:
 
 @contextmanager
 def _in_folder(folder: Path) -> Iterator[None]:
-    before, path, modules = os.getcwd(), list(sys.path), set(sys.modules)
+    before = os.getcwd()
     os.chdir(folder)
+    try:
+        with own_modules(folder):
+            yield
+    finally:
+        os.chdir(before)
+
+
+@contextmanager
+def own_modules(folder: Path) -> Iterator[None]:
+    """Makes modules of a folder importable, and forgets them at the end.
+
+    Another program may have modules of the same names. Modules that were replaced are put back.
+
+    Args:
+        folder: The folder, an absolute path.
+    """
+    path, before = list(sys.path), dict(sys.modules)
     sys.path.insert(0, str(folder))
     try:
         yield
     finally:
-        os.chdir(before)
         sys.path[:] = path
-        # Another program may have modules of the same names.
-        for name in set(sys.modules) - modules:
-            file = getattr(sys.modules[name], "__file__", None)
-            if file is not None and folder in Path(file).parents:
+        for name, module in list(sys.modules.items()):
+            if before.get(name) is module or not _is_below(folder, module):
+                continue
+            if name in before:
+                sys.modules[name] = before[name]
+            else:
                 del sys.modules[name]
+
+
+def _is_below(folder: Path, module: Any) -> bool:
+    """Returns whether a module was read from a file of a folder."""
+    file = getattr(module, "__file__", None)
+    # A package without __init__.py has folders in place of a file.
+    places = list(getattr(module, "__path__", ())) if file is None else [file]
+    return any([folder in Path(place).parents for place in places])
 
 
 @contextmanager

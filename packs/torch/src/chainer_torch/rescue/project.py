@@ -19,7 +19,7 @@ import numpy as np
 from chainer import Link
 
 from chainer_torch.rescue.converting import Result, convert
-from chainer_torch.rescue.finding import Found, run_program
+from chainer_torch.rescue.finding import Found, own_modules, run_program
 from chainer_torch.rescue.weights import WeightFile, files_of, match_files
 
 #: Larger projects are not copied.
@@ -130,24 +130,22 @@ def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up the module of their class, as an import would have made it.
-    sys.modules[path.stem] = module
-    # The file may import its neighbors, as when it is run.
-    sys.path.insert(0, str(path.parent))
-    try:
+    # The file may import its neighbors, as when it is run, also when the link is made or called.
+    with own_modules(path.parent):
+        # Dataclasses look up the module of their class, as an import would have made it.
+        sys.modules[path.stem] = module
         spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    if not hasattr(module, name):
-        raise ValueError(f"{path} has no class {name!r}")
-    link = getattr(module, name)(*[json.loads(a) for a in arguments])
-    if not isinstance(link, Link):
-        raise ValueError(f"{name} of {path} must make a chainer.Link, got {type(link).__name__}")
-    if not shapes:
-        raise ValueError("shapes must name the inputs of the class, such as 1,3,32,32")
-    inputs = tuple([_sample(text) for text in shapes])
-    # The call gives lengths to parameters that wait for their inputs.
-    link(*inputs)
+        if not hasattr(module, name):
+            raise ValueError(f"{path} has no class {name!r}")
+        link = getattr(module, name)(*[json.loads(a) for a in arguments])
+        if not isinstance(link, Link):
+            made = type(link).__name__
+            raise ValueError(f"{name} of {path} must make a chainer.Link, got {made}")
+        if not shapes:
+            raise ValueError("shapes must name the inputs of the class, such as 1,3,32,32")
+        inputs = tuple([_sample(text) for text in shapes])
+        # The call gives lengths to parameters that wait for their inputs.
+        link(*inputs)
     return Found(link, inputs, {})
 
 
