@@ -255,10 +255,11 @@ def test_families():
 def train_until_the_end(out, size, kills, options=()):
     """Trains; processes are killed at random moments and all is started again.
 
-    On busy cores a training may end before its moment is seen. Then it was the last one.
+    On busy cores a training may end before its moment is seen. Then it was the last one. It is the
+    last one, too, if it was killed after its last iteration: the checkpoints are removed then.
     """
     chooser = random.Random(3)
-    loaded = []
+    loaded, last, ended = [], 3 * 16 // size, False
     for attempt in range(len(kills) + 1):
         process = subprocess.Popen(
             command(size, "train.py", out, 3, *options),
@@ -273,16 +274,18 @@ def train_until_the_end(out, size, kills, options=()):
             if match is None:
                 continue
             if match[1] == "loaded":
-                loaded.append(None if match[2] == "None" else int(match[2]))
-            elif attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
+                if not ended:
+                    loaded.append(None if match[2] == "None" else int(match[2]))
+                continue
+            ended = ended or int(match[2]) == last
+            if attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
                 workers = pids_of(out)
                 if len(workers) == size:
                     os.kill(chooser.choice(workers), signal.SIGKILL)
                     killed_at = time.monotonic()
         status, _, error = finish(process)
-        if killed_at is not None:
-            assert status != 0
-            assert "was killed" in error, error
+        if killed_at is not None and status != 0:
+            assert "was killed" in error or "the programs of all" in error, error
             assert time.monotonic() - killed_at < 120
         else:
             assert status == 0, error

@@ -208,7 +208,9 @@ class Job:
         if first is None:
             code = child.wait()
             if code:
-                _say(f"mpiexec ended with status {code}")
+                done = len(self._server.ended) == self._processes
+                after = f", after the programs of all {self._processes} had ended" if done else ""
+                _say(f"mpiexec ended with status {code}{after}")
             return code if code >= 0 else 128 - code
         self._end_all(child)
         where = f"rank {first.rank} of {self._processes} (process {first.pid} on {first.host})"
