@@ -275,7 +275,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         return node
 
     def _path_of_link(self, group: Any, part: str, name: str) -> str | None:
-        """Returns where a soft link leads; None if a name is no soft link.
+        """Returns where a soft link leads; None if a name is not one.
 
         Args:
             group: Group of the link.
