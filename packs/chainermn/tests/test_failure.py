@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chainermn.launching import LaunchError, launch
+from chainermn.launching import LaunchError, finding, launch
 from chainermn.launching.finding import family_of, find_launcher
 from chainermn.launching.shared_memory import SharedMemory
 
@@ -243,6 +243,39 @@ def test_bad_arguments(tmp_path):
     if find_launcher().family == "mpich":
         with pytest.raises(LaunchError, match=r"launchers found: .*mpiexec \(openmpi\)"):
             find_launcher(str(other))
+
+
+def test_a_launcher_that_does_not_answer(tmp_path, monkeypatch):
+    mpiexec()
+    slow = tmp_path / "mpiexec"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    text = rf"{slow} did not tell its version within 1 seconds, .* --start-timeout"
+    monkeypatch.setattr(finding, "library_version", lambda timeout: "MPICH 5")
+    with pytest.raises(LaunchError, match=text):
+        find_launcher(str(slow), 1.0)
+    # By default a busy machine has more time.
+    monkeypatch.setattr(finding, "_SECONDS", 0.1)
+    monkeypatch.setattr(os, "getloadavg", lambda: (20.0 * os.cpu_count(), 0, 0))
+    with pytest.raises(LaunchError, match=r"within 2 seconds, at a load of 20\.0 for each core"):
+        find_launcher(str(slow))
+    program = tmp_path / "x.py"
+    program.write_text("")
+    with pytest.raises(ValueError, match="start_timeout must be positive, got -1"):
+        launch([str(program)], 1, start_timeout=-1)
+    status, _, error = finish(
+        subprocess.Popen(
+            [
+                *(sys.executable, "-m", "chainer.plugins.cli", "launch", "-n", "1"),
+                *("--start-timeout", "0.01", str(program)),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    )
+    assert status == 2
+    assert "the MPI of mpi4py did not tell its version within 0.01 seconds" in error
 
 
 def test_families():
