@@ -22,6 +22,7 @@ import pytest
 from chainer.plugins import cli
 from chainer.plugins.board import log_reader
 from chainer.plugins.board import server as server_module
+from chainer.plugins.board.files import open_inside
 from chainer.plugins.board.log_reader import LogReader
 from chainer.plugins.board.server import BoardServer
 from chainer.training import extensions
@@ -321,6 +322,11 @@ class TestLongLogs:
             (tmp_path / "log").write_text(json.dumps(entries(count, [key])))
             reader.update(time.monotonic() + 60)
             assert entries_of(reader) == entries(count, [key])
+        # The same length and end.
+        for first in (1, 2):
+            (tmp_path / "log").write_text(json.dumps([{"a": first}, *entries(60, ["a"])]))
+            reader.update(time.monotonic() + 60)
+            assert entries_of(reader)[0] == {"a": first}
         (tmp_path / "log").unlink()
         reader.update(time.monotonic() + 60)
         assert reader.problem == "No such file or directory" and reader.total == 0
@@ -402,6 +408,76 @@ def test_half_open_connections_are_bounded(results):
             connection.close()
 
 
+def test_clients_that_read_slowly_share_a_response(results):
+    """80 clients ask for all runs and read nothing: they take the memory of one response."""
+    rows = [{"epoch": i, "loss": i / 7} for i in range(20_000)]
+    (results / "first" / "log").write_text(json.dumps(rows))
+    with BoardServer(results) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        waiting = []
+        try:
+            size = len(server.runs.to_json())
+            assert size > 200_000 and server.runs.to_json() is server.runs.to_json()
+            tracemalloc.start()
+            for _ in range(80):
+                waiting.append(socket.create_connection(server.server_address))
+                # Buffers of the operating system would take it all.
+                waiting[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                with suppress(OSError):
+                    waiting[-1].sendall(b"GET /api/runs HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert tracemalloc.get_traced_memory()[1] < 3 * size + 3e6
+            assert len(runs_at(server.url)) == 2
+        finally:
+            tracemalloc.stop()
+            for connection in waiting:
+                connection.close()
+            server.shutdown()
+            thread.join()
+    (results / "first" / "log").write_text(json.dumps([*rows, {"epoch": 20_000}]))
+    assert len(log_of(json.loads(server.runs.to_json())["runs"]["first"])) == 20_001
+
+
+def test_responses_together_are_bounded(results, monkeypatch):
+    """The oldest connection is closed for another one."""
+    monkeypatch.setattr(server_module, "_RESPONSE_BYTES", 2500)
+    ours, theirs = zip(*(socket.socketpair() for _ in range(4)), strict=True)
+    with BoardServer(results) as server:
+        for age, connection in enumerate(ours):
+            server._open[connection] = float(age)
+            server.begin_response(connection, bytes(1000))
+        assert list(server._responses) == list(ours[2:])
+        assert [connection.recv(1) for connection in theirs[:2]] == [b"", b""]  # shut down
+        server.begin_response(ours[0], shared := server._responses[ours[2]])
+        assert len(server._responses) == 3 and len(shared) == 1000
+        server._open.clear()
+    for connection in (*ours, *theirs):
+        connection.close()
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="needs openat()")
+def test_folders_that_become_links(tmp_path, monkeypatch):
+    """A folder that becomes a link between the check of a path and its opening is not followed."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "log").write_text("secret")
+    top = tmp_path / "top"
+    (top / "run").mkdir(parents=True)
+    (top / "run" / "log").write_text("good")
+    resolve = type(top).resolve
+
+    def resolve_and_swap(path):
+        real = resolve(path)
+        os.rename(top / "run", top / "before")
+        os.symlink(tmp_path / "outside", top / "run")
+        return real
+
+    with open_inside(top / "run" / "log", top) as file:
+        assert file.read() == b"good"
+    monkeypatch.setattr(type(top), "resolve", resolve_and_swap)
+    with pytest.raises(OSError):
+        open_inside(top / "run" / "log", top)
+
+
 def test_slow_connections_end(results, monkeypatch):
     monkeypatch.setattr(server_module, "_CONNECTION_SECONDS", 0.5)
     with (
@@ -442,6 +518,12 @@ def test_errors_of_the_command(tmp_path, capsys):
         (b"GET /api/runs?state=" + b"9" * 70_000 + b" HTTP/1.1", 414),
         (b"GET /api/runs?state=x--5 HTTP/1.1", 200),
         (b"POST /api/runs HTTP/1.1", 501),
+        (b"GET http://evil.example/api/runs HTTP/1.1", 403),
+        (b"GET http://localhost:80/api/runs HTTP/1.1", 200),
+        (b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000, 431),
+        (b"GET / HTTP/1.1" + b"\r\nX: 1" * 200, 431),
+        (b"GET / HTTP/1.1" + b"\r\nHost: localhost", 403),
+        (b"GET /api/runs HTTP/1.1\r\nContent-Length: 99999999999", 200),
     ],
 )
 def test_hostile_requests_get_an_answer(results, line, status, capsys):
@@ -451,7 +533,7 @@ def test_hostile_requests_get_an_answer(results, line, status, capsys):
         try:
             with socket.create_connection(server.server_address, timeout=5) as connection:
                 # No more than the line where the server does not read on.
-                headers = b"" if status == 414 else b"\r\nHost: localhost\r\n\r\n"
+                headers = b"" if status in (414, 431) else b"\r\nHost: localhost\r\n\r\n"
                 connection.sendall(line + headers)
                 answer = connection.recv(1 << 16)
         finally:

@@ -270,11 +270,10 @@ def _own(target: Target, seconds: float, seed: int, findings: Path) -> int:
     return len(found)
 
 
-def _with_atheris(target: Target, seconds: float, seed: int, folder: str, findings: Path) -> None:
+def _with_atheris(target: Target, seconds: float, seed: int, corpus: Path, findings: Path) -> None:
     import atheris
 
-    corpus = Path(folder) / "corpus"
-    corpus.mkdir()
+    corpus.mkdir(parents=True, exist_ok=True)
     (corpus / "good").write_bytes(target.make())
     findings.mkdir(parents=True, exist_ok=True)
     options = [f"-max_total_time={seconds:.0f}", f"-seed={seed + 1}", "-print_final_stats=1"]
@@ -283,7 +282,9 @@ def _with_atheris(target: Target, seconds: float, seed: int, folder: str, findin
     atheris.Fuzz()  # ends the process
 
 
-def fuzz(name: str, seconds: float, seed: int, engine: str, findings: Path) -> int:
+def fuzz(
+    name: str, seconds: float, seed: int, engine: str, findings: Path, corpus: Path | None = None
+) -> int:
     """Fuzzes a format in this process; returns the number of findings."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY * (8 if engine == "atheris" else 1),) * 2)
     with tempfile.TemporaryDirectory() as folder:
@@ -291,7 +292,7 @@ def fuzz(name: str, seconds: float, seed: int, engine: str, findings: Path) -> i
         with _guiding():
             target(target.make())  # imports what the reader needs
         if engine == "atheris":
-            _with_atheris(target, seconds, seed, folder, findings)
+            _with_atheris(target, seconds, seed, corpus or Path(folder, "corpus"), findings)
         found = _own(target, seconds, seed, findings)
         print(f"{name}: {target.count} inputs in {seconds:.0f} s, {found} findings", flush=True)
     return found
@@ -304,6 +305,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", choices=["atheris", "own"])
     parser.add_argument("--findings", type=Path, default=Path("findings"))
+    parser.add_argument(
+        "--corpus", type=Path, help="folder that keeps what atheris found, for the next run"
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     formats = options.formats or list(FORMATS)
@@ -314,11 +318,16 @@ def main() -> int:
         engine = "own" if importlib.util.find_spec("atheris") is None else "atheris"
     if options.here:
         (name,) = formats
-        return min(fuzz(name, options.seconds, options.seed, engine, options.findings), 100)
+        found = fuzz(
+            name, options.seconds, options.seed, engine, options.findings, options.corpus
+        )
+        return min(found, 100)
     bad: list[str] = []
     for name in formats:
         command = [sys.executable, __file__, name, "--here", "--engine", engine]
         command += ["--seconds", str(options.seconds), "--seed", str(options.seed)]
+        if options.corpus is not None:
+            command += ["--corpus", str((options.corpus / name).absolute())]
         folder = (options.findings / name).absolute()
         done = subprocess.run([*command, "--findings", str(folder)], check=False)
         if done.returncode:

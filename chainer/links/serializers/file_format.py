@@ -22,6 +22,8 @@ PARSER_ERRORS = (
     *(RecursionError, tokenize.TokenError),
 )
 
+#: Deflate cannot expand data by more than this factor; a larger declared size is forged.
+MAX_DEFLATE_RATIO = 1032
 
 #: Bytes in front of the checksum at the end of a file.
 _TRAILER = b"chainer crc32 "

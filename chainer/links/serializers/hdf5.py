@@ -20,6 +20,7 @@ from chainer.links import serializer as serializer_module
 from chainer.links.errors import MissingGroupError
 from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.file_format import (
+    MAX_DEFLATE_RATIO,
     FileFormatError,
     check_fits_memory,
     check_trailer,
@@ -30,6 +31,13 @@ from chainer.links.serializers.file_format import (
 from chainer.links.serializers.npz_archive import is_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import check_declared, restore, to_host_array
+
+#: Soft links that are followed to find one entry, as in the HDF5 library.
+_MAX_LINKS = 16
+
+#: Bytes of a dataset that a file need not store. HDF5 files say what fills parts that were never
+#: written, and a dataset of any size can consist of such parts.
+_MAX_FILLED_BYTES = 1 << 26
 
 
 class MissingH5pyError(ImportError, RuntimeError):
@@ -253,19 +261,49 @@ class HDF5Deserializer(serializer_module.Deserializer):
     def _look_up(self, name: str) -> Any:
         """Returns the dataset or group of a name; None if it is missing."""
         node: Any = self.group
-        for part in name.split("/"):
+        parts, links = name.split("/")[::-1], 0
+        while parts:
+            part = parts.pop()
+            if part in ("", ".") and links:  # in the path of a link
+                continue
             if not isinstance(node, _h5py().Group):
-                node = None
-                break
+                return None
             with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
-                link = node.get(part, getlink=True)
-            if isinstance(link, _h5py().ExternalLink):
+                path = self._path_of_link(node, part, name)
+                if path is None:
+                    node = node.get(part)
+                    continue
+            # Followed here. The library would open other files to which a link of a link leads.
+            links += 1
+            if links > _MAX_LINKS:
                 raise FileFormatError(
-                    f"{name!r} of {self._source} is a link to another file, which is not followed"
+                    f"{name!r} of {self._source} is a link to a link, more than {_MAX_LINKS} times"
                 )
-            with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
-                node = node.get(part)
+            if path.startswith("/"):
+                node = node.file["/"]
+            parts.extend(path.split("/")[::-1])
         return node
+
+    def _path_of_link(self, group: Any, part: str, name: str) -> str | None:
+        """Returns where a soft link leads; None if a name is not one.
+
+        Args:
+            group: Group of the link.
+            part: Name in the group.
+            name: Name of the entry, for messages.
+        """
+        links, key, kinds = group.id.links, part.encode(), _h5py().h5l
+        # Not `part in group`, which opens the file that an external link names.
+        if not part or not links.exists(key):
+            return None
+        kind = links.get_info(key).type
+        if kind == kinds.TYPE_SOFT:
+            return links.get_val(key).decode()
+        if kind != kinds.TYPE_HARD:
+            raise FileFormatError(
+                f"{name!r} of {self._source} is a link to another file, which is not followed"
+            )
+        return None
 
     def _read(self, dataset: Any) -> HostArray:
         what = f"{dataset.name!r} of {self._source}"
@@ -273,6 +311,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             if dataset.external or dataset.is_virtual:
                 raise FileFormatError(f"{what} is in another file, which is not read")
             check_fits_memory(dataset.nbytes, what)
+            _check_storage(dataset.nbytes, dataset.id.get_storage_size(), what)
             if _h5py().check_string_dtype(dataset.dtype) is not None and dataset.dtype.kind == "O":
                 return numpy.asarray(numpy.asarray(dataset.asstr()[()], dtype=object).astype(str))
             if dataset.dtype.hasobject:
@@ -400,6 +439,15 @@ def load_hdf5(
         deserializer = HDF5Deserializer(file, strict)
         deserializer._journal = journal
         deserializer.load(obj)
+
+
+def _check_storage(nbytes: int, stored: int, what: str) -> None:
+    """Refuses a dataset that declares much more than the file has of it."""
+    if nbytes > stored * MAX_DEFLATE_RATIO + _MAX_FILLED_BYTES:
+        raise FileFormatError(
+            f"{what} declares {nbytes:,} bytes, of which the file stores {stored:,}: it was not "
+            "completely written"
+        )
 
 
 @contextmanager

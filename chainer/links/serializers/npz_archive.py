@@ -20,6 +20,7 @@ from numpy.lib import format as npy_format
 
 from chainer.core.typing import DType, FilePath, HostArray
 from chainer.links.serializers.file_format import (
+    MAX_DEFLATE_RATIO,
     FileFormatError,
     check_fits_memory,
     describe_source,
@@ -37,8 +38,6 @@ __all__ = [
     "write_npz",
 ]
 
-#: Deflate cannot expand data by more than this factor; a larger declared size is forged.
-_MAX_DEFLATE_RATIO = 1032
 _CHUNK = 1 << 20
 _SUFFIX = ".npy"
 #: Longest text of the header of an array, as in NumPy.
@@ -271,7 +270,7 @@ def _check_directory(archive: zipfile.ZipFile, source: str) -> None:
         end = info.header_offset
         limit = info.compress_size
         if info.compress_type == zipfile.ZIP_DEFLATED:
-            limit = limit * _MAX_DEFLATE_RATIO + 64
+            limit = limit * MAX_DEFLATE_RATIO + 64
         if info.file_size > limit:
             raise FileFormatError(
                 f"{where} declares {info.file_size} bytes, more than its {info.compress_size} "
@@ -309,6 +308,8 @@ def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, D
     dtype = npy_format.descr_to_dtype(header["descr"])
     if any(length < 0 for length in shape):
         raise ValueError(f"negative length in shape {shape}")
+    if dtype.itemsize == 0 and math.prod(shape) > 1:
+        raise ValueError(f"shape {shape} of elements without bytes")  # any shape takes no bytes
     if not dtype.hasobject:
         # Use math.prod, because Python's integers do not overflow. numpy.prod can.
         expected = math.prod(shape) * dtype.itemsize

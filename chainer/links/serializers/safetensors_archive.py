@@ -57,6 +57,9 @@ _CHUNK = 1 << 20
 #: Text in the place of the checksum while the checksum is computed.
 _NO_CHECKSUM = "--------"
 
+#: Dimensions that an array of NumPy has at most.
+_MAX_NDIM = 64
+
 #: Longest header that is read, as in the original implementation: others are not of this format.
 _LONGEST_HEADER = 100_000_000
 
@@ -208,17 +211,23 @@ def parse_header(data: HostArray) -> Header:
     if length > min(_LONGEST_HEADER, data.size - 8):
         raise ValueError(f"its header has {length} bytes, but the file {data.size}")
     text = data[8 : 8 + length].tobytes()
-    values = json.loads(text.decode())
+    values = json.loads(text.decode(), object_pairs_hook=_object)
+    if not isinstance(values, dict):
+        raise ValueError(f"its header must be an object, not {type(values).__name__}")
     metadata = values.pop("__metadata__", {})
+    if not isinstance(metadata, dict):
+        raise ValueError(f"its metadata must be an object, not {type(metadata).__name__}")
     size = data.size - 8 - length
     entries: dict[str, Entry] = {}
     for name, value in values.items():
-        begin, end = (int(n) for n in value["data_offsets"])
-        shape = tuple([int(n) for n in value["shape"]])
+        begin, end = _integers(name, "data_offsets", value)
+        shape = tuple(_integers(name, "shape", value))
         type_name = value["dtype"]
         itemsize = _item_bits(name, type_name)
         if not 0 <= begin <= end <= size:
             raise ValueError(f"{name!r} has the bytes {begin} to {end}, of {size}")
+        if len(shape) > _MAX_NDIM:
+            raise ValueError(f"{name!r} has {len(shape)} dimensions, NumPy {_MAX_NDIM} at most")
         if min(shape, default=0) < 0 or math.prod(shape) * itemsize != 8 * (end - begin):
             raise ValueError(f"{name!r} has {end - begin} bytes, but type {type_name} and {shape}")
         entries[name] = Entry(type_name, shape, begin, end)
@@ -229,6 +238,23 @@ def parse_header(data: HostArray) -> Header:
         raise ValueError("its tensors do not fill the file")
     texts = {str(key): str(value) for key, value in metadata.items()}
     return Header(text, 8 + length, entries, texts)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object of JSON, whose keys must differ: readers disagree which of two counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        name = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"{name!r} occurs twice in its header")
+    return found
+
+
+def _integers(name: str, key: str, value: Any) -> list[int]:
+    found = value[key]
+    if not isinstance(found, list) or any([type(n) is not int for n in found]):
+        raise ValueError(f"{key} of {name!r} must be a list of integers, got {found!r:.100}")
+    return found
 
 
 def view_tensor(data: HostArray, header: Header, name: str, entry: Entry) -> HostArray:

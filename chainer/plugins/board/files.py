@@ -91,11 +91,27 @@ def open_inside(path: Path, top: Path) -> BinaryIO:
     # A link that was put there meanwhile is not followed. A pipe would not open before it is
     # written to.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    descriptor = os.open(real, flags | getattr(os, "O_BINARY", 0))
+    if os.open in os.supports_dir_fd:
+        descriptor = _open_below(top, real.relative_to(top).parts, flags)
+    else:
+        descriptor = os.open(real, flags | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(22, "not a regular file", str(path))
     return open(descriptor, "rb")
+
+
+def _open_below(top: Path, parts: tuple[str, ...], flags: int) -> int:
+    """Opens folder after folder, so that none of them can become a link meanwhile."""
+    folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in parts[:-1]:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(parts[-1] if parts else ".", flags, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def read_object(path: Path, top: Path) -> dict[str, Any]:

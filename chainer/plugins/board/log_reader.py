@@ -20,7 +20,7 @@ _PIECE = 1 << 18
 #: Size of the largest entry, in bytes. One of more has another meaning than a line of a log.
 _ENTRY_BYTES = 1 << 22
 
-#: Bytes before the position that must be the same when the file is read again.
+#: Bytes at the begin and before the position that must be the same when the file is read again.
 _ANCHOR = 256
 
 #: What an entry costs in a response and in memory beyond its values, in bytes.
@@ -75,7 +75,7 @@ class LogReader:
         self._last: dict[str, Any] = {}
         # Where reading goes on: after the comma behind the last complete entry.
         self._position = 0
-        self._anchor = b""
+        self._anchor = self._head = b""
         # The bytes from there on that were read, and white space that was left out of them: the
         # offset in the buffer and the number of bytes.
         self._buffer = b""
@@ -134,16 +134,21 @@ class LogReader:
                     # White space behind the last entry is a quarter of a log.
                     self._buffer, self._removed = b"", []
                 self._state = state
-                start = max(self._position - _ANCHOR, 0)
-                file.seek(start)
-                self._anchor = file.read(self._position - start)
+                self._head, self._anchor = self._marks(file)
         except OSError as error:
             self._restart()
             self.problem = error.strerror or str(error)
 
     def _is_same_log(self, file: BinaryIO) -> bool:
-        file.seek(self._position - len(self._anchor))
-        return file.read(len(self._anchor)) == self._anchor
+        return self._marks(file) == (self._head, self._anchor)
+
+    def _marks(self, file: BinaryIO) -> tuple[bytes, bytes]:
+        """Returns the first and the last bytes of what was read."""
+        file.seek(0)
+        head = file.read(min(_ANCHOR, self._position))
+        start = max(self._position - _ANCHOR, 0)
+        file.seek(start)
+        return head, file.read(self._position - start)
 
     def _read(self, file: BinaryIO, size: int, deadline: float) -> None:
         file.seek(self._position)

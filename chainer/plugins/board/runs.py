@@ -69,12 +69,15 @@ class _Run:
         self._seen: object = None
         self._looked = float("-inf")
 
-    def look(self, number: int, files: Callable[[], dict[str, Any]]) -> None:
+    def look(self, number: int, files: Callable[[], dict[str, Any]]) -> bool:
         """Looks whether the run has changed.
 
         Args:
             number: Count of looks.
             files: Returns what is known of the run beside its log.
+
+        Returns:
+            bool: Whether it has.
         """
         reader, changed = self.reader, 0
         with suppress(OSError):  # a run that has just been removed
@@ -82,12 +85,14 @@ class _Run:
         seen = (changed, reader.modified, reader.total, reader.share, reader.problem)
         now = time.monotonic()
         if seen == self._seen and now - self._looked < _LOOKING_SECONDS:
-            return
+            return False
         self._seen, self._looked = seen, now
         rest = json.dumps(files()).encode()[1:]
-        if rest != self._rest:
-            self._rest = rest
-            self._states.append((number, (reader.version, reader.kept)))
+        if rest == self._rest:
+            return False
+        self._rest = rest
+        self._states.append((number, (reader.version, reader.kept)))
+        return True
 
     def since(self, number: int) -> bytes | None:
         """Returns what is new since a look, as an object in JSON; None if nothing is.
@@ -120,9 +125,12 @@ class Runs:
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
         self._began = float("-inf")
-        # The count of looks, and which server has counted: a page may be older than it.
+        # The count of looks at which something had changed, and which server has counted: a page
+        # may be older than it.
         self._count = 0
         self._server = secrets.token_hex(4)
+        # The last response with all runs, and its count: clients that read slowly share it.
+        self._whole = -1, b""
 
     def to_json(self, state: str = "") -> bytes:
         """Returns what the page shows of the runs.
@@ -150,13 +158,19 @@ class Runs:
                 self._look()
             known = server == self._server and count.isascii() and count.isdecimal()
             after = int(count) if known and len(count) < 20 else 0
-            changed = ((name, run.since(after)) for name, run in self._runs.items())
-            parts = [json.dumps(name).encode() + b":" + one for name, one in changed if one]
-            head = {"state": f"{self._server}-{self._count}", "names": list(self._runs)}
+            if after:
+                return self._since(after)
+            if self._whole[0] != self._count:
+                self._whole = self._count, self._since(0)
+            return self._whole[1]
+
+    def _since(self, after: int) -> bytes:
+        changed = ((name, run.since(after)) for name, run in self._runs.items())
+        parts = [json.dumps(name).encode() + b":" + one for name, one in changed if one]
+        head = {"state": f"{self._server}-{self._count}", "names": list(self._runs)}
         return json.dumps(head).encode()[:-1] + b', "runs": {' + b",".join(parts) + b"}}"
 
     def _look(self) -> None:
-        self._count += 1
         folders = self._newest(find_runs(self._top, self._log_name))
         limit = _LOG_BYTES // max(len(folders), 1)
         runs: dict[str, _Run] = {}  # those that were removed are forgotten
@@ -166,13 +180,15 @@ class Runs:
             if run is None or not limit / 2 <= run.reader.limit <= limit * 2:
                 run = _Run(folder, LogReader(folder / self._log_name, self._top, limit))
             runs[name] = run
+        changed = list(runs) != list(self._runs)
         self._runs = runs
         deadline = time.monotonic() + _READING_SECONDS
         # First those that were read the least: none waits for ever.
         for run in sorted(runs.values(), key=lambda run: run.reader.share):
             if time.monotonic() < deadline:
                 run.reader.update(deadline)
-            run.look(self._count, lambda run=run: self._about(run))
+            changed |= run.look(self._count + 1, lambda run=run: self._about(run))
+        self._count += changed
 
     def _newest(self, folders: dict[str, Path]) -> dict[str, Path]:
         if len(folders) <= _RUNS:

@@ -28,6 +28,10 @@ _REQUEST_SECONDS = 5.0
 #: Seconds that a new connection waits until the oldest one has ended, if there are too many.
 _SPACE_SECONDS = 1.0
 
+#: Bytes of the responses that are being sent. A connection whose client reads slowly is closed for
+#: another one, the oldest one first.
+_RESPONSE_BYTES = 128 << 20
+
 #: Names of this machine. Another name in a request is one that its sender made point here (DNS
 #: rebinding). The port may differ: it does behind `ssh -L`.
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
@@ -74,6 +78,8 @@ class BoardServer(ThreadingHTTPServer):
         self.runs = Runs(root, log_name)
         self.page = _page()
         self._open: dict[socket.socket, float] = {}
+        # What is being sent; clients share a response.
+        self._responses: dict[socket.socket, bytes] = {}
         self._changed = threading.Condition()
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -103,8 +109,26 @@ class BoardServer(ThreadingHTTPServer):
         """Ends a connection."""
         with self._changed:
             self._open.pop(request, None)
+            self._responses.pop(request, None)
             self._changed.notify_all()
         super().shutdown_request(request)
+
+    def begin_response(self, connection: socket.socket, content: bytes) -> None:
+        """Notes what is sent; closes the oldest connections if all responses are too large.
+
+        Args:
+            connection: The connection.
+            content: The response.
+        """
+        with self._changed:
+            self._responses[connection] = content
+            for other in sorted(self._responses, key=lambda one: self._open.get(one, 0.0)):
+                sizes = {id(one): len(one) for one in self._responses.values()}
+                if sum(sizes.values()) <= _RESPONSE_BYTES:
+                    break
+                if other is not connection:
+                    _shut(other)
+                    del self._responses[other]
 
     def service_actions(self) -> None:
         """Closes connections that are too old. Called twice a second."""
@@ -151,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(400, "The request has no valid address")
             return
         path = unquote(parts.path)
-        if not self._is_local(path):
+        if not self._is_local(path) or (parts.netloc and not _LOCAL.fullmatch(parts.netloc)):
             self.send_error(403, "Only pages of the board may ask")
         elif path in self.server.page:
             self._send(*self.server.page[path], _PAGE_POLICY)
@@ -192,6 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
         policy = policy.replace("frame-ancestors 'none'", ancestors)
         self.send_header("Content-Security-Policy", policy)
         self.end_headers()
+        self.server.begin_response(self.connection, content)
         self.wfile.write(content)
 
     def end_headers(self) -> None:

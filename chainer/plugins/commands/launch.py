@@ -37,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="how often to start again after a failure (default: 0)",
     )
+    parser.add_argument(
+        "--start-timeout",
+        type=float,
+        metavar="S",
+        help="seconds that MPI may take to tell its version before the start (default: 60, times "
+        "the load of each core where it is more than one)",
+    )
     parser.add_argument("script", metavar="SCRIPT", help="Python program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
 
@@ -62,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
                 hosts=options.hosts.split(",") if options.hosts else None,
                 mpiexec=options.mpiexec,
                 max_restarts=options.max_restarts,
+                start_timeout=options.start_timeout,
             )
         )
     except (ValueError, OSError, launching.LaunchError) as error:

@@ -43,27 +43,79 @@ _CIFAR100 = RawFile(
     "eb9058c3a382ffc7106e4002c42a8d85",
 )
 
-#: Functions that pickles of arrays call. Pickles from the network may not call anything else.
-_ARRAY_PARTS = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-}
-
-
 #: Size of the largest member that is read, in bytes. CIFAR-100 has one of 155 MB.
 _MAX_BYTES = 1 << 28
 
 
-class _ArrayUnpickler(pickle.Unpickler):
+class _Array:
+    """An array of a pickle. NumPy's own functions for this take any shape and any state."""
+
+    def __init__(self, *_: object) -> None:
+        self.values = numpy.empty(0, numpy.uint8)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, dtype, fortran_order, content = state
+        if not isinstance(dtype, _Bytes):
+            raise pickle.UnpicklingError("an array must have the dtype uint8")
+        data = content.encode("latin1") if isinstance(content, str) else content
+        order = "F" if fortran_order else "C"
+        self.values = numpy.array(numpy.frombuffer(data, numpy.uint8).reshape(shape, order=order))
+
+
+class _Bytes:
+    """The dtype uint8 of a pickle."""
+
+    def __init__(self, code: object, *_: object) -> None:
+        if code != "u1":
+            raise pickle.UnpicklingError(f"an array must have the dtype uint8, got {code!r}")
+
+    def __setstate__(self, state: object) -> None:
+        pass
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    # Other encodings make a short text long: hex doubles it at each call.
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"the encoding {encoding!r} is not allowed in this dataset")
+    return text.encode("latin1")
+
+
+#: What pickles of arrays call, and what is called here instead. Pickles from the network may not
+#: call anything else.
+_ARRAY_PARTS: dict[tuple[str, str], object] = {
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy", "ndarray"): "numpy.ndarray",  # only an argument
+    ("numpy", "dtype"): _Bytes,
+    ("_codecs", "encode"): _encode,
+}
+
+
+# The version in Python: the one in C makes a table as long as the largest number of an object in
+# the file says, which is 20 GB for a few bytes.
+class _ArrayUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
     """Reads dictionaries of strings, numbers and arrays, and nothing that could run code."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ARRAY_PARTS:
             raise pickle.UnpicklingError(f"{module}.{name} is not allowed in this dataset")
-        return super().find_class(module, name)
+        return _ARRAY_PARTS[module, name]
+
+
+def _labels(values: object) -> HostArray:
+    """Returns labels of a batch, which are a list of integers or an array."""
+    if isinstance(values, _Array):
+        return values.values
+    # A list of lists that are the same one would become an array of any size.
+    if not isinstance(values, list) or any([type(value) is not int for value in values]):
+        raise pickle.UnpicklingError("labels must be a list of integers")
+    return numpy.array(values, dtype=numpy.uint8)
+
+
+def _images(values: object) -> HostArray:
+    if not isinstance(values, _Array):
+        raise pickle.UnpicklingError(f"images must be an array, got {type(values).__name__}")
+    return values.values
 
 
 _cifar_sections = functools.partial(
@@ -178,8 +230,7 @@ def _read_batches(
             with format_errors(damaged, Exception):
                 # The files were written by Python 2, whose strings are bytes.
                 batch = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
-                labels = numpy.array(batch[label_key], dtype=numpy.uint8)
-                batches[name] = (batch["data"], labels)
+                batches[name] = _images(batch["data"]), _labels(batch[label_key])
     return batches
 
 

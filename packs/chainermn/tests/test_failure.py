@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chainermn.launching import LaunchError, launch
+from chainermn.launching import LaunchError, finding, launch
 from chainermn.launching.finding import family_of, find_launcher
 from chainermn.launching.shared_memory import SharedMemory
 
@@ -245,6 +245,39 @@ def test_bad_arguments(tmp_path):
             find_launcher(str(other))
 
 
+def test_a_launcher_that_does_not_answer(tmp_path, monkeypatch):
+    mpiexec()
+    slow = tmp_path / "mpiexec"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    text = rf"{slow} did not tell its version within 1 seconds, .* --start-timeout"
+    monkeypatch.setattr(finding, "library_version", lambda timeout: "MPICH 5")
+    with pytest.raises(LaunchError, match=text):
+        find_launcher(str(slow), 1.0)
+    # By default a busy machine has more time.
+    monkeypatch.setattr(finding, "_SECONDS", 0.1)
+    monkeypatch.setattr(os, "getloadavg", lambda: (20.0 * os.cpu_count(), 0, 0))
+    with pytest.raises(LaunchError, match=r"within 2 seconds, at a load of 20\.0 for each core"):
+        find_launcher(str(slow))
+    program = tmp_path / "x.py"
+    program.write_text("")
+    with pytest.raises(ValueError, match="start_timeout must be positive, got -1"):
+        launch([str(program)], 1, start_timeout=-1)
+    status, _, error = finish(
+        subprocess.Popen(
+            [
+                *(sys.executable, "-m", "chainer.plugins.cli", "launch", "-n", "1"),
+                *("--start-timeout", "0.01", str(program)),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    )
+    assert status == 2
+    assert "the MPI of mpi4py did not tell its version within 0.01 seconds" in error
+
+
 def test_families():
     assert family_of("HYDRA build details") == "mpich"
     assert family_of("mpiexec (OpenRTE) 4.1.4") == "openmpi"
@@ -255,10 +288,11 @@ def test_families():
 def train_until_the_end(out, size, kills, options=()):
     """Trains; processes are killed at random moments and all is started again.
 
-    On busy cores a training may end before its moment is seen. Then it was the last one.
+    On busy cores a training may end before its moment is seen. Then it was the last one. It is the
+    last one, too, if it was killed after its last iteration: the checkpoints are removed then.
     """
     chooser = random.Random(3)
-    loaded = []
+    loaded, last, ended = [], 3 * 16 // size, False
     for attempt in range(len(kills) + 1):
         process = subprocess.Popen(
             command(size, "train.py", out, 3, *options),
@@ -273,16 +307,18 @@ def train_until_the_end(out, size, kills, options=()):
             if match is None:
                 continue
             if match[1] == "loaded":
-                loaded.append(None if match[2] == "None" else int(match[2]))
-            elif attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
+                if not ended:
+                    loaded.append(None if match[2] == "None" else int(match[2]))
+                continue
+            ended = ended or int(match[2]) == last
+            if attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
                 workers = pids_of(out)
                 if len(workers) == size:
                     os.kill(chooser.choice(workers), signal.SIGKILL)
                     killed_at = time.monotonic()
         status, _, error = finish(process)
-        if killed_at is not None:
-            assert status != 0
-            assert "was killed" in error, error
+        if killed_at is not None and status != 0:
+            assert "was killed" in error or "the programs of all" in error, error
             assert time.monotonic() - killed_at < 120
         else:
             assert status == 0, error

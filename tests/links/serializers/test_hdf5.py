@@ -1,3 +1,4 @@
+import os
 import re
 import sys
 
@@ -185,7 +186,18 @@ def test_links_to_other_files_are_not_followed(path):
         layout = h5py.VirtualLayout((2,), "f8")
         layout[:] = h5py.VirtualSource(str(secret), "x", (2,))
         file.create_virtual_dataset("virtual", layout)
+        # The library follows a link of a link, and opens what it names.
+        file["soft"] = h5py.SoftLink("/link")
+        file["folder"] = h5py.ExternalLink(str(secret), "/")
+        file["through"] = h5py.SoftLink("folder/x")
+        os.mkfifo(path.with_name("pipe"))
+        file["pipe"] = h5py.ExternalLink(str(path.with_name("pipe")), "/x")
+        file["soft_pipe"] = h5py.SoftLink("pipe")
     for name, message in (
+        ("soft", "link to another"),
+        ("through", "link to another"),
+        ("pipe", "link to another"),
+        ("soft_pipe", "link to another"),
         ("link", "link to another"),
         ("external", "another"),
         ("virtual", "another"),
@@ -194,12 +206,28 @@ def test_links_to_other_files_are_not_followed(path):
             serializers.load_hdf5(path, Values(**{name: None}))
 
 
-def test_link_that_leads_nowhere(tmp_path):
+def test_soft_links(tmp_path):
     path = tmp_path / "file"
     with h5py.File(path, "w") as file:
-        file["link"] = h5py.SoftLink("/link")
-    with pytest.raises(FileFormatError, match=r"'link' of '.*file' cannot be read"):
-        serializers.load_hdf5(path, Values(link=None))
+        file["a/b/x"] = np.arange(3)
+        file["link"] = h5py.SoftLink("a/./b//x")
+        file["folder"] = h5py.SoftLink("/a")
+        file["a/up"] = h5py.SoftLink("/folder/b")
+        file["deep"] = h5py.SoftLink("/folder/up/x")
+        file["nowhere"] = h5py.SoftLink("/a/y")
+        file["circle"] = h5py.SoftLink("/circle")
+        file["one"] = h5py.SoftLink("two")
+        file["two"] = h5py.SoftLink("one")
+    values = Values(link=np.zeros(3, int), deep=np.zeros(3, int))
+    serializers.load_hdf5(path, values)
+    assert values.values["link"].tolist() == values.values["deep"].tolist() == [0, 1, 2]
+    with pytest.raises(KeyError, match="'nowhere' is not in group '/'"):
+        serializers.load_hdf5(path, Values(nowhere=None))
+    for name in ("circle", "one"):
+        with pytest.raises(
+            FileFormatError, match=f"'{name}' of '.*file' is a link to a link, more"
+        ):
+            serializers.load_hdf5(path, Values(**{name: None}))
 
 
 @pytest.mark.parametrize("compression", [-1, 10, "gzip"])
@@ -215,6 +243,19 @@ def test_huge_declared_size_is_refused(path):
         file.create_dataset("x", (1 << 40, 1 << 8), "f8", chunks=(1, 1 << 8))
     with pytest.raises(FileFormatError, match="would take"):
         serializers.load_hdf5(path, Values(x=None))
+
+
+@pytest.mark.parametrize("dtype", ["f8", h5py.string_dtype()])
+def test_declared_size_of_what_was_never_written(path, dtype):
+    """A file of some kB may declare gigabytes, which fit into memory."""
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", (1 << 27,), dtype, chunks=(1 << 20,))
+        file.create_dataset("small", (1 << 10,), "f8", chunks=(1 << 5,), fillvalue=2)
+    with pytest.raises(FileFormatError, match="declares .* bytes, of which the file stores 0"):
+        serializers.load_hdf5(path, Values(x=None))
+    values = Values(small=None)
+    serializers.load_hdf5(path, values)
+    assert (values.values["small"] == 2).all()
 
 
 def test_compound_of_objects_is_refused(path):

@@ -158,6 +158,10 @@ def npy(header, body=b"", version=1):
         (npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-3,), }", bytes(24)), "negative"),
         (npy("{'descr': '<f8', 'fortran_order': False, 'shape': (10**15,), }"), "damaged"),
         (npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }"), "not 0"),
+        (
+            npy("{'descr': '|V0', 'fortran_order': False, 'shape': (99999999999,), }"),
+            "without bytes",
+        ),
         (npy("{'descr': 'nonsense', 'fortran_order': False, 'shape': (), }"), "damaged"),
         (npy("__import__('os').abort()"), "damaged"),
         (

@@ -167,6 +167,29 @@ BAD = {
     ),
     "rest": _file({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, b"12345678"),
     "nested": _file(b"[" * 100_000),
+    "partial overlap": _file(
+        {
+            "x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+            "y": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
+        },
+        b"12345678",
+    ),
+    "negative offset": _file({"x": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}),
+    "huge offset": _file({"x": {"dtype": "U8", "shape": [1], "data_offsets": [2**64, 2**64 + 1]}}),
+    "float offset": _file({"x": {"dtype": "U8", "shape": [1], "data_offsets": [0.5, 1.9]}}, b"1"),
+    "text": _file({"x": {"dtype": "U8", "shape": ["1"], "data_offsets": ["0", "1"]}}, b"1"),
+    "true": _file({"x": {"dtype": "U8", "shape": [True], "data_offsets": [False, 1]}}, b"1"),
+    "NaN": _file({"x": {"dtype": "U8", "shape": [float("nan")], "data_offsets": [0, 1]}}, b"1"),
+    "many dimensions": _file(
+        {"x": {"dtype": "U8", "shape": [1] * 65, "data_offsets": [0, 1]}}, b"1"
+    ),
+    "gap": _file({"x": {"dtype": "U8", "shape": [1], "data_offsets": [1, 2]}}, b"12"),
+    "twice": _file(
+        b'{"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
+        b'"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}',
+        b"1",
+    ),
+    "list of metadata": _file({"__metadata__": [1]}),
     "metadata": _file({"__metadata__": {"chainer_values": "{"}}),
 }
 
@@ -177,6 +200,13 @@ def test_bad_files(name, path):
     for file in (path, io.BytesIO(BAD[name])):
         with pytest.raises(FileFormatError):
             serializers.load_safetensors(file, L.Linear(2, 3))
+
+
+@pytest.mark.parametrize("name", [name for name in BAD if name != "metadata"])
+def test_bad_files_that_are_mapped(name, path):
+    path.write_bytes(BAD[name])
+    with pytest.raises(FileFormatError):
+        serializers.open_safetensors(path)
 
 
 def test_mutations(path):

@@ -110,8 +110,6 @@ def test_large_array_of_svhn(root, monkeypatch):
         datasets.get_svhn()
 
 
-# NumPy's own code leaves an error unreported where a damaged state is given to a dtype.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_damaged_bytes_of_cifar(root):
     """Whatever a damaged pickle leads to, it is an error of the format."""
     rng = np.random.RandomState(0)
@@ -131,6 +129,17 @@ def test_damaged_bytes_of_cifar(root):
             pass
 
 
+def test_large_number_of_an_object_in_cifar(root):
+    """The unpickler in C reserves memory for all smaller numbers, here 4 GiB."""
+    whole = batch(3, 1, labels=[1, 2, 3])
+    assert whole.startswith(b"\x80\x02}q\x00")
+    large = whole[:3] + b"r" + (1 << 28).to_bytes(4, "little") + whole[5:]
+    members = {"x/data_batch_1": large, "x/test_batch": whole}
+    write(root / "pfnet/chainer/cifar/cifar-10-python.tar.gz", archive(members))
+    train, test = datasets.get_cifar10()
+    assert [label for _, label in train] == [label for _, label in test] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -147,8 +156,29 @@ def test_damaged_bytes_of_cifar(root):
         ),
         (archive({"x/data_batch_1": pickle.dumps({"labels": [1]})}), "'data'"),
         (archive({"x/data_batch_1": b""}), "damaged or cut off"),
+        # What would take much memory: 2^40 bytes of an array, text that doubles at each call, and
+        # lists that are the same one.
+        (
+            archive(
+                {"x/data_batch_1": b"\x80\x02cnumpy\nndarray\n\x8a\x06" + bytes(5) + b"\x01\x85R."}
+            ),
+            "str",
+        ),
+        (
+            archive({"x/data_batch_1": b"\x80\x02c_codecs\nencode\nU\x01aU\x03hex\x86R."}),
+            "encoding 'hex' is not allowed",
+        ),
+        (archive({"x/data_batch_1": batch(1, 1, labels=[[1, 2]])}), "list of integers"),
+        (archive({"x/data_batch_1": pickle.dumps({"data": [1], "labels": [1]})}), "images must be"),
+        (
+            archive({"x/data_batch_1": pickle.dumps({"data": np.zeros(2), "labels": [1]}, 2)}),
+            "must have the dtype uint8, got 'f8'",
+        ),
     ],
-    ids=["cut-off", "cut-short", "foreign", "incomplete", "hostile", "no-data", "empty"],
+    ids=[
+        *("cut-off", "cut-short", "foreign", "incomplete", "hostile", "no-data", "empty"),
+        *("call", "encoding", "nested", "list", "dtype"),
+    ],
 )
 def test_damaged_cifar(root, capsys, data, message):
     write(root / "pfnet/chainer/cifar/cifar-10-python.tar.gz", data)

@@ -15,6 +15,9 @@ from chainermn.mpi import file_of_wheel
 #: Prints the version of the library that this interpreter uses.
 _ASK = "from chainermn.mpi import load_mpi; print(load_mpi().Get_library_version())"
 
+#: Seconds that a program which tells its version may take, on a machine that does nothing else.
+_SECONDS = 60.0
+
 
 class LaunchError(RuntimeError):
     """Processes cannot be started."""
@@ -32,7 +35,7 @@ class Launcher(NamedTuple):
     family: str
 
 
-def find_launcher(given: str | None = None) -> Launcher:
+def find_launcher(given: str | None = None, timeout: float | None = None) -> Launcher:
     """Returns the launcher that belongs to the MPI of mpi4py.
 
     It is looked for in the environment of the interpreter, where the wheel with the MPI is
@@ -40,17 +43,19 @@ def find_launcher(given: str | None = None) -> Launcher:
 
     Args:
         given: Program to use, from the user.
+        timeout: Seconds that each program which is asked for its version may take; by default 60,
+            times the load of each core where it is more than one.
 
     Raises:
-        LaunchError: If mpi4py has no MPI, or no launcher belongs to it; the message tells which
-            library and which launchers were found.
+        LaunchError: If mpi4py has no MPI, no launcher belongs to it, or one does not answer in
+            time; the message tells which library and which launchers were found.
     """
-    library = library_version()
+    library = library_version(timeout)
     wanted = family_of(library)
     candidates = _candidates() if given is None else [given]
     seen: list[str] = []
     for path in candidates:
-        family = _family_of_program(path)
+        family = _family_of_program(path, timeout)
         if family is not None and family == wanted:
             return Launcher(path, family)
         seen.append(f"{path} ({family or 'unknown MPI'})")
@@ -62,11 +67,14 @@ def find_launcher(given: str | None = None) -> Launcher:
     )
 
 
-def library_version() -> str:
+def library_version(timeout: float | None = None) -> str:
     """Returns the text in which the MPI library of mpi4py tells its version.
 
+    Args:
+        timeout: Seconds that it may take; see :func:`find_launcher`.
+
     Raises:
-        LaunchError: If mpi4py or the library is missing.
+        LaunchError: If mpi4py or the library is missing, or takes too long.
     """
     # In another process: MPI must not be initialized in this one, and sees no variables of an
     # outer launcher.
@@ -75,9 +83,7 @@ def library_version() -> str:
         for name, value in os.environ.items()
         if not name.startswith(("PMI_", "PMIX_", "OMPI_", "HYDI_"))
     }
-    done = subprocess.run(
-        [sys.executable, "-c", _ASK], capture_output=True, text=True, env=environment, timeout=60
-    )
+    done = _ask([sys.executable, "-c", _ASK], "the MPI of mpi4py", timeout, environment)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no output"]
         text = next(
@@ -114,9 +120,33 @@ def _candidates() -> list[str]:
     )
 
 
-def _family_of_program(path: str) -> str | None:
+def _ask(
+    command: list[str], what: str, timeout: float | None, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that tells a version."""
+    load = _load_of_a_core()
+    seconds = _SECONDS * max(1.0, load) if timeout is None else timeout
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise LaunchError(
+            f"{what} did not tell its version within {seconds:g} seconds, at a load of "
+            f"{load:.1f} for each core. Give it more by --start-timeout"
+        ) from None
+
+
+def _load_of_a_core() -> float:
+    """Returns how many programs want a core, in the mean of the last minute; 0 if unknown."""
+    if not hasattr(os, "getloadavg"):  # Windows
+        return 0.0
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
+
+
+def _family_of_program(path: str, timeout: float | None) -> str | None:
+    try:
+        done = _ask([path, "--version"], path, timeout)
+    except OSError:
         return None
     return family_of(done.stdout + done.stderr)

@@ -39,6 +39,7 @@ def launch(
     hosts: Sequence[str] | None = None,
     mpiexec: str | None = None,
     max_restarts: int = 0,
+    start_timeout: float | None = None,
 ) -> int:
     """Runs a Python program in several processes.
 
@@ -50,22 +51,27 @@ def launch(
         hosts: Names of the hosts; this one by default.
         mpiexec: The launcher of MPI; by default that which belongs to mpi4py.
         max_restarts: How often all processes are started again after a failure.
+        start_timeout: Seconds that the MPI of mpi4py, and each launcher that is looked at, may take
+            to tell its version; by default 60, times the load of each core where it is more than
+            one.
 
     Returns:
         int: Exit status: 0 if all ended well, else the status of the first process that failed.
 
     Raises:
         ValueError: If the number of processes is not positive.
-        LaunchError: If there is no launcher for the MPI of mpi4py.
+        LaunchError: If there is no launcher for the MPI of mpi4py, or it does not answer in time.
         FileNotFoundError: If the program does not exist.
     """
     if processes < 1:
         raise ValueError(f"the number of processes must be positive, got {processes}")
     if max_restarts < 0:
         raise ValueError(f"max_restarts must not be negative, got {max_restarts}")
+    if start_timeout is not None and not start_timeout > 0:
+        raise ValueError(f"start_timeout must be positive, got {start_timeout}")
     if not os.path.isfile(command[0]):
         raise FileNotFoundError(f"there is no program {command[0]}")
-    launcher = find_launcher(mpiexec)
+    launcher = find_launcher(mpiexec, start_timeout)
     status = 0
     for attempt in range(max_restarts + 1):
         if attempt:
@@ -208,7 +214,9 @@ class Job:
         if first is None:
             code = child.wait()
             if code:
-                _say(f"mpiexec ended with status {code}")
+                done = len(self._server.ended) == self._processes
+                after = f", after the programs of all {self._processes} had ended" if done else ""
+                _say(f"mpiexec ended with status {code}{after}")
             return code if code >= 0 else 128 - code
         self._end_all(child)
         where = f"rank {first.rank} of {self._processes} (process {first.pid} on {first.host})"
