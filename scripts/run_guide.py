@@ -27,12 +27,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "guide"
 RECIPES = ROOT / "docs" / "recipes"
+
+#: Pages that run at once: processes of one thread each.
+_JOBS = min(os.cpu_count() or 1, 4)
 
 _BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NEEDS = re.compile(r"^needs: (\w+)$", re.MULTILINE)
@@ -150,7 +154,9 @@ def run_page(page: Path, pictures: Path | None = None) -> None:
         PageError: If the program fails, prints something else, or does not save a picture.
     """
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("CHAINER_", "PYTEST"))}
-    environment = clean | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    # Other pages run at the same time.
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment = threads | clean | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
     text = page.read_text(encoding="utf-8")
     warnings = "ignore" if _WARNINGS_OF_OTHERS.search(text) else "error"
     with tempfile.TemporaryDirectory() as folder:
@@ -181,18 +187,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--pictures", action="store_true", help="keep the pictures for the site")
+    parser.add_argument("--jobs", type=int, default=_JOBS, help=f"pages at once ({_JOBS})")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     pages: list[Path] = args.pages or sorted([*GUIDE.glob("*.md"), *RECIPES.glob("*.md")])
-    for page in pages:
-        missing = missing_package(page.read_text(encoding="utf-8"))
-        if args.here:
+    if args.here:
+        for page in pages:
             run_blocks(page)
-        elif missing:
-            print(f"{page.name}: left out, as {missing} is not installed")
-        else:
-            run_page(page, page.parent / "pictures" if args.pictures else None)
-            print(f"{page.name}: ok")
+        return
+
+    def run(page: Path) -> str:
+        missing = missing_package(page.read_text(encoding="utf-8"))
+        if missing:
+            return f"{page.name}: left out, as {missing} is not installed"
+        run_page(page, page.parent / "pictures" if args.pictures else None)
+        return f"{page.name}: ok"
+
+    # Threads wait for the processes of the pages.
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for text in pool.map(run, pages):
+            print(text, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayModule, Shape, VariableLike
 from chainer.core.utils.documentation import SharedSections
+from chainer.core.utils.repr_texts import read_or_none
 
 _KL = TypeVar("_KL", bound=Callable[..., Variable])
 _D = TypeVar("_D", bound="Distribution")
@@ -62,6 +63,15 @@ class Distribution:
         """Gives ``target`` the attributes of this distribution, and returns it."""
         target.__dict__ = copy.copy(self.__dict__)
         return target
+
+    def __repr__(self) -> str:
+        # Of subclasses that need not have all of it.
+        shapes = (
+            f" {name}={shape}"
+            for name in ("batch_shape", "event_shape")
+            if (shape := read_or_none(lambda name=name: getattr(self, name))) is not None
+        )
+        return f"<{type(self).__name__}{''.join(shapes)}>"
 
     # -- shapes and parameters --------------------------------------------------------------------
 

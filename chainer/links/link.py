@@ -21,6 +21,7 @@ from chainer.core.config.input_casts import cast_request
 from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
+from chainer.core.utils.repr_texts import read_or_none
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
 from chainer.links.input_casts import cast_wider_inputs
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 cast_request.on_request(lambda: hook_count.add(1))
 
 _COPY_MODES = ("init", "copy", "share")
+
+#: Child links that the ``repr`` of a link with children names.
+_SHOWN_CHILDREN = 4
 
 
 def check_copy_mode(mode: str) -> None:
@@ -249,8 +253,16 @@ class Link(DeviceResident, CheckedKeywords):
         return f"{type(self).__name__}({specs})"
 
     def __repr__(self) -> str:
-        text = str(self)
-        return f"<{type(self).__name__} {hex(id(self))}>" if "\n" in text else text
+        text = read_or_none(lambda: str(self))
+        if text is None:  # its __init__ has not been called yet
+            return f"<{type(self).__name__}>"
+        if "\n" not in text:
+            return text
+        # One line, for messages and lists of links.
+        children = [(link.name or "?", type(link).__name__) for link in self.children()]
+        parts = [f"{name}={kind}" for name, kind in children[:_SHOWN_CHILDREN]]
+        more = len(children) - len(parts)
+        return f"<{type(self).__name__} {', '.join(parts)}{f' and {more} more' if more else ''}>"
 
     def _repr_html_(self) -> str:
         # Shown by notebooks. Resolved here, because summaries import links.

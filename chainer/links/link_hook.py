@@ -7,6 +7,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.safe_exit import safe_exit
+from chainer.core.utils.repr_texts import ShowsArguments
 
 if TYPE_CHECKING:
     from typing import Self
@@ -143,7 +144,7 @@ def get_link_hooks() -> dict[str, LinkHook]:
     return thread_hooks.hooks
 
 
-class LinkHook:
+class LinkHook(ShowsArguments):
     """Base class of link hooks.
 
     A link hook is called before and after ``forward`` of links. It is active for all links that

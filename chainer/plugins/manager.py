@@ -63,6 +63,9 @@ class PluginManager:
         self._lock = threading.Lock()
         self._turns = Turns(self._lock)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._records)} plugins found so far>"
+
     # Discovery
 
     def discover(self) -> None:

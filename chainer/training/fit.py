@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import numbers
+import os
 import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -91,7 +93,8 @@ def fit(
         TypeError: If an argument has the wrong type, the optimizer is set up with another model, or
             ``validation`` is an array that cannot have examples like the ones of ``train``, such as
             its labels.
-        ValueError: If ``epochs`` is less than 1, or arrays of a tuple have different lengths.
+        ValueError: If ``epochs`` is less than 1, arrays of a tuple have different lengths, or a
+            dataset is empty.
 
     Example:
         >>> import numpy as np
@@ -108,8 +111,12 @@ def fit(
         raise wrong_type("model", "a Link whose call returns the loss", model)
     if not isinstance(epochs, numbers.Real):
         raise wrong_type("epochs", "a number", epochs)
-    if epochs < 1:
-        raise ValueError(f"epochs must be at least 1, got {epochs}")
+    if not 1 <= epochs < math.inf:
+        raise ValueError(f"epochs must be a finite number that is at least 1, got {epochs}")
+    if not isinstance(resume, bool):
+        raise wrong_type("resume", "True or False, the snapshot is found in out", resume)
+    if not isinstance(out, (str, os.PathLike)):
+        raise wrong_type("out", "the path of a folder", out)
     if optimizer is None:
         optimizer = Adam()
     require_attribute("callbacks", callbacks, "__iter__", "a list of extensions")
@@ -228,7 +235,17 @@ def _program(values: Mapping[str, object]) -> str:
 def _data(name: str, data: object) -> DatasetLike | Iterator:
     """Returns a dataset or an iterator of one of the forms that ``fit`` takes."""
     if isinstance(data, tuple):
-        return TupleDataset(*cast("tuple[Any, ...]", data))
-    if isinstance(data, Iterator) or (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
-        return cast("DatasetLike | Iterator", data)
-    raise wrong_type(name, "a dataset, a tuple of arrays or an iterator", data)
+        data = TupleDataset(*cast("tuple[Any, ...]", data))
+    if isinstance(data, Iterator):
+        return data
+    if isinstance(data, Mapping):
+        raise TypeError(
+            f"{name} must be a dataset, a tuple of arrays or an iterator, got a dictionary: "
+            f"write chainer.datasets.DictDataset(**{name})"
+        )
+    if not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        raise wrong_type(name, "a dataset, a tuple of arrays or an iterator", data)
+    dataset = cast("DatasetLike", data)
+    if len(dataset) == 0:
+        raise ValueError(f"{name} must have at least one example, got an empty dataset")
+    return dataset

@@ -5,13 +5,14 @@ The curves are drawn in colors of the page, so that they fit light and dark.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import mkdocs_gen_files
 
-import chainer
 from chainer.core.registry import registries
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "index.md"
@@ -20,11 +21,11 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "index.md"
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 420, 300, 44, 18, 36
 
 
-def run(program: str) -> tuple[list[float], list[float]]:
+def run(program: str) -> tuple[str, list[float], list[float]]:
     """Runs the program of the page.
 
     Returns:
-        tuple: Loss and accuracy of each step.
+        tuple: The text that it prints; loss and accuracy of each step.
     """
     losses: list[float] = []
     accuracies: list[float] = []
@@ -33,10 +34,12 @@ def run(program: str) -> tuple[list[float], list[float]]:
         losses.append(float(model.loss.array))
         accuracies.append(float(model.accuracy.array))
 
-    chainer.utils.seed(0)
-    # One more line at the end of the loop, which is the end of the program.
-    exec(f"{program.rstrip()}\n    note(model)\n", {"note": note})
-    return losses, accuracies
+    # One more line at the end of the loop. The line below the loop prints the result.
+    *lines, last = program.rstrip().splitlines()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec("\n".join([*lines, "    note(model)", last]), {"note": note})
+    return printed.getvalue(), losses, accuracies
 
 
 def curves(losses: list[float], accuracies: list[float]) -> str:
@@ -90,8 +93,8 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     program = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert program is not None
-    losses, accuracies = run(program[1])
-    result = f"```text\nloss {losses[-1]:.3f}, accuracy {accuracies[-1]:.3f}\n```"
+    printed, losses, accuracies = run(program[1])
+    result = f"```text\n{printed.rstrip()}\n```"
     text = text.replace("<!-- result of the program -->", result)
     text = text.replace("<!-- curves of the program -->", curves(losses, accuracies))
     text = text.replace("<!-- figures -->", figures())

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 
 import numpy as np
 import pytest
@@ -40,6 +41,14 @@ _IMPORTS = {
     "chainer.links.caffe.protobuf3.caffe_pb2": "google.protobuf",
     "chainer._pyinstaller.hook-chainer": "PyInstaller",
 }
+
+
+#: The text of an object of ours whose class has no ``__repr__``.
+_ADDRESS = re.compile(r"<chainer[\w.]* object at 0x")
+
+
+def _is_ours(value):
+    return type(value).__module__.startswith("chainer.")
 
 
 def _modules():
@@ -129,10 +138,14 @@ def test_example(example, datasets, tmp_path, monkeypatch):
     np.random.seed(0)
     with np.printoptions(legacy="1.25"):
         result = doctest.DocTestRunner(checker=NumberChecker(), optionflags=FLAGS).run(
-            example, out=output.append
+            example, out=output.append, clear_globs=False
         )
     assert result.attempted > 0
     assert result.failed == 0, "".join(output)
+    # What a notebook shows of the objects of the example: an address says nothing to the reader.
+    texts = [repr(value) for value in example.globs.values() if _is_ours(value)]
+    example.globs.clear()
+    assert not [text for text in texts if _ADDRESS.search(text)]
 
 
 def test_there_are_many():

@@ -47,6 +47,14 @@ def test_every_page_is_in_the_navigation() -> None:
         assert f" {name}\n" in navigation, f"mkdocs.yml does not list {name}"
 
 
+def test_the_program_of_the_start_page(capsys: pytest.CaptureFixture[str]) -> None:
+    """Twelve lines, whose result is printed by the last one."""
+    (block,) = blocks_of((GUIDE.parent / "index.md").read_text(encoding="utf-8"))
+    assert len([line for line in block.code.splitlines() if line]) == 12
+    exec(block.code, {"__name__": "__main__"})
+    assert re.fullmatch(r"loss 0\.0\d\d, accuracy (0\.9\d\d|1\.000)\n", capsys.readouterr().out)
+
+
 def test_wrong_output_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8")

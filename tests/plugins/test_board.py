@@ -696,6 +696,36 @@ def test_statistics_and_pictures_by_step(tmp_path, page):
 
 
 @pytest.mark.slow
+def test_a_training_that_diverges(tmp_path, page):
+    """Its axis has ticks, and its last value is not the last one that was finite."""
+    for name, losses in {"bad": (1.0, 1e12, 1e33, float("nan")), "good": (1.0, 0.5)}.items():
+        log = [
+            {"iteration": i, "epoch": i, "main/loss": loss, "main/W/std": 1.0}
+            for i, loss in enumerate(losses, 1)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "log").write_text(json.dumps(log))
+    ticks = """() => document.querySelector("figure[data-key='main/loss']")
+        .chart.plot.axes[1]._values.join()"""
+    with serving(tmp_path) as url:
+        page.goto(url)
+        page.wait_for_selector("figure[data-key='main/loss'] canvas")
+        assert page.evaluate(ticks) == "0,2e32,4e32,6e32,8e32,1e33"
+        page.keyboard.press("l")
+        page.wait_for_function(f"() => ({ticks})() === '1,100000,1e10,1e15,1e20,1e25,1e30'")
+        page.keyboard.press("2")
+        cells = "#table tbody tr td:nth-child(4)"
+        page.wait_for_selector(cells)
+        assert page.locator(cells).all_inner_texts() == ["nan", "0.5"]
+        head = page.get_by_role("button", name="main/loss")
+        head.click()
+        assert page.locator(cells).all_inner_texts() == ["0.5", "nan"]
+        head.click()
+        assert page.locator(cells).all_inner_texts() == ["nan", "0.5"]
+        assert page.errors == []
+
+
+@pytest.mark.slow
 def test_many_runs(tmp_path, page):
     """1,000 runs with 1,000,000 entries are read, sent and drawn. Prints how long it takes."""
     random = np.random.RandomState(0)

@@ -1085,6 +1085,11 @@ def test_dtype_refusal_ends_with_the_remedy():
             "convert by t.astype(np.int32)",
         ),
         (
+            lambda: F.softmax_cross_entropy(X, T.astype("d")),
+            "x is float32 of shape (4, 3), t is float64 of shape (4,): if t has class numbers, "
+            "convert by t.astype(np.int32)",
+        ),
+        (
             lambda: F.softmax_cross_entropy(X, np.eye(4, 3, dtype="i")),
             "x is float32 of shape (4, 3), t is int32 of shape (4, 3): if t is one-hot, "
             "convert by t.argmax(axis=1)",

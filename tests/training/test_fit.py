@@ -140,7 +140,18 @@ def test_network_without_loss_is_explained():
         ({"train": (np.zeros(3), np.zeros(4))}, ValueError, "wrong length"),
         ({"epochs": "3"}, TypeError, "epochs must be a number, got '3'"),
         ({"callbacks": F.relu}, TypeError, "callbacks must be a list of extensions"),
-        ({"epochs": 0}, ValueError, "epochs must be at least 1, got 0"),
+        ({"epochs": 0}, ValueError, "epochs must be a finite number that is at least 1, got 0"),
+        ({"epochs": float("nan")}, ValueError, "epochs must be a finite number"),
+        ({"epochs": float("inf")}, ValueError, "epochs must be a finite number"),
+        ({"resume": "snapshot"}, TypeError, "resume must be True or False"),
+        ({"out": None}, TypeError, "out must be the path of a folder, got None"),
+        (
+            {"train": dict(zip("xt", data(), strict=True))},
+            TypeError,
+            r"write chainer.datasets.DictDataset\(\*\*train\)",
+        ),
+        ({"train": data(0)}, ValueError, "train must have at least one example"),
+        ({"validation": data(0)}, ValueError, "validation must have at least one example"),
         ({"optimizer": "adam"}, TypeError, "optimizer must be an optimizer"),
     ],
 )
@@ -148,6 +159,15 @@ def test_wrong_arguments(arguments, kind, text):
     given = {"model": classifier(), "train": data(), **arguments}
     with pytest.raises(kind, match=text):
         chainer.fit(**given)
+
+
+def test_a_model_that_returns_nothing_is_named():
+    class Forgetful(chainer.Chain):
+        def forward(self, x, t):
+            x.sum()
+
+    with pytest.raises(TypeError, match="got NoneType from Forgetful"):
+        chainer.fit(Forgetful(), data(), epochs=1)
 
 
 def test_labels_are_not_a_validation_set():

@@ -34,7 +34,7 @@ CELLS = [
     ("iterator.dataset", "text/plain", "<TupleDataset of 40 examples>"),
     ("optimizer", "text/plain", "Adam(alpha=0.001"),
     ("model", "text/html", "<table"),
-    ("model", "text/plain", "<Classifier"),
+    ("model", "text/plain", "<Classifier predictor=Sequential>"),
     ("chainer.summary(model.predictor, x)", "text/html", "<table"),
     ("chainer.summary(model.predictor, x)", "text/plain", "trainable"),
     ("model.predictor[0].W", "text/plain", "variable W(["),

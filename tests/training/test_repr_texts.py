@@ -96,3 +96,98 @@ def test_plots_stay_in_their_frame(values):
     for point in points:
         x, y = map(float, point.split(","))
         assert 0 <= x <= 220 and 0 <= y <= 60
+
+
+class Scaled(chainer.datasets.transforms.Normalize):
+    """A subclass of a stranger."""
+
+
+def test_arguments_are_shown():
+    transforms = chainer.datasets.transforms
+    assert repr(transforms.RandomFlip()) == "RandomFlip(horizontal=0.5, vertical=0.0)"
+    both = transforms.Compose(transforms.CenterCrop(2), Scaled(0.5, 2.0))
+    assert repr(both).startswith("Compose(CenterCrop(size=(2, 2)), Scaled(mean=array([[[0.5]]]")
+    assert "\n" not in repr(transforms.Normalize([0.25, 0.5, 0.75], 1))
+
+    class Sampler(chainer.iterators.OrderSampler):
+        def __init__(self, period, seed=0):
+            self._period = period
+
+    assert repr(Sampler(3)) == "Sampler(period=3)"
+
+
+def test_triggers():
+    triggers = chainer.training.triggers
+    best = triggers.MaxValueTrigger("accuracy", (2, "epoch"))
+    assert repr(best) == "MaxValueTrigger(key='accuracy', trigger=IntervalTrigger(2, 'epoch'))"
+    both = triggers.AnyTrigger((1, "epoch"), triggers.OnceTrigger())
+    assert (
+        repr(both) == "AnyTrigger(IntervalTrigger(1, 'epoch'), OnceTrigger(call_on_resume=False))"
+    )
+    early = triggers.EarlyStoppingTrigger(monitor="loss")
+    assert repr(early) == "EarlyStoppingTrigger(monitor='loss', patience=3, best=inf, count=0)"
+
+
+def test_hooks():
+    with chainer.function_hooks.TimerHook() as timer:
+        chainer.functions.relu(np.ones(2, np.float32))
+    assert repr(timer).startswith("TimerHook(calls=1, seconds=")
+
+    class Hook(chainer.LinkHook):
+        def __init__(self, factor):
+            self.factor = factor
+
+    assert repr(Hook(2)) == "Hook(factor=2)"
+
+
+def test_summaries():
+    summary = chainer.DictSummary()
+    summary.add({"loss": 1.0})
+    summary.add({"loss": 3.0})
+    assert repr(summary) == "DictSummary(loss=Summary(n=2, mean=2.0))"
+    assert repr(chainer.Summary()) == "Summary(n=0)"
+    reporter = chainer.Reporter()
+    reporter.add_observer("main", summary)
+    assert repr(reporter) == "Reporter(observers=[main], observation=[])"
+
+
+def test_graphs_and_explanations():
+    from chainer.computational_graph import build_computational_graph
+
+    y = chainer.functions.relu(chainer.Variable(np.ones(2, np.float32)))
+    assert repr(build_computational_graph(y)) == "<ComputationalGraph of 3 nodes and 2 edges>"
+    explanation = chainer.explain("relu", np.ones(2, np.float32))
+    assert repr(explanation) == str(explanation) and "is served by" in repr(explanation)
+
+
+def test_links():
+    links = chainer.links
+    model = links.Classifier(chainer.Sequential(links.Linear(2, 3)))
+    assert repr(model) == "<Classifier predictor=Sequential>"
+    layers = chainer.ChainList(*(links.Linear(2, 2) for _ in range(6)))
+    assert repr(layers).endswith("3=Linear and 2 more>")
+
+    class Unfinished(chainer.Chain):
+        def __init__(self):
+            self.shown = repr(self)
+            super().__init__()
+
+    assert Unfinished().shown == "<Unfinished>"
+
+
+def test_distributions_of_strangers():
+    class Half(chainer.Distribution):
+        event_shape = ()
+
+    assert repr(Half()) == "<Half event_shape=()>"
+    normal = chainer.distributions.Normal(np.zeros(3, "f"), np.ones(3, "f"))
+    found = chainer.distributions.Independent(normal, 1)
+    assert repr(found) == "<Independent batch_shape=() event_shape=(3,)>"
+
+
+def test_expressions_of_type_checks():
+    from chainer.utils import type_check
+
+    x = type_check.Variable(1, "x")
+    assert repr(x == 2) == "BoolBinaryOperator(x == 2)"
+    assert repr(type_check.Expr(0)) == "Expr()"

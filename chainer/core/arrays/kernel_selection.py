@@ -74,6 +74,10 @@ class Explanation:
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
 
+    def __repr__(self) -> str:
+        # As it is printed: the last line of a cell is to be read, too.
+        return str(self)
+
     def __str__(self) -> str:
         name = f"{self.array_type.__module__}.{self.array_type.__qualname__}"
         lines = [f"{self.operation} on {name} is served by {self.chosen.provider!r}"]

@@ -102,6 +102,10 @@ class ComputationalGraph:
         if remove_variable:
             self.nodes, self.edges = _without_variables(self.nodes, self.edges)
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.nodes)} nodes and {len(self.edges)} edges"
+        return f"<{type(self).__name__} of {counts}>"
+
     def _style_of(self, node: GraphNode) -> dict[str, Any]:
         if isinstance(node, VariableNode):
             return {"shape": "oval", **dict(self.variable_style)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from chainer.core.config.configuration import threads
 from chainer.core.safe_exit import safe_exit
+from chainer.core.utils.repr_texts import ShowsArguments
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from chainer.core.typing import ArrayGrads
 
 
-class FunctionHook:
+class FunctionHook(ShowsArguments):
     """Base class of hooks for functions.
 
     Subclasses override the four callbacks :meth:`forward_preprocess`, :meth:`forward_postprocess`,

@@ -78,6 +78,8 @@ def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
     It is a note of the error, below the documented text, which stays as it is.
     """
     names = self.argument_names or ()
+    if len(in_data) == 2 and "t" in names and _label_remedy(in_data[0], in_data[1]):
+        return ""  # labels of another type: another float type would not help
     floats = [
         (names[i] if i < len(names) else f"input {i}", array.dtype)
         for i, array in enumerate(in_data)

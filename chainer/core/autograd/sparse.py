@@ -92,6 +92,10 @@ class CooMatrix:
         self.shape: Shape = (int(shape[0]), int(shape[1]))
         self.order: Order = get_order(row, col) if order is None else order
 
+    def __repr__(self) -> str:
+        values = f"{self.data.shape[-1]} {self.data.dtype} elements"
+        return f"<{type(self).__name__} of shape {self.shape} with {values}>"
+
     def to_dense(self) -> Array:
         """Returns the matrices as a dense array, which is not differentiable.
 

@@ -11,6 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.reporting.summary import DictSummary, Summary
 from chainer.core.safe_exit import safe_exit
+from chainer.core.utils.repr_texts import Plain, call_text
 
 __all__ = [
     "DictSummary",
@@ -81,6 +82,11 @@ class Reporter:
         # Keeps observers alive: otherwise another object could get the id of a deleted observer.
         self._observers: dict[int, Any] = {}
         self.observation: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        observers = Plain(f"[{', '.join(self._observer_names.values())}]")
+        values = Plain(f"[{', '.join(self.observation)}]")
+        return call_text(self, [("observers", observers), ("observation", values)])
 
     def __enter__(self) -> Reporter:
         """Makes this reporter object current."""

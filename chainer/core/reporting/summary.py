@@ -12,6 +12,7 @@ import numpy
 from chainer.core.arrays import backend
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
+from chainer.core.utils.repr_texts import call_text, read_or_none
 from chainer.core.warnings import MissingStateWarning
 
 
@@ -85,6 +86,10 @@ class Summary:
             self._x = self._x + weight * value
             self._x2 = self._x2 + weight * value * value
         self._n += weight
+
+    def __repr__(self) -> str:
+        mean = read_or_none(lambda: float(self.compute_mean()))
+        return call_text(self, [("n", self._n), ("mean", mean)])
 
     def compute_mean(self) -> Any:
         """Computes the mean.
@@ -160,6 +165,9 @@ class DictSummary:
 
     def __init__(self) -> None:
         self._summaries: dict[str, Summary] = {}
+
+    def __repr__(self) -> str:
+        return call_text(self, self._summaries.items())
 
     def add(self, d: Mapping[str, Any]) -> None:
         """Adds a dictionary of scalars.

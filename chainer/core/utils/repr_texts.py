@@ -1,4 +1,4 @@
-"""Texts that ``repr`` shows of optimizers, iterators, datasets, updaters and trainers.
+"""Texts that ``repr`` shows of objects, instead of their addresses.
 
 A text is made of attributes that subclasses may define as properties, or not yet have. A text must
 not fail, because tracebacks and debuggers show it: values that cannot be read are left out.
@@ -6,6 +6,7 @@ not fail, because tracebacks and debuggers show it: values that cannot be read a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -68,6 +69,23 @@ def dataset_text(dataset: Any) -> str:
     return name if length is None else f"{name} of {length} examples"
 
 
+class ShowsArguments:
+    """A class whose ``repr`` shows its arguments, as far as the object keeps them.
+
+    An argument ``size`` is read from the attribute ``size``, or else from ``_size``.
+    """
+
+    def __repr__(self) -> str:
+        names: list[str] = read_or_none(lambda: list(_arguments_of(type(self)))) or []
+        kept = [name if hasattr(self, name) else f"_{name}" for name in names]
+        return attributes_text(self, kept)
+
+
+def _arguments_of(cls: type) -> Iterable[str]:
+    _, *names = inspect.signature(cls.__init__).parameters
+    return names
+
+
 class Plain:
     """A value whose ``repr`` is a text without quotation marks.
 
@@ -84,4 +102,6 @@ class Plain:
 
 def _short(value: Any) -> str:
     text = repr(value)
+    if not isinstance(value, Plain):
+        text = " ".join(text.split())  # arrays have several lines
     return text if isinstance(value, Plain) or len(text) <= _MAX_LENGTH else text[:57] + "..."

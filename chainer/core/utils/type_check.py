@@ -317,6 +317,10 @@ class Expr:
         """Evaluates the tree and returns its value."""
         raise NotImplementedError(f"{type(self).__name__} does not define eval()")
 
+    def __repr__(self) -> str:
+        has_text = type(self).__str__ is not object.__str__  # which would call this method
+        return f"{type(self).__name__}({self if has_text else ''})"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # protocols (copy, pickle, array interfaces) look these up
             raise AttributeError(name)

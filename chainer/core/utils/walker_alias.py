@@ -57,6 +57,9 @@ class WalkerAlias(DeviceResident):
         self.threshold: Array = threshold
         self.values: Array = values
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.threshold)} probabilities>"
+
     @property
     def use_gpu(self) -> bool:
         """Whether samples are drawn on an accelerator."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TextIO
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.utils.repr_texts import Plain, call_text
 from chainer.functions.hooks._report import function_name, print_table
 from chainer.functions.hooks._reports import summed_times, texts_with_unit, unit_and_stream
 
@@ -41,6 +42,11 @@ class TimerHook(FunctionHook):
         # Functions may call functions: what runs inside another one is on top of it.
         self._starts: list[float] = []
         self._total_time = 0.0
+
+    def __repr__(self) -> str:
+        calls = Plain(str(len(self.call_history)))
+        seconds = Plain(f"{self._total_time:.3g}")
+        return call_text(self, [("calls", calls), ("seconds", seconds)])
 
     def _begin(self, arrays: tuple[Any, ...]) -> None:
         _synchronize(arrays)

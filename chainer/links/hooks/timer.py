@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TextIO
 
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.utils.repr_texts import Plain, call_text
 from chainer.functions.hooks._report import print_table
 from chainer.functions.hooks._reports import summed_times, texts_with_unit, unit_and_stream
 from chainer.links.link import Link
@@ -48,6 +49,11 @@ class TimerHook(LinkHook):
         self.call_history: list[tuple[str, float]] = []
         self._starts: list[float] = []
         self._total_time = 0.0
+
+    def __repr__(self) -> str:
+        calls = Plain(str(len(self.call_history)))
+        seconds = Plain(f"{self._total_time:.3g}")
+        return call_text(self, [("calls", calls), ("seconds", seconds)])
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         """Starts the clock."""

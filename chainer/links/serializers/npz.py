@@ -63,6 +63,9 @@ class DictionarySerializer(serializer_module.Serializer):
         self.target = {} if target is None else target
         self.path = path
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.target)} entries, at {self.path!r}>"
+
     def __getitem__(self, key: str) -> DictionarySerializer:
         """Gets a child serializer.
 

@@ -37,6 +37,10 @@ class SafetensorsFile(Mapping[str, HostArray]):
         self._data: HostArray | None = data
         self.metadata = self._header.metadata
 
+    def __repr__(self) -> str:
+        state = "closed" if self._data is None else f"{len(self)} tensors"
+        return f"<{type(self).__name__} {self.name}: {state}>"
+
     def __getitem__(self, name: str) -> HostArray:
         """Returns a tensor, as a view of the mapped file."""
         entry = self._entry(name)

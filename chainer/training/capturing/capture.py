@@ -80,6 +80,9 @@ class CapturedStep:
         )
         functools.update_wrapper(self, function, updated=())
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {_name_of(self.function)}>"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function, or what was recorded of it."""
         machine = self._machine

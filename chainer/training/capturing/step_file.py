@@ -359,6 +359,10 @@ class LoadedStep:
         self.hyperparameters: dict[str, float] = self._step.hyperparameters
         self.states: dict[str, HostArray] = self._step.states
 
+    def __repr__(self) -> str:
+        counts = f"{len(self._step._programs)} programs and {len(self.states)} states"
+        return f"<{type(self).__name__} of {counts}>"
+
     @property
     def gradients(self) -> dict[str, HostArray]:
         """Gradients of the last call."""

@@ -15,6 +15,7 @@ from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.lazy import lazy_module
 from chainer.core.spans import measured
 from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
+from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.training.dataset.batch import Batch as FastBatch
 from chainer.training.dataset.batch import Example
 from chainer.training.dataset.freed_memory import keep_freed_memory
@@ -80,7 +81,7 @@ def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     return device.send(x)
 
 
-class Converter:
+class Converter(ShowsArguments):
     """Base class of converters.
 
     A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
@@ -129,6 +130,9 @@ class FunctionConverter(Converter, Generic[_P, _R]):
         self.__module__ = getattr(function, "__module__", __name__)
         self.__doc__ = function.__doc__
         self._requires_device = _requires_device(function)
+
+    def __repr__(self) -> str:
+        return f"<converter {self.__qualname__}>"
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Calls the function with the device as a Device object.

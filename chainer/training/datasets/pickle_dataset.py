@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol, Self, TypeAlias
 
 from chainer.core.typing import FilePath
+from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 #: The highest protocol that Python 3.7 reads, so that release 7 can read the files as well.
@@ -28,7 +29,7 @@ class BinaryWriter(Protocol):
         ...
 
 
-class PickleDatasetWriter:
+class PickleDatasetWriter(ShowsArguments):
     """Writer of a file that :class:`PickleDataset` reads.
 
     The file consists of the pickles one after another, without an index.

@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from chainer.core.utils.repr_texts import ShowsArguments
+
 __all__ = [
     "CenterCrop",
     "ColorJitter",
@@ -83,6 +85,9 @@ class Compose:
                 raise TypeError(f"transforms must be callable, got {type(transform).__name__}")
         self.transforms = transforms
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.transforms))})"
+
     def __call__(self, image: Image) -> Image:
         """Returns the transformed image."""
         for transform in self.transforms:
@@ -90,7 +95,7 @@ class Compose:
         return image
 
 
-class CenterCrop:
+class CenterCrop(ShowsArguments):
     """The middle of an image.
 
     Args:
@@ -112,7 +117,7 @@ class CenterCrop:
         return image[:, top // 2 : top // 2 + self.size[0], left // 2 : left // 2 + self.size[1]]
 
 
-class RandomCrop:
+class RandomCrop(ShowsArguments):
     """A random part of an image, which may be padded before.
 
     Args:
@@ -161,7 +166,7 @@ def _free(image: Image, size: tuple[int, int]) -> tuple[int, int]:
     return rows, columns
 
 
-class RandomFlip:
+class RandomFlip(ShowsArguments):
     """A mirror image, with some probability.
 
     Args:
@@ -196,7 +201,7 @@ class RandomFlip:
         return image
 
 
-class Resize:
+class Resize(ShowsArguments):
     """The image in another size, by linear interpolation between the centers of pixels.
 
     Args:
@@ -234,7 +239,7 @@ def _resized(image: Image, axis: int, size: int) -> Image:
     return first + (second - first) * share
 
 
-class ColorJitter:
+class ColorJitter(ShowsArguments):
     """Random brightness, contrast and saturation, each by a factor near one.
 
     Args:
@@ -286,7 +291,7 @@ class ColorJitter:
         return _rounded(result, image.dtype)
 
 
-class Normalize:
+class Normalize(ShowsArguments):
     """``(image - mean) / std`` of each channel, as float32.
 
     Args:
@@ -312,7 +317,7 @@ class Normalize:
         return (_check(image) - self.mean) / self.std
 
 
-class Cutout:
+class Cutout(ShowsArguments):
     """A random square of the image is replaced by a value.
 
     See: `Improved Regularization of Convolutional Neural Networks with Cutout
@@ -345,7 +350,7 @@ class Cutout:
         return image
 
 
-class Mixup:
+class Mixup(ShowsArguments):
     """Mixes the examples of a batch in pairs: a converter for batches of images and labels.
 
     See: `mixup: Beyond Empirical Risk Minimization <https://arxiv.org/abs/1710.09412>`_. The loss

@@ -28,7 +28,7 @@ _DIVERGED = 4.0
 _SMOOTHING = 0.9
 
 
-@dataclass
+@dataclass(repr=False)
 class LearningRateRange:
     """Result of :func:`find_learning_rate`.
 
@@ -45,6 +45,11 @@ class LearningRateRange:
 
     rates: list[float]
     losses: list[float]
+
+    def __repr__(self) -> str:
+        ends = [f"{rate:.3g}" for rate in (self.rates[:1] + self.rates[-1:])]
+        best = f", suggestion={self.suggestion:.3g}" if len(self.rates) > 2 else ""
+        return f"LearningRateRange({len(self.rates)} rates from {' to '.join(ends)}{best})"
 
     @property
     def suggestion(self) -> float:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy
 
+from chainer.core.utils.repr_texts import ShowsArguments
+
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
@@ -29,7 +31,7 @@ class OrderSamplerLike(Protocol):
         ...
 
 
-class OrderSampler:
+class OrderSampler(ShowsArguments):
     """Base class of all order samplers.
 
     An iterator calls its order sampler before each epoch and visits the examples in the order it

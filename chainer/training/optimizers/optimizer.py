@@ -593,7 +593,10 @@ class GradientMethod(Optimizer):
         loss = lossfun(*args, **kwds)
         # Anything with backward() is accepted: programs hand in mocks and wrapped variables.
         if not hasattr(loss, "backward"):
-            raise TypeError(f"lossfun must return a chainer.Variable, got {type(loss).__name__}")
+            name = getattr(lossfun, "__name__", type(lossfun).__name__)
+            raise TypeError(
+                f"lossfun must return a chainer.Variable, got {type(loss).__name__} from {name}"
+            )
         if self._use_cleargrads:
             target.cleargrads()
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.links.loaded_state import serialize_if_able
 from chainer.training.trigger import get_trigger
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
-class StopRequestedTrigger:
+class StopRequestedTrigger(ShowsArguments):
     """Trigger that fires in the last iteration of a training that an extension stops.
 
     It fires for extensions that are called after the one that asked for the stop. When the stop
@@ -80,6 +81,9 @@ class AnyTrigger:
         if not triggers:
             raise ValueError("AnyTrigger needs at least one trigger")
         self._triggers = [get_trigger(trigger) for trigger in triggers]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._triggers))})"
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension is called in this iteration.

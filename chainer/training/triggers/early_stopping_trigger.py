@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.reporting.summary import DictSummary, to_float
 from chainer.core.utils.argument import renamed_argument
+from chainer.core.utils.repr_texts import attributes_text
 from chainer.links.loaded_state import load_optional, serialize_unsaved
 from chainer.training.trigger import TriggerLike, get_trigger, training_length
 
@@ -92,6 +93,9 @@ class EarlyStoppingTrigger:
         self.best = float("-inf") if mode == "max" else float("inf")
         if verbose:
             print(f"early stopping: operator is {'greater' if mode == 'max' else 'less'}")
+
+    def __repr__(self) -> str:
+        return attributes_text(self, ("monitor", "patience", "best", "count"))
 
     @property
     def patients(self) -> int:

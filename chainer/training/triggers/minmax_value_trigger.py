@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chainer.core.reporting.reported_keys import ReportedKeys
 from chainer.core.reporting.summary import DictSummary, to_float
+from chainer.core.utils.repr_texts import call_text
 from chainer.links.loaded_state import load_optional, serialize_if_able, serialize_unsaved
 from chainer.training.trigger import TriggerLike, get_trigger
 
@@ -59,6 +60,10 @@ class BestValueTrigger:
         self._interval_trigger = get_trigger(trigger)
         self._init_summary()
         self._keys = ReportedKeys(type(self).__name__, [key])
+
+    def __repr__(self) -> str:
+        interval = ("trigger", self._interval_trigger)
+        return call_text(self, [("key", self._key), interval, ("best_value", self.best_value)])
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.

@@ -1,7 +1,7 @@
 // The board: asks for what is new, and shows it.
 
 import { Charts } from "./charts.js";
-import { Run, keysOf } from "./data.js";
+import { AXES as AXIS_NAMES, Run, keysOf } from "./data.js";
 import { get, make, pattern } from "./page.js";
 import { showDetails, showPictures, showTable } from "./views.js";
 
@@ -13,7 +13,7 @@ const READING_INTERVAL = 200;
 const MANY = 50;
 const FIRST = 20;
 
-const AXES = ["iteration", "epoch", "elapsed_time"];
+const AXES = Object.keys(AXIS_NAMES);
 const VIEWS = ["curves", "compare", "pictures", "details"];
 
 const runs = new Map();

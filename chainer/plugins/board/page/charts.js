@@ -1,6 +1,6 @@
 // Charts of curves, and of the distribution of parameters, by uPlot.
 
-import { aligned, csv, number, smoothed, time } from "./data.js";
+import { AXES, aligned, csv, groupOf, inOrder as order, number, smoothed, tick, time } from "./data.js";
 import { button, make, save } from "./page.js";
 
 const HEIGHT = 230;
@@ -34,8 +34,45 @@ function yRange(low, high, logarithmic) {
   return [low - space, high + space];
 }
 
-function axisText(settings, values) {
-  return values.map(value => (value === null ? "" : settings.x === "elapsed_time" ? time(value) : number(value)));
+function axisText(settings, values, format = tick) {
+  return values.map(value => (value === null ? "" : settings.x === "elapsed_time" ? time(value) : format(value)));
+}
+
+// uPlot knows steps of an axis up to 1e32. The losses of a training that diverges are larger.
+const HUGE = 1e30;
+
+function hugeSteps(low, high) {
+  const power = Math.floor(Math.log10(high - low));
+  return [power - 2, power - 1, power].flatMap(p => [1, 2, 5].map(factor => Number(`${factor}e${p}`)));
+}
+
+// Of more decades, a logarithmic axis has ticks at powers of ten only, and at so many of them.
+const FINE_DECADES = 4;
+const POWERS = 8;
+
+function powersOfTen(low, high) {
+  const first = Math.ceil(Math.log10(low)), last = Math.floor(Math.log10(high));
+  const step = Math.max(1, Math.ceil((last - first + 1) / POWERS)), found = [];
+  for (let power = Math.ceil(first / step) * step; power <= last; power += step) found.push(Number(`1e${power}`));
+  return found;
+}
+
+/** Steps of the vertical axis that uPlot does not choose well by itself. */
+function stepsOf(columns, logarithmic) {
+  let low = Infinity, high = -Infinity;
+  for (const column of columns) {
+    for (const value of column) {
+      if (value === null) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  const incrs = (plot, i, from, to) => hugeSteps(from, to);
+  if (logarithmic && Math.log10(high / low) > FINE_DECADES) {
+    return { name: "powers", incrs, splits: (plot, i, from, to) => powersOfTen(from, to), filter: (plot, splits) => splits };
+  }
+  if (high - low > HUGE) return { name: "huge", incrs };
+  return { name: "" };
 }
 
 /** A figure with curves. It draws when it is on the screen, and only if something has changed. */
@@ -109,13 +146,14 @@ class Chart {
     const logarithmic = this.settings.logarithmic && positive && data[0].length > 0;
     const series = this.runs.map(run => ({ stroke: run.color, width: 1.5, spanGaps: true, points: { show: data[0].length < 30 } }));
     this.place.setAttribute("aria-label", this.spoken());
-    const key = [this.runs.map(run => run.name).join("|"), logarithmic, this.settings.x, this.settings.theme].join(";");
-    return { data, options: { ...this.options(width, logarithmic, data[0]), series: [{}, ...series], key } };
+    const { name, ...steps } = stepsOf(data.slice(1), logarithmic);
+    const key = [this.runs.map(run => run.name).join("|"), logarithmic, name, this.settings.x, this.settings.theme].join(";");
+    return { data, options: { ...this.options(width, logarithmic, steps, data[0]), series: [{}, ...series], key } };
   }
 
   spoken() {
     const some = this.runs.slice(0, 5).map(run => `${run.name} ${number(run.last(this.title))}`);
-    return `${this.title} by ${this.settings.x}, ${this.runs.length} runs. Last values: ${some.join(", ")}`;
+    return `${this.title} by ${AXES[this.settings.x]}, ${this.runs.length} runs. Last values: ${some.join(", ")}`;
   }
 
   range(x) {
@@ -125,7 +163,7 @@ class Chart {
     return low < high ? { min: low, max: high } : { min: low - 0.5, max: high + 0.5 };
   }
 
-  options(width, logarithmic, x) {
+  options(width, logarithmic, steps, x) {
     const { text, line } = colors();
     const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "11px system-ui, sans-serif" };
     const range = this.range(x);
@@ -143,7 +181,7 @@ class Chart {
       },
       axes: [
         { ...axis, values: (_, values) => axisText(this.settings, values), space: 60, size: 32 },
-        { ...axis, size: 62, values: (_, values) => values.map(value => (value === null ? "" : number(value))) },
+        { ...axis, ...steps, size: 62, values: (_, values) => values.map(value => (value === null ? "" : tick(value))) },
       ],
       cursor: {
         sync: { key: sync.key, setSeries: false },
@@ -165,6 +203,11 @@ class Chart {
     this.settings.onZoom(ends);
   }
 
+  /** A place on the axis as a text. */
+  position(x) {
+    return `${AXES[this.settings.x]} ${axisText(this.settings, [x], number)[0]}`;
+  }
+
   /** Shows the values below the crosshair, those nearest to it first. */
   point(plot) {
     const { idx, left, top } = plot.cursor;
@@ -177,7 +220,7 @@ class Chart {
       .filter(([, value]) => value !== null)
       .sort((a, b) => Math.abs(a[1] - wanted) - Math.abs(b[1] - wanted));
     this.box.replaceChildren();
-    make("div", `${this.settings.x} ${axisText(this.settings, [plot.data[0][idx]])[0]}`, this.box).className = "quiet";
+    make("div", this.position(plot.data[0][idx]), this.box).className = "quiet";
     for (const [run, value] of found.slice(0, VALUES)) {
       const line = make("div", undefined, this.box), dot = make("span", undefined, line);
       dot.className = "dot";
@@ -260,7 +303,7 @@ class Distribution extends Chart {
 
   spoken() {
     const [run] = this.runs;
-    return run ? `${this.title}: percentiles by ${this.settings.x} of ${run.name}, median ${number(run.last(`${this.title}/percentile/3`))}` : this.title;
+    return run ? `${this.title}: percentiles by ${AXES[this.settings.x]} of ${run.name}, median ${number(run.last(`${this.title}/percentile/3`))}` : this.title;
   }
 
   point(plot) {
@@ -288,7 +331,7 @@ class Distribution extends Chart {
     context.font = `${11 * ratio}px system-ui, sans-serif`;
     context.fillText(number(edges[0]), 4, height - 3 * ratio);
     context.textAlign = "center";
-    context.fillText(`${this.settings.x} ${axisText(this.settings, [data[0][index]])[0]}`, width / 2, height - 3 * ratio);
+    context.fillText(this.position(data[0][index]), width / 2, height - 3 * ratio);
     context.textAlign = "right";
     context.fillText(number(edges[6]), width - 4, height - 3 * ratio);
     this.canvas.setAttribute("aria-label", `Histogram from ${number(edges[0])} to ${number(edges[6])}, median ${number(edges[3])}`);
@@ -300,18 +343,6 @@ class Distribution extends Chart {
     const curves = this.curves();
     return [["run", this.settings.x, ...curves.map((_, i) => `percentile/${i}`)], ...curves[0][0].map((x, i) => [run.name, x, ...curves.map(([, ys]) => ys[i])])];
   }
-}
-
-function groupOf(title) {
-  const slash = title.indexOf("/");
-  return slash < 0 ? "values" : title.slice(0, slash);
-}
-
-/** What a training is about comes first, statistics of parameters come last. */
-function order(a, b) {
-  const first = ["main", "validation", "values"];
-  const rank = title => (first.includes(groupOf(title)) ? first.indexOf(groupOf(title)) : first.length);
-  return rank(a) - rank(b) || a.localeCompare(b, undefined, { numeric: true });
 }
 
 /** All charts of the page, in groups by the first part of their names. */

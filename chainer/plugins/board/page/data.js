@@ -1,7 +1,8 @@
 // The runs as columns of numbers that grow, and curves of them that fit on a screen.
 
 const PALETTE = ["#3f6fd8", "#d8653f", "#2f9e62", "#a34fc4", "#b58a16", "#1a9ba3", "#d14a8b", "#7a7f87"];
-const AXES = ["iteration", "epoch", "elapsed_time"];
+/** Axes of the log, and how the page calls them. */
+export const AXES = { iteration: "iteration", epoch: "epoch", elapsed_time: "time" };
 
 /** A run: its columns, and what is known beside them. */
 export class Run {
@@ -16,6 +17,8 @@ export class Run {
   clear() {
     this.length = 0;
     this.columns = new Map();
+    // The last value of each name: null where it is no number, as in a training that diverged.
+    this.lasts = new Map();
     this.version = (this.version ?? 0) + 1;
   }
 
@@ -29,6 +32,7 @@ export class Run {
     rows.forEach((row, i) => {
       const names = keys[shapes[i]];
       row.forEach((value, j) => {
+        if (value === null || typeof value === "number") this.lasts.set(names[j], value);
         if (typeof value !== "number") return;
         let column = this.columns.get(names[j]);
         if (!column) this.columns.set(names[j], (column = grown(new Float64Array(0), 0, this.length)));
@@ -38,11 +42,9 @@ export class Run {
     this.version += 1;
   }
 
-  /** The last value of a column; undefined if there is none. */
+  /** The last value of a name: null if it is NaN or infinite, undefined if there is none. */
   last(key) {
-    const column = this.columns.get(key);
-    for (let i = this.length - 1; column && i >= 0; i--) if (!Number.isNaN(column[i])) return column[i];
-    return undefined;
+    return this.lasts.get(key);
   }
 
   /** The points of a curve, sorted along the axis: two arrays. */
@@ -76,7 +78,7 @@ function grown(column, from, length) {
 export function keysOf(runs) {
   const keys = new Set();
   for (const run of runs) for (const key of run.columns.keys()) keys.add(key);
-  for (const axis of AXES) keys.delete(axis);
+  for (const axis of Object.keys(AXES)) keys.delete(axis);
   return [...keys].sort();
 }
 
@@ -167,7 +169,36 @@ function bucketed(parts, count) {
 /** A number as the page shows it. */
 export function number(value) {
   if (typeof value !== "number") return value === null ? "nan" : value === undefined ? "" : String(value);
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+  // Beyond 15 digits every number is an integer.
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? String(value) : String(Number(value.toPrecision(4)));
+}
+
+/** A number as an axis shows it: short, for there is little space. */
+export function tick(value) {
+  if (Math.abs(value) < 1e6) return number(value);
+  return value.toExponential(3).replace(/\.?0*e\+?/, "e");
+}
+
+/** Names of values in the order in which one looks for them: statistics of parameters come last. */
+export function inOrder(a, b) {
+  return rank(a) - rank(b) || a.localeCompare(b, undefined, { numeric: true });
+}
+
+const MAIN = ["main", "validation", "values"];
+
+/** The first part of a name. */
+export function groupOf(title) {
+  const slash = title.indexOf("/");
+  return slash < 0 ? "values" : title.slice(0, slash);
+}
+
+/** Whether a value is one that a training is about. */
+export function isMain(title) {
+  return MAIN.includes(groupOf(title));
+}
+
+function rank(title) {
+  return isMain(title) ? MAIN.indexOf(groupOf(title)) : MAIN.length;
 }
 
 /** Seconds as hours, minutes and seconds. */

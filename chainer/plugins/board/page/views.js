@@ -1,6 +1,6 @@
 // The table of runs, their pictures, and the details of each.
 
-import { bytes, csv, keysOf, number, text, time } from "./data.js";
+import { bytes, csv, inOrder, isMain, keysOf, number, text, time } from "./data.js";
 import { get, make, save } from "./page.js";
 
 const sorting = { column: "run", descending: false };
@@ -10,18 +10,22 @@ function columnsOf(runs) {
   const last = key => ({ name: key, value: run => run.last(key), show: number });
   const columns = [{ name: "run", value: run => run.name, show: String }, last("epoch"), last("iteration")];
   columns.push({ name: "time", value: run => run.last("elapsed_time"), show: value => (value === undefined ? "" : time(value)) });
+  const values = keysOf(runs).filter(key => !key.includes("/percentile/")).sort(inOrder);
+  columns.push(...values.filter(isMain).map(last));
   const names = new Set(runs.flatMap(run => Object.keys(run.about.hyperparameters)));
   for (const name of names) columns.push({ name, value: run => run.about.hyperparameters[name], show: text, setting: true });
-  columns.push(...keysOf(runs).filter(key => !key.includes("/percentile/")).map(last));
   const resource = (name, key, show) => ({ name, value: run => run.about.resources[key], show: value => (value === undefined ? "" : show(value)) });
   columns.push(resource("peak memory", "peak_memory_bytes", bytes), resource("processor seconds", "cpu_seconds", number), resource("host", "host", text));
   columns.push({ name: "on disk", value: run => run.about.snapshots.reduce((sum, file) => sum + file.bytes, 0), show: bytes });
+  columns.push(...values.filter(key => !isMain(key)).map(last));
   return columns.filter(({ value }) => runs.some(run => value(run) !== undefined));
 }
 
 function compared(a, b) {
   if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
   if (typeof a === "number" && typeof b === "number") return a - b;
+  // What is no number is worse than any number.
+  if (a === null || b === null) return (a === null) - (b === null);
   return text(a).localeCompare(text(b), undefined, { numeric: true });
 }
 
@@ -52,7 +56,7 @@ export function showTable(runs) {
     const row = make("tr", undefined, body);
     for (const column of columns) {
       const value = column.value(run), cell = make("td", column.show(value), row);
-      if (typeof value === "number") cell.classList.add("number");
+      if (typeof value === "number" || value === null) cell.classList.add("number");
       // The settings that differ between the runs are what one looks for.
       if (column.setting && differ.get(column)) cell.classList.add("differs");
     }
@@ -63,7 +67,7 @@ export function showTable(runs) {
 }
 
 function plain(value) {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  return value === null ? "nan" : typeof value === "object" ? JSON.stringify(value) : value;
 }
 
 function address(run, picture) {

@@ -20,6 +20,9 @@ class Registration:
         self._registry = registry
         self._entries = [registry.entry(name) for name in names]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._entries)} names>"
+
     def undo(self) -> None:
         """Removes it. An entry that it had replaced is used again."""
         for entry in self._entries:
