@@ -76,6 +76,13 @@ class IdeepBackend(OpaqueLayoutBackend):
             array = library.require().ops.dense(array)
         return array.__array__()
 
+    def copy_to_xp(self, array: Array, out: Array) -> None:
+        """Writes the elements to a NumPy array; oneDNN reorders a blocked array into its memory."""
+        if not _is_mdarray(array) or array.layout.dense or not out.flags.c_contiguous:
+            super().copy_to_xp(array, out)
+        else:
+            library.require().ops.from_numpy(out).set(array)
+
     def xp_if_plain(self, array: Array) -> Array:
         """Returns a NumPy array that shares the memory, if the array is dense."""
         return array.__array__() if _is_mdarray(array) and array.layout.dense else array

@@ -81,6 +81,19 @@ class OpaqueLayoutBackend(Backend):
         """Returns an array in the type that ``xp`` makes; writing to it changes the array."""
         return self.to_xp(array)
 
+    def copy_to_xp(self, array: Array, out: Array) -> None:
+        """Writes the elements of an array to one that ``xp`` makes.
+
+        Captured steps convert arrays so, into memory that they have planned. A backend that can
+        convert an array into given memory overrides it, because this method copies the result of
+        :meth:`to_xp`.
+
+        Args:
+            array: The array.
+            out: Array of the same shape and dtype that ``xp`` made.
+        """
+        out[...] = self.to_xp(array)
+
     def broadcast_axes(self, array: Array) -> tuple[int, ...]:
         """Returns no axes: such arrays own their memory, and reading the strides may convert it."""
         return ()

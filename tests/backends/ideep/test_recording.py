@@ -139,3 +139,39 @@ def test_its_arrays_in_a_recorded_step_behave_as_arrays():
         for x in arrays:
             np.testing.assert_allclose(run(x).array, step(x).array, rtol=1e-6)
         assert "in use" in chainer.explain(run)
+
+
+def test_gradients_are_converted_into_planned_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, t = rng.standard_normal((2, 32, 8, 8), "f"), rng.integers(0, 32, (2, 8, 8)).astype("i")
+    model = L.Classifier(L.Convolution2D(32, 32, 3, pad=1))
+    optimizer = chainer.optimizers.Adam().setup(model)
+    converted = []
+    original = type(chainer.get_device("@intel64").backend).copy_to_xp
+
+    def noting(self, array, out):
+        original(self, array, out)
+        converted.append(out.shape)
+
+    with chainer.using_config("accelerate", "auto"):
+        step = lambda x, t: optimizer.update(model, x, t)
+        run = chainer.capture(step, model, optimizer, on_failure="error")
+        monkeypatch.setattr(type(chainer.get_device("@intel64").backend), "copy_to_xp", noting)
+        for _ in range(4):
+            run(x, t)
+    assert (32, 32, 3, 3) in converted
+
+
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: np.empty((*a.shape, 2), "f")[..., 0]])
+def test_arrays_in_blocks_are_copied_to_numpy_arrays(view):
+    backend = chainer.get_device("@intel64").backend
+    x = np.random.default_rng(0).standard_normal((2, 16, 5, 5), "f")
+    blocked = intel64.ideep.ops.relu(
+        intel64.ideep.ops.convolution(x, np.eye(16, dtype="f").reshape(16, 16, 1, 1))
+    )
+    assert not blocked.layout.dense
+    for array in (blocked, x):
+        out = view(np.zeros_like(x))
+        backend.copy_to_xp(array, out)
+        np.testing.assert_array_equal(out, backend.to_host(array))
+    assert not blocked.layout.dense

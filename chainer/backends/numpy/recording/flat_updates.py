@@ -76,6 +76,7 @@ class FlatUpdates:
     Attributes:
         moved: Pairs of arrays: the old one, and that which holds the values from now on.
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
+        whole: Updates that stay calls of a kernel.
     """
 
     def __init__(self, tape: Tape, calls: list[Call], owned: dict[int, Any]) -> None:
@@ -84,6 +85,7 @@ class FlatUpdates:
         self._owned = owned
         self.moved: list[tuple[Any, Any]] = []
         self.parents: dict[Buffer, tuple[Buffer, int]] = {}
+        self.whole: list[Call] = []
         self._uses = Counter([b for call in calls for b in {r.buffer for r in call.references()}])
 
     def expanded(self) -> list[Call]:
@@ -115,8 +117,9 @@ class FlatUpdates:
     def _expand(self, group: list[Call]) -> list[Call]:
         updates = _updates(group[0])
         if updates.recording is None:
-            rows = [call.args for call in group]
-            return [Call(Kind.WHOLE, updates.kernel.update_many, (rows,), group[0].kwargs, None)]
+            calls = [_whole(updates, rows, group[0]) for rows in _divided(group)]
+            self.whole += calls
+            return calls
         arrays = [ref for call in group for ref in call.args if ref is not None]
         kernel_calls, places = self._trace(updates.recording, group[0])
         if kernel_calls is None or not all([ref.is_contiguous() for ref in arrays]):
@@ -311,6 +314,23 @@ def _adjacent(refs: list[Ref]) -> Ref | None:
     return Ref(
         first.buffer, first.offset, ((end - first.offset) // itemsize,), (itemsize,), first.dtype
     )
+
+
+def _divided(group: list[Call]) -> list[list[Any]]:
+    """Returns the arguments of updates: those of small parameters together, others alone."""
+    small: list[Any] = []
+    large: list[list[Any]] = []
+    for call in group:
+        if call.args[0].size >= LARGEST_BLOCK:
+            large.append([call.args])
+        else:
+            small.append(call.args)
+    return [small, *large] if small else large
+
+
+def _whole(updates: UpdateCalls, rows: list[Any], call: Call) -> Call:
+    """Returns an update of several parameters by a call of the kernel."""
+    return Call(Kind.WHOLE, updates.kernel.update_many, (rows,), call.kwargs, None, call.errors)
 
 
 def _updates(call: Call) -> UpdateCalls:

@@ -105,6 +105,22 @@ class OpaqueTapeArray(Opaque):
         return tape.record(function, args, kwargs)
 
 
+def conversion_to_memory(function: Callable[..., Any]) -> Callable[..., None] | None:
+    """Returns a function that converts an array into given memory.
+
+    Args:
+        function: Function of a recorded call.
+
+    Returns:
+        A function of the array and the memory; None if ``function`` is not the conversion of
+        arrays in layouts of their own to NumPy arrays.
+    """
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, OpaqueLayoutBackend) and function == owner.to_xp:
+        return owner.copy_to_xp
+    return None
+
+
 def _sum(array: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
     return array.sum(axis=axis, dtype=dtype, keepdims=keepdims)
 

@@ -13,6 +13,7 @@ import numpy
 from chainer.backends._cpu import CpuDevice
 from chainer.backends.numpy.recording import opaque
 from chainer.backends.numpy.recording import tape as recording_tape
+from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
 from chainer.backends.numpy.recording.joining import with_joined_calls
@@ -145,7 +146,10 @@ class NumpyProgram(Program):
     def __init__(self, recorder: NumpyRecorder, outputs: list[Ref]) -> None:
         tape = recorder.tape
         updates = FlatUpdates(tape, tape.calls, recorder.owned)
-        calls = simplified(updates.expanded(), outputs, set(updates.parents))
+        calls = updates.expanded()
+        fixed = tape.buffers.in_objects
+        calls = with_early_updates(calls, updates.whole, updates.parents, fixed)
+        calls = simplified(calls, outputs, set(updates.parents))
         self.moved = updates.moved
         arguments, parents = recorder.arguments, updates.parents
         if recorder.joins_calls:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
+from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Errors, Kind, released
@@ -208,6 +209,10 @@ class StraightLine:
             return [self._call_of_ufunc(call, function, args, kwargs)]
         if call.kind is Kind.OUT:
             return [f"{function}({', '.join([*args, *kwargs])}, out={self._expression(call.out)})"]
+        into = conversion_to_memory(call.function) if call.kind is Kind.WHOLE else None
+        if into is not None and isinstance(call.out, Ref):
+            # Directly, since a copy of the converted array would be another pass over memory.
+            return [f"{self._function(into)}({args[0]}, {self._expression(call.out)})"]
         expression = f"{function}({', '.join([*args, *kwargs])})"
         if call.function is _ndarray.__getitem__:
             expression = f"{args[0]}[{args[1]}]"
