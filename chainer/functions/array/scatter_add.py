@@ -78,9 +78,10 @@ def _indexed_ndim(index: Any) -> int:
 
 def _selected_shape(y: Array, slices: tuple[Any, ...]) -> Shape:
     """Returns the shape of the selected elements."""
-    (index,) = slices if len(slices) == 1 else (None,)
-    if type(index) is numpy.ndarray and index.dtype.kind in "iu" and y.ndim:
-        # Selecting rows only to know their shape takes as long as adding them.
+    index: Any = slices[0] if len(slices) == 1 else None
+    if getattr(getattr(index, "dtype", None), "kind", "") in ("i", "u") and y.ndim:
+        # Selecting rows only to know their shape takes as long as adding them. A recording would
+        # repeat it in each call.
         return *index.shape, *y.shape[1:]
     return y[slices].shape
 

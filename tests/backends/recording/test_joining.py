@@ -137,13 +137,31 @@ def test_products_of_all_steps_are_one(accelerated, made):
     products = [c for c in made[-1] if c.function is np.matmul]
     rows = STEPS * BATCH
     joined = [c for c in products if rows in (*c.args[0].shape, *c.args[1].shape)]
-    # Forward and gradient of the weights of three layers, gradient of the inputs of two: that of
-    # the output layer is computed together with the recurrent one.
-    assert len(joined) == 8
+    # Forward, gradient of the weights and gradient of the inputs of three layers.
+    assert len(joined) == 9
     single = [c for c in products if c.args[0].shape == (BATCH, UNITS)]
     assert len(single) == 2 * (STEPS - 1)  # recurrent
     assert rows_of(made[-1], "forward") == [rows]  # of the embedding
     assert rows_of(made[-1], "backward") == [rows]
+
+
+def copies(calls):
+    return [c for c in calls if c.function is np.positive and c.args[0].buffer.memory is not None]
+
+
+def test_weights_are_not_copied(accelerated, made):
+    """The gradient of a state is a sum of two products, whose weights do not lie together."""
+    losses(Recurrent(L.LSTM), words(0), words(1), True)
+    assert not copies(made[-1])
+
+
+def test_sums_of_products_of_many_rows_stay(accelerated):
+    """To bring the factors together would take longer than to add the products."""
+    v, w = random(6, 4, seed=1), random(6, 4, seed=2)
+    x, y = random(50, 6, seed=3), random(50, 6, seed=4)
+    program, _ = record(lambda x, y: [x @ v + y @ w], x, y)
+    assert program.is_exact
+    np.testing.assert_array_equal(program([x, y])[0], x @ v + y @ w)
 
 
 def test_without_the_switch_nothing_is_joined(made):

@@ -73,13 +73,13 @@ def with_joined_calls(
     if len(calls) > _LONGEST_PROGRAM:
         return calls, parents
     uses = Dependencies(calls, outputs, parents, depends_on_arguments_alone)
-    groups = [*_sums(calls, uses, parents)]
+    places = RowPlaces(calls, outputs, parents)
+    groups = [g for g in _sums(calls, uses, parents) if _pays(g, calls, places)]
     taken = {i for group in groups for i in group.members}
-    groups += _products(calls, uses, taken)
+    groups += [g for g in _products(calls, uses, taken) if _pays(g, calls, places)]
     groups = _without_cycles(groups, uses)
     if not groups:
         return calls, parents
-    places = RowPlaces(calls, outputs, parents)
     joined = [_Joined(group, calls, places) for group in groups]
     parents = {**parents, **places.finish()}
     result: list[Call] = []
@@ -278,6 +278,28 @@ def _ancestors(uses: Dependencies) -> list[int]:
             bits |= found[j] | 1 << j
         found.append(bits)
     return found
+
+
+def _pays(group: _Group, calls: list[Call], places: RowPlaces) -> bool:
+    """Returns whether a joined call copies less than it saves.
+
+    A joined sum is written once, and a joined product reads its weights once. The rule knows the
+    shapes alone: to measure would let results differ by roundings from process to process.
+    """
+    members = [calls[i] for i in group.members]
+    copied = sum(
+        [
+            places.copied([first_rows(call.args[i], axis) for call in members])
+            for i, axis in zip(group.rows.arguments, group.axes, strict=True)
+        ]
+    )
+    if group.out is not None:
+        once = group.out.size
+    else:
+        copied += places.copied([next(references(c.out)) for c in members], is_result=True)
+        fixed = [a for i, a in enumerate(members[0].args) if i not in group.rows.arguments]
+        once = sum([ref.size for ref in references(fixed)])
+    return copied <= once * (len(members) - 1)
 
 
 # -- order ----------------------------------------------------------------------------------------

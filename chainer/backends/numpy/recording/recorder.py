@@ -29,6 +29,7 @@ from chainer.backends.numpy.recording.memory import (
 from chainer.backends.numpy.recording.namespace import xp
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
+from chainer.backends.numpy.recording.row_sums import with_row_sums
 from chainer.backends.numpy.recording.simplify import simplified, written
 from chainer.backends.numpy.recording.straight_line import (
     StraightLine,
@@ -157,7 +158,8 @@ class NumpyProgram(Program):
             calls, parents = with_joined_calls(single, outputs, parents)
             self.is_exact = calls is single
         plain = Plan(calls, outputs, parents, set())
-        made = with_native_loops(calls, arguments, outputs, parents, plain.nbytes)
+        made = with_row_sums(calls, outputs, parents, tape.buffers.in_objects)
+        made = with_native_loops(made, arguments, outputs, parents, plain.nbytes)
         native = buffers_of_native(made)
         others = {ref.buffer for ref in outputs} | tape.buffers.in_objects | native
         direct = direct_arguments(made, arguments, others)

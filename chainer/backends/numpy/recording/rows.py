@@ -81,11 +81,24 @@ class RowPlaces:
             refs: The arrays, with the axis of rows in front.
             is_result: Whether the joined call writes them.
         """
-        buffers = [ref.buffer for ref in refs]
         adjacent = not is_result and _are_adjacent(refs)
-        can_move = len(set(buffers)) == len(buffers) and all([self._is_movable(r) for r in refs])
-        lies = adjacent or (can_move and self._listed(buffers))
+        lies = adjacent or (self._can_move(refs) and self._listed([ref.buffer for ref in refs]))
         return Rows(refs, lies, None if adjacent or not lies else self)
+
+    def copied(self, refs: Sequence[Ref], is_result: bool = False) -> int:
+        """Returns the number of elements to copy for a joined call, as far as that is known now.
+
+        Args:
+            refs: The arrays, with the axis of rows in front.
+            is_result: Whether the joined call writes them.
+        """
+        if (not is_result and _are_adjacent(refs)) or self._can_move(refs):
+            return 0
+        return sum([ref.size for ref in refs])
+
+    def _can_move(self, refs: Sequence[Ref]) -> bool:
+        buffers = {ref.buffer for ref in refs}
+        return len(buffers) == len(refs) and all([self._is_movable(r) for r in refs])
 
     def _is_movable(self, ref: Ref) -> bool:
         buffer = ref.buffer

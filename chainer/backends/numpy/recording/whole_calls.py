@@ -12,20 +12,27 @@ from chainer.backends.numpy.recording.tape import record_whole
 from chainer.core.arrays.kernel import JoinedRows, Operation
 from chainer.core.arrays.recorder import NotRecordableError
 
-#: Operation and name of the methods of kernels of pure operations. Kernels live as long as the
-#: process.
-_pure_methods: dict[Callable[..., Any], tuple[Operation, str]] = {}
+#: Operation and name of the methods of kernels. Kernels live as long as the process.
+_methods: dict[Callable[..., Any], tuple[Operation, str]] = {}
 
 
 def is_pure(method: Callable[..., Any]) -> bool:
     """Returns whether a recorded method depends on its arguments alone and does not change them."""
-    return method in _pure_methods
+    found = _methods.get(method)
+    return found is not None and found[0].pure
+
+
+def operation_of(method: Callable[..., Any]) -> tuple[Operation, str] | None:
+    """Returns the operation of a recorded method, and the name of the method in its contract."""
+    return _methods.get(method)
 
 
 def joined_rows(method: Callable[..., Any]) -> JoinedRows | None:
     """Returns how calls of a recorded method are joined; None if they are not."""
-    found = _pure_methods.get(method)
-    return None if found is None else found[0].joined_rows.get(found[1])
+    found = _methods.get(method)
+    if found is None or not found[0].pure:
+        return None
+    return found[0].joined_rows.get(found[1])
 
 
 class WholeCalls:
@@ -40,8 +47,7 @@ class WholeCalls:
         self._kernel = kernel
         for name in operation.methods:
             method = getattr(kernel, name)
-            if operation.pure:
-                _pure_methods[method] = operation, name
+            _methods[method] = operation, name
             setattr(self, name, partial(record_whole, method))
 
     def __getattr__(self, name: str) -> Any:

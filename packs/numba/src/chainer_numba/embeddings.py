@@ -9,7 +9,7 @@ import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
-from chainer_numba.launching import compiled, dense, launch
+from chainer_numba.launching import compiled, dense, exact, launch
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -26,6 +26,27 @@ def scatter_rows(part, start, stop, indices, rows, ignored, matrix):
             target, row = matrix[index, start:stop], rows[i, start:stop]
             for k in range(len(row)):
                 target[k] += row[k]
+
+
+@exact
+def are_valid(indices, count):
+    low, high = 0, -1
+    for i in range(len(indices)):
+        low, high = min(low, indices[i]), max(high, indices[i])
+    return low >= -count and high < count
+
+
+@exact
+def add_selected_rows(part, start, stop, targets, sources, b, a):
+    for i in range(len(targets)):
+        target, source = targets[i], sources[i]
+        if target < 0:
+            target += len(a)
+        if source < 0:
+            source += len(b)
+        to, row = a[target, start:stop], b[source, start:stop]
+        for k in range(len(row)):
+            to[k] += row[k]
 
 
 #: Not an index: no row is ignored.
@@ -107,3 +128,23 @@ class ScatterAddKernel:
         width = prod(a.shape[1:])
         rows = dense(b).reshape(len(indices), width)
         launch(scatter_rows, width, rows.size, indices, rows, ignored, a.reshape(len(a), width))
+
+
+class SelectedRowSumsKernel:
+    """Kernel of ``selected_row_sums``.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        pass
+
+    def add(self, a: Array, targets: Array, b: Array, sources: Array) -> bool:
+        # One compiled loop for all dtypes of indices.
+        to, of = [x.reshape(-1).astype(numpy.intp, copy=False) for x in (targets, sources)]
+        if not (are_valid(to, len(a)) and are_valid(of, len(b))):
+            return False
+        width = a.shape[1]
+        launch(add_selected_rows, width, len(to) * width, to, of, b, a)
+        return True

@@ -61,6 +61,7 @@ KERNELS = {
     # Of chainer-models. Where that is not installed, no call asks for it.
     "packed_product": ("packed_products:PackedProductKernel", "packed_product"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
+    "selected_row_sums": ("embeddings:SelectedRowSumsKernel", "only_float32"),
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
     "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),
     "unpooling_nd": ("poolings:UnpoolingNDKernel", "unpooling"),

@@ -47,8 +47,9 @@ embedding = 1.15
 scatter_add = SpeedupBySize(((1 << 14, 2.0),))
 axes_sum = SpeedupBySize(((1 << 17, 1.3),))
 
-# Loops of captured steps. The recorder keeps those that are faster where it runs.
+# Loops and sums of rows of captured steps. The recorder keeps those that are faster where it runs.
 native_loops = 1.5
+selected_row_sums = 2.0
 
 # Images and regions.
 max_pooling_nd = SpeedupBySize(((1 << 20, 1.7),))

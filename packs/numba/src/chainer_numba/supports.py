@@ -176,6 +176,12 @@ def scatter_add(spec: Any) -> bool | str:
     return enough(b, "window")
 
 
+def only_float32(spec: Any) -> bool | str:
+    """Sums of selected rows: the recorder measures whether they pay."""
+    dtype = spec.arrays[0].dtype
+    return dtype == _FLOAT32 or f"{dtype} is left to the reference: only float32 is compiled"
+
+
 def max_pooling(spec: Any) -> bool | str:
     """Max pooling in up to three dimensions."""
     return _window(spec, spec.attributes["out_size"][-1:])

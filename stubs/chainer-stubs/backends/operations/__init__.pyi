@@ -25,6 +25,7 @@ from chainer.backends.operations import (
     rnns as rnns,
     roi_aligns as roi_aligns,
     roi_poolings as roi_poolings,
+    row_sums as row_sums,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
     sparse_products as sparse_products,
@@ -116,6 +117,7 @@ from chainer.backends.operations.roi_poolings import (
     roi_max_pooling_2d as roi_max_pooling_2d,
     roi_pooling_2d as roi_pooling_2d,
 )
+from chainer.backends.operations.row_sums import selected_row_sums as selected_row_sums
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,
     negative_sampling as negative_sampling,
