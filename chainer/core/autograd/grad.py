@@ -287,6 +287,11 @@ def _paths_between(
         if function is not None:
             paths[function] = ()
     reached = _reached_functions(outputs, targets)
+    from_outputs = set(reached)
+    for node in targets:
+        function = node._creator_node
+        if function is not None:
+            reached.setdefault(function, []).append(node)
     reachable = set(targets)
     for function in sorted(reached, key=lambda f: reached[f][0]._rank):
         inputs = function.inputs or ()
@@ -296,9 +301,11 @@ def _paths_between(
         if any([not inputs[i]._marks & NO_GRADIENT for i in indexes]):
             paths[function] = indexes
             reachable.update(reached[function])
-            # The other outputs as well, as in release 7: one of them may be unchained.
-            several = function._several_outputs
-            reachable.update([y for r in several if (y := r()) is not None])
+            # The other outputs as well, as in release 7: one of them may be unchained. Only if the
+            # outputs of the program depend on the function, and not because of a target alone.
+            if function in from_outputs:
+                several = function._several_outputs
+                reachable.update([y for r in several if (y := r()) is not None])
     return paths
 
 
@@ -307,7 +314,7 @@ def _reached_functions(
 ) -> dict[FunctionNode, list[VariableNode]]:
     """Returns the functions that may depend on targets, each with the outputs that count.
 
-    An output counts if it is a target, or if outputs of the program were computed from it.
+    An output counts if outputs of the program were computed from it.
     """
     reached: dict[FunctionNode, list[VariableNode]] = {}
     # A node of a lower rank than all targets does not depend on them.
@@ -325,8 +332,4 @@ def _reached_functions(
         for x in function.inputs or ():
             if x._rank > lowest and x._creator_node is not None and not x._marks & NO_GRADIENT:
                 pending.append(x)
-    for node in targets:
-        function = node._creator_node
-        if function is not None:
-            reached.setdefault(function, []).append(node)
     return reached
