@@ -1,5 +1,5 @@
 # ruff: noqa: F401, UP031
-"""Runs probes: one line of Python each, whose outcome is written as text.
+"""Runs probes: one line of Python each, or some lines, whose outcome is written as text.
 
 The file runs in Python 3.7 with release 7.8.1 as well as here:
 
@@ -202,9 +202,21 @@ def outcome_here(line):
     return result
 
 
+#: First line of a file whose probes are programs of several lines.
+SEVERAL_LINES = "# programs, separated by empty lines"
+
+
 def probes_of(path):
     with open(path) as file:
-        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        text = file.read()
+    if text.startswith(SEVERAL_LINES):
+        parts = ["\n".join(uncommented(part)) for part in text.split("\n\n")]
+        return [part for part in parts if part]
+    return [line.strip() for line in uncommented(text)]
+
+
+def uncommented(text):
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 if __name__ == "__main__":

@@ -19,9 +19,29 @@ PROBES = sorted((Path(__file__).parent / "probes").glob("*.txt"))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
+#: Outcomes that differ on purpose (docs/differences-from-7.md): outcome of 7.8.1 -> outcome here.
+INTENDED = {
+    # An unchained output of a function with several outputs has its gradient.
+    "[Variable float32(4,) 0.0 0.0 5.0 5.0, None, Variable float32(2,) 5.0 5.0]": (
+        "[Variable float32(4,) 0.0 0.0 5.0 5.0, Variable float32(2,) 3.0 3.0, "
+        "Variable float32(2,) 5.0 5.0]"
+    ),
+}
+
+
 def differences(expected, found):
     """Returns the probes whose outcomes differ, with both outcomes."""
     return [(line, a, found[line]) for line, a in expected.items() if not same(a, found[line])]
+
+
+def as_intended(outcomes):
+    """Returns outcomes of 7.8.1 with those replaced that differ on purpose."""
+    return {
+        line: dict(outcome, value=INTENDED.get(outcome.get("value"), outcome.get("value")))
+        if "value" in outcome
+        else outcome
+        for line, outcome in outcomes.items()
+    }
 
 
 def same(expected, found):
@@ -56,7 +76,7 @@ def test_outcomes(path):
     lines = probe.probes_of(path)
     assert set(lines) == set(stored(path))
     found = {line: probe.outcome(line) for line in lines}
-    assert differences(stored(path), found) == []
+    assert differences(as_intended(stored(path)), found) == []
 
 
 @pytest.mark.slow

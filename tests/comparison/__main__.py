@@ -34,7 +34,7 @@ from tests.comparison import exchanges
 from tests.comparison.calls import names
 from tests.comparison.compare import Difference, compare_answers
 from tests.comparison.dtypes import compare_outcomes
-from tests.comparison.graph_differences import first_difference, gives_an_output_twice
+from tests.comparison.graph_differences import first_difference
 from tests.comparison.graphs import answer, program_of
 from tests.comparison.intended import intended_name
 from tests.comparison.stored import store, store_dtypes, store_graphs
@@ -132,13 +132,12 @@ def _compare_graphs(peer: str, first: int, last: int, storing: bool) -> int:
         return 0
     found = 0
     for number, theirs in enumerate(_graphs(peer, first, last), first):
-        if gives_an_output_twice(program_of(number)):
-            continue
-        difference = first_difference(theirs, answer(chainer, number))
+        program = program_of(number)
+        difference = first_difference(theirs, answer(chainer, number), program)
         if difference is not None:
             found += 1
             print(f"program {number}, statement {difference[0]}: {difference[1]}")
-            print("    " + "\n    ".join(program_of(number)))
+            print("    " + "\n    ".join(program))
     print(f"{last - first} programs, {found} differ")
     return 1 if found else 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import warnings
 
@@ -440,6 +441,8 @@ class Run:
         for line in lines:
             del self.trace[:]
             error = None
+            if gives_an_output_twice(line, names):
+                self.trace.append(["one output twice"])
             try:
                 exec(line, names)
             except Exception as caught:
@@ -470,6 +473,13 @@ class Run:
             self.gradients[name] = gradient
             found[name] = state
         return found
+
+
+def gives_an_output_twice(line, names):
+    """Returns whether a statement calls ``chainer.grad`` with one output several times."""
+    found = re.search(r"chainer\.grad\(\[([^]]*)\]", line)
+    outputs = [id(names.get(name, name)) for name in found.group(1).split(", ")] if found else []
+    return len(set(outputs)) < len(outputs)
 
 
 def label_of(function):

@@ -55,6 +55,13 @@ def own():
     return float(np.ones(1)), int("3"), int("11", 2)
 
 
+def orders(ragged, seed):
+    rng = np.random.RandomState(seed)
+    np.random.seed(seed)
+    return [rng.permutation(ragged), rng.choice(ragged, 2), np.random.permutation(ragged),
+            np.random.default_rng(seed).permutation(ragged), rng.permutation(4)]
+
+
 class Thing:
     int = 4
     def __init__(self):
@@ -131,6 +138,19 @@ def test_stricter_functions(old):
     assert is_object
     np.testing.assert_array_equal(y, np.zeros(2))
     np.testing.assert_array_equal(z, np.eye(2))
+
+
+def test_random_orders_of_sequences_of_various_lengths(old):
+    ragged = [[1, 2], [3], [4, 5, 6]]
+    permuted, chosen, same, other, plain = old.orders(ragged, 0)
+    # Release 1.16 of NumPy gave these.
+    assert permuted.tolist() == [[4, 5, 6], [3], [1, 2]]
+    assert same.tolist() == permuted.tolist()
+    assert all(item in ragged for item in chosen.tolist())
+    assert sorted(other.tolist()) == ragged
+    assert sorted(plain.tolist()) == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="negative"):
+        lookup.look_up(np.random.RandomState(0), "choice")(3, -1)
 
 
 def test_methods_and_conversions(old):

@@ -22,6 +22,11 @@ METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
     **numpy_names.METHODS,
 }
 
+#: As METHODS, but used although the class has the method, because its meaning changed.
+CHANGED_METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
+    **numpy_names.CHANGED_METHODS
+}
+
 #: Module name -> all names that are restored in it.
 MODULES: dict[str, frozenset[str]] = {
     module: frozenset(REMOVED.get(module, {})) | frozenset(CHANGED.get(module, {}))
@@ -29,7 +34,7 @@ MODULES: dict[str, frozenset[str]] = {
 }
 
 #: All names whose lookups are replaced.
-NAMES: frozenset[str] = frozenset(METHODS).union(*MODULES.values())
+NAMES: frozenset[str] = frozenset(METHODS).union(CHANGED_METHODS, *MODULES.values())
 
 
 def look_up(owner: object, name: str) -> Any:
@@ -49,6 +54,9 @@ def look_up(owner: object, name: str) -> Any:
         changed = CHANGED.get(owner.__name__)
         if changed is not None and name in changed:
             return changed[name]()
+    for get_class, method in CHANGED_METHODS.get(name, ()):
+        if isinstance(owner, get_class()):
+            return partial(method, owner)
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -194,6 +194,31 @@ def _of_iterables(name: str) -> Callable[[], Any]:
     return _constant(stack)
 
 
+def _of_ragged(method: Callable[..., Any], values: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls a random function of NumPy, which takes a list of lists of various lengths."""
+    try:
+        return method(values, *args, **kwargs)
+    except ValueError as error:
+        # Until 1.24, they became an array of objects.
+        if "inhomogeneous" not in str(error):
+            raise
+        return method(numpy.array(values, dtype=object), *args, **kwargs)
+
+
+def _random(name: str) -> Callable[..., Any]:
+    """Returns a method of a random generator that takes lists of various lengths."""
+
+    def call(generator: Any, *args: Any, **kwargs: Any) -> Any:
+        method = getattr(generator, name)
+        # Without positional argument, the name of the first one differs among the methods.
+        return _of_ragged(method, *args, **kwargs) if args else method(**kwargs)
+
+    return call
+
+
+#: Functions of ``numpy.random`` and methods of generators that make an array of their argument.
+_RANDOM = ("choice", "permutation")
+
 CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
     "numpy": {
         **_PYTHON_TYPES,
@@ -204,6 +229,7 @@ CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
             for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
         },
     },
+    "numpy.random": {name: _constant(partial(_random(name), numpy.random)) for name in _RANDOM},
     # Code that serves NumPy and CuPy writes ``xp.int``; CuPy removed these names, too.
     "cupy": dict(_PYTHON_TYPES),
 }
@@ -228,12 +254,21 @@ def _newbyteorder(array: Array, new_order: str = "S") -> Any:
 
 
 _ndarray = partial(getattr, numpy, "ndarray")
+_random_state = partial(getattr, numpy.random, "RandomState")
+_generator = partial(getattr, numpy.random, "Generator")
 
 METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
     "itemset": [(_ndarray, _itemset)],
     "newbyteorder": [(_ndarray, _newbyteorder)],
     "ptp": [(_ndarray, numpy.ptp)],
     "tostring": [(_ndarray, _tostring)],
+}
+
+
+#: As METHODS, but used although the class has the method, because its meaning changed.
+CHANGED_METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
+    name: [(generator, _random(name)) for generator in (_random_state, _generator)]
+    for name in _RANDOM
 }
 
 

@@ -488,8 +488,12 @@ class BackwardPass:
         if variable is None:
             return
         if gy is None:
-            # An unchained output is a leaf, which gets its gradient at the end.
-            if self._targets is not None or node not in self.sums.sums:
+            # An unchained output is a leaf, which gets its gradient at the end. If the rule of a
+            # function that uses it returned None, it keeps the gradient that the user set.
+            is_leaf = node in self.sums.sums or (
+                node in self._unneeded and node._creator_node is None
+            )
+            if self._targets is not None or not is_leaf:
                 variable.grad_var = None
             return
         seed = self.seeds.get(node)

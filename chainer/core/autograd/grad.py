@@ -297,7 +297,8 @@ def _paths_between(
     reachable = set(targets)
     # One loop without calls: small graphs are differentiated as often as large ones, and then this
     # search took a tenth of the time.
-    for node in _reached_nodes(outputs, targets):
+    reached, from_outputs = _reached_nodes(outputs, targets)
+    for node in reached:
         function: Any = node._creator_node
         indexes: list[int] = []
         is_needed = False
@@ -309,8 +310,9 @@ def _paths_between(
         if is_needed:
             paths[function] = tuple(indexes)
             reachable.add(node)
-            # The other outputs as well, as in release 7: one of them may be unchained.
-            if function._several_outputs:
+            # The other outputs as well, as in release 7: one of them may be unchained. Only if the
+            # outputs of the program depend on the function, and not because of a target alone.
+            if function in from_outputs:
                 several = function._several_outputs
                 reachable.update([y for r in several if (y := r()) is not None])
         elif function in paths:
@@ -320,22 +322,26 @@ def _paths_between(
 
 def _reached_nodes(
     outputs: Sequence[VariableNode], targets: set[VariableNode]
-) -> list[VariableNode]:
+) -> tuple[list[VariableNode], set[FunctionNode]]:
     """Returns the nodes with creators that may depend on targets, in the order of their ranks.
 
     These are targets, and nodes that outputs of the program were computed from.
+
+    Returns:
+        tuple: The nodes, and the functions of several outputs that outputs of the program depend
+        on.
     """
     # A node of a lower rank than all targets does not depend on them.
     lowest = min([node._rank for node in targets], default=0)
     found = [node for node in outputs if node._creator_node is not None]
     seen = set(found)
-    walked: set[FunctionNode] = set()
+    several: set[FunctionNode] = set()
     for node in found:  # it grows
         function: Any = node._creator_node
         if function._several_outputs:  # which may be as many as its inputs
-            if function in walked:
+            if function in several:
                 continue
-            walked.add(function)
+            several.add(function)
         for x in function.inputs or ():
             if (
                 x._rank > lowest
@@ -347,4 +353,4 @@ def _reached_nodes(
                 found.append(x)
     found.extend([y for y in targets if y._creator_node is not None and y not in seen])
     found.sort(key=_rank_of)
-    return found
+    return found, several
