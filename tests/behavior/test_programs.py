@@ -36,6 +36,8 @@ def printed(python, program, folder):
     """Runs a program and returns its lines with single spaces."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "CHAINER"))}
     environment.update(MPLBACKEND="Agg", OMP_NUM_THREADS="1", PYTHONPATH=str(ROOT))
+    # Without Graphviz: release 7 printed the texts on a machine that did not have it.
+    environment["PATH"] = os.path.dirname(python)
     if python != sys.executable:
         del environment["PYTHONPATH"]
     done = subprocess.run(
