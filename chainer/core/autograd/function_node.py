@@ -204,7 +204,9 @@ class FunctionNode:
         Raises:
             RuntimeError: If the function has not been applied yet, or was unchained.
         """
-        return self.input_nodes[index].shape
+        # Rules of reductions and changes of shape need it for each gradient: without further calls.
+        nodes = self.inputs or self.input_nodes
+        return nodes[index]._type[1]
 
     @property
     def input_layouts(self) -> tuple[str | None, ...]:

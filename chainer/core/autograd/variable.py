@@ -278,22 +278,26 @@ class Variable(ArrayHolder):
     @property
     def shape(self) -> Shape:
         """Shape of the array."""
-        return self._initialized().shape
+        array = self._array  # most often without the call below
+        return (self._initialized() if array is None else array).shape
 
     @property
     def ndim(self) -> int:
         """Number of dimensions of the array."""
-        return self._initialized().ndim
+        array = self._array  # most often without the call below
+        return (self._initialized() if array is None else array).ndim
 
     @property
     def size(self) -> int:
         """Number of elements of the array."""
-        return self._initialized().size
+        array = self._array  # most often without the call below
+        return (self._initialized() if array is None else array).size
 
     @property
     def dtype(self) -> DType:
         """Data type of the array."""
-        return self._initialized().dtype
+        array = self._array
+        return (self._initialized() if array is None else array).dtype
 
     def _initialized(self) -> Array:
         if self._array is None:

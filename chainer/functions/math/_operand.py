@@ -96,7 +96,7 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
 
 
 def _check_shapes(shape: Shape, constant: Shape) -> None:
-    # As numpy.broadcast_shapes(), which makes arrays to find out.
+    # As numpy.broadcast_shapes(), which takes longer because it makes arrays.
     for n, m in zip(reversed(shape), reversed(constant)):
         if n != m and n != 1 and m != 1:
             # Release 4 raises what NumPy raises, release 7 InvalidType.

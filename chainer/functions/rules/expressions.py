@@ -133,7 +133,7 @@ class UnaryFunction(ExpressionFunction):
                     return (self.gradient(ops, grad_outputs[0]),)
                 return (self.gradient(ops, outputs[0], grad_outputs[0]),)
             if self._converted is None:
-                x = self.input_nodes[0].data
+                x = (self.inputs or self.input_nodes)[0].data
             else:
                 (x,) = self.retained_input_arrays
             if outputs is None:

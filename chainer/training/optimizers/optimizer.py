@@ -10,6 +10,8 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy
+
 from chainer.core import spans
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.collector_pacing import paced_collector
@@ -505,6 +507,9 @@ class GradientMethod(Optimizer):
         for param in self._target().params(include_uninit=False):
             if param.grad is None and param.requires_grad:
                 array = param.array
+                if type(array) is numpy.ndarray:  # has one device, which need not be made current
+                    param.grad = numpy.zeros_like(array)
+                    continue
                 with param.device:
                     param.grad = backend_of(array).xp.zeros_like(array)
 

@@ -180,7 +180,7 @@ def gradients_by_formula(
             return None
         present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
-    for node in function.input_nodes:
+    for node in function.inputs or function.input_nodes:
         if node._type[1] != shape:
             return None
     given = _GIVEN
