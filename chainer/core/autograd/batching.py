@@ -284,6 +284,8 @@ def apply_batched(
             taken.append(array.variable)
         else:
             taken.append(x if isinstance(x, Variable) else Variable(array, requires_grad=False))
+    # As apply() sets it, which the function may not reach.
+    function.xp = taken[flags.index(True)].xp
     active = LEVELS.active
     # The rule computes with the Variables of all samples, so this call of vmap and those in it are
     # not running for the rule.

@@ -90,7 +90,7 @@ class AsStrided(FunctionNode):
         index = numpy.array(offset)
         for length, stride in zip(self.shape, self.strides, strict=True):
             index = index[..., None] + stride * numpy.arange(length)
-        return (get_item(flat, (slice(None), index)),)
+        return (get_item(flat, (slice(None), flat.device.send(index))),)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

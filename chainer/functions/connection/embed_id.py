@@ -57,8 +57,11 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         """Returns numbers of rows of a joined table, from those of the table of each sample."""
         xp = backend_of(x).xp
         x = x.astype(offsets.dtype)
-        # A number beyond the table of its sample must not be a row of the next one.
-        rows = xp.where((x >= 0) & (x < count), x + offsets, size * count)
+        if config.debug:
+            self._check_range(x, count)
+        # A number beyond the table of its sample must not be a row of another one. Negative numbers
+        # count from the end of a table.
+        rows = xp.where((x >= -count) & (x < count), x % max(count, 1) + offsets, size * count)
         return rows if self.ignore_label is None else xp.where(x == self.ignore_label, x, rows)
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -18,7 +18,7 @@ from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.conformance.harness import Case, flatten
 
 #: Largest number of elements of the inputs whose Hessians are computed.
-_MAX_SIZE_OF_HESSIAN = 24
+_MAX_SIZE_OF_HESSIAN = 16
 
 
 class Batch:

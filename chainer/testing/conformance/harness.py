@@ -92,6 +92,8 @@ class Case:
             if is_float(array) and i not in sample.skip_grad
         ]
         self._random = np.random.default_rng(0)
+        #: Whether the sample is the first one of its kind. Slow checks take no other.
+        self.is_first = True
 
     # -- what is declared -------------------------------------------------------------------------
 

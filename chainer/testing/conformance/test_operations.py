@@ -47,6 +47,7 @@ def each_case(check):
             strided = (1, 2, 3) if dtype == "float32" else (1, 2)
             for variant in strided if layout == "strided" else (0,):
                 case = Case(spec, sample, dtype, variant, device)
+                case.is_first = found == 1
                 try:
                     with case.environment():
                         check(case)

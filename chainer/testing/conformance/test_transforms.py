@@ -43,9 +43,10 @@ def test_transforms(case: Case) -> None:
         gradients = batch.of_each(batch.gradient)
         seconds = batch.check("vmap of a gradient of the gradient", batch.second, of_second)
         batch.check("vmap of jvp", batch.tangent, of_gradients)
-        batch.check_hessians(seconds, of_second)
-        if case.spec.reference is None:  # functions that draw are called for each sample
+        # Functions that draw are called for each sample, whatever is around them.
+        if not case.is_first or case.spec.reference is None:
             return
+        batch.check_hessians(seconds, of_second)
         batch.check_nested(gradients, of_gradients)
         batch.check_per_sample_grad(gradients, of_gradients)
         step = capture(batch.mapped(batch.gradient))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy
@@ -82,7 +83,8 @@ def _five_axes(array: Array, heads: int) -> Array:
     """Views an array ``(..., H, M, N)`` as ``(batch, heads, H / heads, M, N)``."""
     array = array[(None,) * (4 - array.ndim)] if array.ndim < 4 else array
     if array.ndim > 4:
-        array = array.reshape((-1, *array.shape[-3:]))
+        # A length of -1 is undecided where another one is 0.
+        array = array.reshape((prod(array.shape[:-3]), *array.shape[-3:]))
     batch, all_heads, rows, columns = array.shape
     group = all_heads // heads if heads else 1
     return array.reshape((batch, heads, group, rows, columns))
