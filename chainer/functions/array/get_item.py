@@ -28,35 +28,39 @@ class EllipsisError(IndexError, ValueError):
 def normalize_index(slices: Any) -> Any:
     """Checks an index and turns a list that holds more than numbers into a tuple.
 
+    A Variable of integers or booleans becomes its array: it has no gradient anyway. So a model that
+    selects by an array works for a Variable, too, as which exporters pass all inputs.
+
     Raises:
-        IndexError: If the index contains a Variable, or (in debug mode) two ellipses; then it is a
-            ValueError as well.
+        IndexError: If the index contains another Variable, or (in debug mode) two ellipses; then it
+            is a ValueError as well.
     """
     if not isinstance(slices, tuple):
         if isinstance(slices, list) and not all(isinstance(s, _NUMBER) for s in slices):
             slices = tuple(slices)
         else:
-            _refuse_variable(slices)
-            return slices
-    ellipses = 0
+            return _index_array(slices) if isinstance(slices, Variable) else slices
+    ellipses, has_variables = 0, False
     for s in slices:
         if type(s) is slice:  # by far the most frequent
             continue
         if s is Ellipsis:
             ellipses += 1
-        else:
-            _refuse_variable(s)
+        elif isinstance(s, Variable):
+            has_variables = True
     if ellipses > 1 and threads.state.debug:
         raise EllipsisError("Only one Ellipsis is allowed in an index")
+    if has_variables:
+        return tuple([_index_array(s) if isinstance(s, Variable) else s for s in slices])
     return slices
 
 
-def _refuse_variable(index: object) -> None:
-    if isinstance(index, Variable):
-        raise IndexError(
-            "a Variable cannot be used as an index, which has no gradient; "
-            "use its 'array' attribute"
-        )
+def _index_array(index: Variable) -> Array:
+    array = index.array
+    if array is None or array.dtype.kind not in "iub":
+        kind = None if array is None else array.dtype
+        raise IndexError(f"a Variable as an index must be of integers or booleans, got {kind}")
+    return array
 
 
 class GetItem(LinearMap):

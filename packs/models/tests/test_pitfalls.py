@@ -1,6 +1,9 @@
 """Faults that stay silent when models of other libraries are loaded; README.md lists them."""
 
+import importlib.util
+import json
 import warnings
+from pathlib import Path
 
 import chainer
 import chainer.functions as F
@@ -80,3 +83,35 @@ def test_a_captured_step_is_as_silent_as_the_step_as_written():
         results = [step(x).array for _ in range(6)]
     for y in results:
         np.testing.assert_array_equal(y, results[0])
+
+
+#: What torchvision computed, and the PyTorch that it was installed with: see read_torchvision.py.
+TORCHVISION = json.loads((Path(__file__).parent / "data" / "torchvision.json").read_text())
+
+
+def check_torchvision(found):
+    """Checks that PyTorch is the build of the release that torchvision was built for."""
+    (needed,) = found["needed"]
+    assert needed.split(".")[:2] == found["torch"].split(".")[:2]
+    assert found["torch.build"] == found["torchvision.build"]
+
+
+def test_torchvision_has_the_pytorch_that_it_is_built_for():
+    check_torchvision(TORCHVISION)
+    x = np.random.RandomState(0).standard_normal((2, 3, 8, 9)).astype(np.float32)
+    rois = np.float32(TORCHVISION["rois"])
+    # Chainer wants y before x, and the numbers of the images apart.
+    boxes, images = rois[:, [2, 1, 4, 3]], rois[:, 0].astype(np.int32)
+    y = F.roi_average_align_2d(x, boxes, images, (2, 3), 0.9, 2)
+    expected = np.float32(TORCHVISION["roi_align"]).reshape(y.shape)
+    np.testing.assert_allclose(y.array, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_both_are_installed_by_one_command():
+    """Installed later, torchvision replaces PyTorch by another build."""
+    path = Path(__file__).parents[3] / "scripts" / "setup_peers.py"
+    spec = importlib.util.spec_from_file_location("setup_peers", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert {"torch", "torchvision"} <= set(module.SHARED["models"])
+    assert not any("torchvision" in names for k, names in module.SHARED.items() if k != "models")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from published import REFERENCE, write_folder
 from reference_models import CASES
+from test_pitfalls import TORCHVISION, check_torchvision
 
 import chainer_models as cm
 
@@ -70,3 +71,9 @@ def test_transformers_reads_what_is_written_here(tmp_path):
             atol=max(1e-4, 1e-5 * REFERENCE[case]["output"]["largest"]),
             err_msg=case,
         )
+
+
+def test_torchvision_is_built_for_the_installed_pytorch():
+    found = json.loads(run(HERE / "read_torchvision.py"))
+    check_torchvision(found)
+    np.testing.assert_allclose(found["roi_align"], TORCHVISION["roi_align"], rtol=1e-5, atol=1e-6)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import chainer
 import chainer.distributions as D
 import chainer.functions as F
 
@@ -67,6 +68,21 @@ def _batch_matmul(*args):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return F.batch_matmul(*args)
+
+
+def _coo(data, row, col, shape=(2, 3)):
+    matrix = chainer.utils.CooMatrix(data.array, np.int32(row), np.int32(col), shape)
+    matrix.data = data
+    return matrix
+
+
+def _sparse(cols=(2, 1, 0, 2), is_right=False, **options):
+    """A product with a sparse matrix whose elements are the first input."""
+    if is_right:
+        # Of the shape (4, 3).
+        return lambda x, y: F.sparse_matmul(y, _coo(x, [3, 0, 0, 2], cols, (4, 3)))
+    # Of the shape (2, 3).
+    return lambda x, y: F.sparse_matmul(_coo(x, [0, 0, 1, 1], cols), y, **options)
 
 
 X = normal(2, 3)
@@ -321,6 +337,36 @@ MATH = [
     case("logsumexp", F.logsumexp, X),
     case("logsumexp axis", lambda x: F.logsumexp(x, -1), X),
     case("matmul", F.matmul, X, normal(3, 2)),
+    case("sparse_matmul", _sparse(), normal(4), normal(3, 2), since=11, batch=()),
+    case(
+        "sparse_matmul transposed",
+        _sparse(transa=True, transb=True),
+        normal(4),
+        normal(5, 2),
+        since=11,
+        batch=(),
+    ),
+    case(
+        "sparse_matmul right", _sparse(is_right=True), normal(4), normal(5, 4), since=11, batch=()
+    ),
+    case(
+        "sparse_matmul repeated",
+        _sparse(cols=[1, 1, 0, 1]),
+        normal(4),
+        normal(3, 2),
+        since=16,
+        floats=False,
+        batch=(),
+    ),
+    case(
+        "sparse_matmul batch",
+        lambda x, y: F.sparse_matmul(_coo(x, [[0, 1, -1], [1, 0, 1]], [[2, 0, -1], [1, 1, 0]]), y),
+        np.float32([[1, 2, 0], [3, 4, 5]]),
+        normal(2, 3, 4),
+        since=11,
+        batch=(),
+        rows=True,
+    ),
     case("matmul trans", lambda a, b: F.matmul(a, b, True, True), normal(3, 2), normal(4, 3)),
     case("matmul stack", F.matmul, normal(2, 3, 4), normal(4, 2)),
     case("matmul vector", F.matmul, normal(3), normal(3, 2)),

@@ -51,12 +51,23 @@ FIXED = {
     "get_item mask": "the mask is a constant for each sample",
     "get_item mask of two axes": "the mask is a constant for each sample",
     "matmul trans": _SUMMED,
+    **dict.fromkeys(
+        [
+            "sparse_matmul",
+            "sparse_matmul transposed",
+            "sparse_matmul right",
+            "sparse_matmul repeated",
+            "sparse_matmul batch",
+        ],
+        "the places of the elements of the sparse matrix are constants",
+    ),
     "tensordot": _SUMMED,
 }
 
 # Converters that no case with a batch of any size uses -> the reason.
 WITHOUT_BATCH = {
     "AsStrided": FIXED["as_strided"],
+    "CooMatMul": FIXED["sparse_matmul"],
     "BaseNStepRNN": "the batch is the number of inputs",
     "DifferentiableComposition": "the node of a gradient",
     "DropPath": "random: see test_dropped_samples",

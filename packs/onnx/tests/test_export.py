@@ -304,7 +304,10 @@ class Gain(chainer.FunctionNode):
     factor = 3.0
 
     def forward(self, inputs):
-        return (inputs[0] * self.factor,)
+        y = np.empty_like(inputs[0])
+        # No expression that Variables can compute: the function needs a converter.
+        np.multiply(inputs[0], np.float32(self.factor), out=y)
+        return (y,)
 
 
 class Other(Gain):

@@ -89,6 +89,26 @@ class Texts(chainer.Chain):
         return y[:, -1], F.cumsum(h, axis=1), F.clip(y, -1.0, 1.0) * 2 - F.sqrt(F.exp(h))
 
 
+class MulAdd(chainer.Function):
+    """A function of a program, which has no converter."""
+
+    def forward_cpu(self, inputs):
+        x, y, z = inputs
+        return (x * y + z,)
+
+    def backward_cpu(self, inputs, grads):
+        x, y, _ = inputs
+        return y * grads[0], x * grads[0], grads[0]
+
+
+def graph_product(data, dense, row=(0, 0, 2, 0)):
+    """The product of a sparse matrix of shape (3, 4), which has elements at these rows."""
+    col = np.int32([1, 3, 2, 1])
+    matrix = chainer.utils.CooMatrix(data.array, np.int32(row), col, (3, 4))
+    matrix.data = data
+    return F.sparse_matmul(matrix, dense, transb=True)
+
+
 MODELS = {
     "classifier": (chainer.Sequential(L.Linear(4, 8), F.relu, L.Linear(8, 3), F.softmax), ROWS),
     "gru": (L.StatelessGRU(4, 3), ROWS[:, :3].copy(), ROWS),
@@ -152,10 +172,16 @@ def test_the_file_computes_the_same(torch, case, tmp_path):
         (lambda x: F.roi_average_align_2d(x, BOXES, IMAGES, (3, 2), 0.9), (X,)),
         (lambda x, y: F.fft((x, y)), (SIGNAL, SIGNAL[::-1].copy())),
         (lambda x, y: F.ifft((x, y)), (SIGNAL, SIGNAL[::-1].copy())),
+        (lambda x, y: MulAdd()(x, F.tanh(y), x), (SIGNAL, SIGNAL[::-1].copy())),
+        (graph_product, (SIGNAL[0, 0, :4].copy(), ROWS)),
+        (lambda x, y: graph_product(x, y, (0, 1, 2, 1)), (SIGNAL[0, 0, :4].copy(), ROWS)),
     ],
-    ids=["roi_pooling", "roi_align", "roi_align, samples by size", "fft", "ifft"],
+    ids=[
+        *("roi_pooling", "roi_align", "roi_align, samples by size", "fft", "ifft", "own function"),
+        *("sparse matrix, an element twice", "sparse matrix"),
+    ],
 )
-def test_regions_and_transforms(torch, function, args, tmp_path):
+def test_regions_transforms_and_graphs(torch, function, args, tmp_path):
     pytest.importorskip(
         "safetensors", reason="safetensors is not installed: pip install safetensors"
     )

@@ -62,11 +62,24 @@ def test_basic_indexes_make_views(x):
     assert not np.shares_memory(x[[1]].array, x.array)
 
 
-def test_refuses_variables_as_indexes(x):
-    with pytest.raises(IndexError, match="Variable cannot be used as an index"):
-        x[Variable(np.array([0]))]
-    with pytest.raises(IndexError, match="Variable cannot be used as an index"):
-        x[0, Variable(np.array(0))]
+def test_variables_as_indexes(x):
+    rows, mask = np.array([[1, 0], [1, 1]]), np.array([True, False, True])
+    for index in (rows, (slice(None), rows), (0, ..., rows), mask[:2]):
+        parts = index if isinstance(index, tuple) else (index,)
+        same = [Variable(i) if isinstance(i, np.ndarray) else i for i in parts]
+        y = x[tuple(same) if isinstance(index, tuple) else same[0]]
+        np.testing.assert_array_equal(y.array, x.array[index])
+        x.cleargrad()
+        F.sum(y).backward()
+        expected = np.zeros_like(x.array)
+        np.add.at(expected, index, 1)
+        np.testing.assert_array_equal(x.grad, expected)
+
+
+def test_refuses_variables_of_floats_as_indexes(x):
+    for index in (Variable(np.float32([0])), (0, Variable(np.array(0, "f")))):
+        with pytest.raises(IndexError, match="must be of integers or booleans, got float32"):
+            x[index]
 
 
 def test_iteration(x):

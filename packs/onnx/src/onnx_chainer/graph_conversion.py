@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chainer import Variable
 from chainer.plugins import EntryLoadError
 from chainer.variable import VariableNode
-from onnx_chainer import onnx_helper
+from onnx_chainer import onnx_helper, own_forward
 from onnx_chainer.context import Context
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.converter_registry import Converter, ConverterLookup, registry, version_of
@@ -80,16 +80,20 @@ class GraphConversion:
     def _find_all(self, applications: Sequence[Application]) -> list[Converter]:
         """Finds the converter of each application; all that lack one are in one error."""
         found: list[Converter] = []
-        missing: list[tuple[Application, BaseException | None]] = []
+        missing: list[tuple[Application, str]] = []
         for application in applications:
             try:
                 converter = self.lookup.find(application)
-                if converter is not None:
-                    found.append(converter)
-                else:
-                    missing.append((application, None))
             except EntryLoadError as error:
-                missing.append((application, error))
+                missing.append((application, f"its converter could not be loaded: {error}"))
+                continue
+            if converter is None:
+                reason = own_forward.why_not(application)
+                if reason is not None:
+                    missing.append((application, reason))
+                    continue
+                converter = own_forward.run_on_variables
+            found.append(converter)
         if missing:
             raise _missing_error(missing)
         return found
@@ -277,13 +281,13 @@ def _output_names(application: Application, context: Context) -> list[str]:
 
 
 def _missing_error(
-    missing: Iterable[tuple[Application, BaseException | None]],
+    missing: Iterable[tuple[Application, str]],
 ) -> MissingConverterError:
     """Returns the error that lists all functions without a converter."""
     missing = list(missing)
     lines: list[str] = []
     names: list[str] = []
-    for application, error in missing:
+    for application, reason in missing:
         cls = type(application.function)
         names.append(application.name)
         lines.append(f"{application.name} is not supported ({cls.__module__}.{cls.__qualname__})")
@@ -291,8 +295,7 @@ def _missing_error(
             [f"{node.dtype}{list(node.shape or ())}" for node in application.node.input_nodes]
         )
         lines.append(f"  inputs: {shapes}")
-        if error is not None:
-            lines.append(f"  its converter could not be loaded: {error}")
+        lines.append(f"  {reason}")
         if application.node.stack is not None:
             lines.append("  applied at (most recent call last):")
             for entry in traceback.format_list(application.node.stack):

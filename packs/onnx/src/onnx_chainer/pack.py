@@ -34,7 +34,7 @@ CONVERTERS = {
     "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization NormalizeL2",
     "pooling": "AveragePoolingND MaxPoolingND ROIAverageAlign2D ROIPooling2D UnpoolingND "
     "Upsampling2D",
-    "products": "BatchMatMul EinSum MatMul TensorDot TriangularInv",
+    "products": "BatchMatMul CooMatMul EinSum MatMul TensorDot TriangularInv",
     "recurrent": "BaseNStepRNN",
     "special": "DiGamma ErfInv ErfcInv Erfcx FFT LGamma LogNdtr Ndtri",
 }

@@ -13,6 +13,9 @@ from onnx_chainer.nodes import Nodes, array_of
 
 _INT64 = numpy.iinfo(numpy.int64)
 
+#: Dtypes that the operator Gather takes for indexes.
+_INDEX_TYPES = ("int32", "int64")
+
 
 def _sliced(g: Nodes, x: str, items: list[Any]) -> str:
     """Adds the nodes for slices and integers; arrays and new axes are left to the caller."""
@@ -42,8 +45,13 @@ def _sliced(g: Nodes, x: str, items: list[Any]) -> str:
 def GetItem(g: Nodes, x: str) -> str:
     """Slices, integers and new axes first, then arrays of indexes.
 
-    A boolean array is one of the sample: its positions become constants.
+    An index that is an input of the model, such as the neighbors of a graph's nodes, stays one. A
+    boolean array is one of the sample: its positions become constants.
     """
+    given = _given_index(g)
+    if given is not None:
+        name, axis = given
+        return g("Gather", x, name, axis=axis)
     g.warn_if_frozen("slices", "its index")
     items = _full_index(g.func.slices, g.ndim())
     twin = g.params.application.twin
@@ -58,6 +66,32 @@ def GetItem(g: Nodes, x: str) -> str:
     if any([isinstance(item, numpy.ndarray) for item in items]):
         return _select(g, x, items)
     return _with_new_axes(g, x, items)
+
+
+def _given_index(g: Nodes) -> tuple[str, int] | None:
+    """Returns the name and the axis of an array of indexes that is a value of the graph.
+
+    It is the only index beside slices of all elements.
+    """
+    slices = g.func.slices
+    items = list(slices) if isinstance(slices, tuple) else [slices]
+    found = [
+        i for i, item in enumerate(items) if hasattr(item, "dtype") and item.dtype.kind in "iu"
+    ]
+    # Negative indexes are not allowed before opset 11.
+    if len(found) != 1 or g.opset < 11:
+        return None
+    (axis,) = found
+    if not all([isinstance(item, slice) and item == slice(None) for item in items[:axis]]):
+        return None
+    rest = [item for item in items[axis + 1 :] if item is not Ellipsis]
+    if not all([isinstance(item, slice) and item == slice(None) for item in rest]):
+        return None
+    name = g.context.find_name(items[axis])
+    # A persistent array of a link is a constant.
+    if name is None or name in g.context.persistents or items[axis].dtype.name not in _INDEX_TYPES:
+        return None
+    return name, axis
 
 
 def _bound(bound: Any) -> int | str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
 
 from onnx_chainer.converters.rules import rule
-from onnx_chainer.nodes import Nodes
+from onnx_chainer.nodes import Nodes, array_of
 
 
 @rule()
@@ -78,3 +80,41 @@ def TriangularInv(g: Nodes, x: str) -> str:
     # Columns of the inverse belong to rows of the matrix.
     behind = [*range(g.ndim() - 2), g.ndim() - 1, g.ndim() - 2]
     return g("Div", inverse, g.transpose(diagonal, behind))
+
+
+@rule()
+def CooMatMul(g: Nodes, data: str, dense: str) -> str:
+    """A product of dense matrices: the elements are put into a matrix of zeros.
+
+    ONNX has no product of a sparse and a dense matrix that runtimes compute.
+    """
+    g.require_opset(11)
+    for attribute, what in (("sp_row", "the rows"), ("sp_col", "the columns")):
+        g.warn_if_frozen(attribute, f"{what} of the elements of the sparse matrix")
+    g.warn_of_lengths()
+    row, col = (array_of(x).astype(numpy.int64) for x in (g.func.sp_row, g.func.sp_col))
+    rows, columns = g.func.sp_shape
+    shape = (*row.shape[:-1], rows, columns)
+    # Elements of a batch that do not exist have the row -1.
+    used = numpy.flatnonzero(row >= 0)
+    matrices = numpy.arange(row.size) // max(row.shape[-1], 1)
+    places = ((matrices * rows + row.reshape(-1)) * columns + col.reshape(-1))[used]
+    if len(set(places.tolist())) < len(places):
+        g.require_opset(16, "with two elements at one place")
+        options = {"reduction": "add"}
+    else:
+        options = {}
+    kind = g.out_dtype
+    data, dense = (
+        x if g.dtype(i) == kind else g.cast(x, kind) for i, x in enumerate((data, dense))
+    )
+    values = g("Gather", g.reshape(data, [-1]), g.ints(used), axis=0)
+    zeros = g.const(numpy.zeros(math.prod(shape), kind), kind)
+    a = g.reshape(g("ScatterND", zeros, g.ints(places[:, None]), values, **options), shape)
+    ndim = len(shape)
+    if g.func.transa:
+        a = _transposed(g, a, ndim)
+    if g.func.transb:
+        dense = _transposed(g, dense, ndim)
+    y = g("MatMul", a, dense)
+    return _transposed(g, y, ndim) if g.func.transc else y
