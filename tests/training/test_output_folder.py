@@ -157,6 +157,34 @@ class TestTwoTrainers:
             os.waitpid(child, 0)
             os.close(read)
 
+    @pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe", "folder", "dangling"])
+    def test_something_else_in_the_place_of_the_lock(self, tmp_path, kind):
+        """Files of others are not changed, and pipes are not waited for."""
+        other, path = tmp_path / "other", tmp_path / ".log.lock"
+        other.write_text("precious")
+        {
+            "symlink": lambda: path.symlink_to(other),
+            "hard link": lambda: path.hardlink_to(other),
+            "pipe": lambda: os.mkfifo(path),
+            "folder": path.mkdir,
+            "dangling": lambda: path.symlink_to(tmp_path / "new"),
+        }[kind]()
+        locks = OutputLocks(str(tmp_path), ["log"])
+        locks.release()
+        assert other.read_text() == "precious"
+        assert os.path.lexists(path) and not (tmp_path / "new").exists()
+
+    def test_another_host(self, tmp_path, other, monkeypatch):
+        """Of a lock that a dead process left nothing is seen; a dead host may keep its lock."""
+        path = tmp_path / ".log.lock"
+        path.write_text("process 12345 on elsewhere")
+        logging_trainer(tmp_path).run()
+        assert not path.exists()
+        other()
+        monkeypatch.setattr(output_locks.socket, "gethostname", lambda: "here")
+        with pytest.raises(FolderInUseError, match=rf"ended; if \S+ is down, remove '{path}'$"):
+            logging_trainer(tmp_path).run()
+
     def test_folder_that_cannot_be_written(self, tmp_path, monkeypatch):
         def refuse(*_):
             raise PermissionError(13, "Permission denied")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -59,14 +61,14 @@ class OutputLocks:
 
     def _take(self, path: str, folder: str, name: str) -> None:
         while True:
-            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+            descriptor = _open(path)
             if not lock(descriptor):
                 owner = os.read(descriptor, 200).decode(errors="replace").strip()
                 os.close(descriptor)
                 raise FolderInUseError(
                     f"{owner or 'another process'} is writing {name!r} in the folder {folder!r} "
                     "now. Give this trainer another folder, `out`, or wait until that process has "
-                    "ended"
+                    f"ended{_remedy_for_dead_hosts(owner, path)}"
                 )
             # The former owner may have removed the file between the two calls.
             if is_at(descriptor, path):
@@ -89,6 +91,33 @@ class OutputLocks:
                     os.unlink(path)
                 unlock(descriptor)
         self._held.clear()
+
+
+def _open(path: str) -> int:
+    """Opens a lock file, which is made if it is missing.
+
+    Raises:
+        OSError: If there is something else. Others may write into the folder, too: a link to a file
+            of this user, say, which would be written over.
+    """
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise OSError(errno.EINVAL, "not a lock file", path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remedy_for_dead_hosts(owner: str, path: str) -> str:
+    """Returns what to do if the owner is on another host: a server may keep locks of dead ones."""
+    _, _, host = owner.partition(" on ")
+    if not host or host == socket.gethostname():
+        return ""
+    return f"; if {host} is down, remove {path!r}"
 
 
 def _is_part_of_a_job() -> bool:
