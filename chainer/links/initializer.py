@@ -6,10 +6,11 @@ import math
 
 from chainer.core.foreign_names import CheckedKeywords
 from chainer.core.typing import Array, DTypeLike, Shape
+from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.links.errors import InvalidValueError
 
 
-class Initializer(CheckedKeywords):
+class Initializer(ShowsArguments, CheckedKeywords):
     """Initializes array.
 
     Subclasses define ``__call__``, which fills a given array in place.

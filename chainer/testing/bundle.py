@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from chainer.core.utils.repr_texts import ShowsArguments
+
 
 class BundledCase(NamedTuple):
     """One generated class: the class, and the module and the name under which it is found."""
@@ -15,7 +17,7 @@ class BundledCase(NamedTuple):
     class_name: str
 
 
-class TestCaseBundle:
+class TestCaseBundle(ShowsArguments):
     """The test classes which a class decorator made; it replaces the decorated class.
 
     The classes are attributes of the module, where unittest and pytest find them. Further class

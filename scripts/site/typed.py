@@ -75,4 +75,15 @@ TYPED: dict[str, str] = {
     "create_communicator": "chainermn.create_communicator",
     "print report": "chainer.training.extensions.PrintReport",
     "old chainer code": "guide/coming-from-chainer",
+    # Words of which others are beginnings, and names that are beginnings of others.
+    "torch": "guide/coming-from-pytorch",
+    "to numpy": "guide/variables",
+    "grad": "chainer.grad",
+    "where": "chainer.functions.where",
+    "sum": "chainer.functions.sum",
+    "pad": "chainer.functions.pad",
+    "load weights from pytorch": "guide/pytorch",
+    "plot loss": "chainer.training.extensions.PlotReport",
+    "getting started": "guide/first-steps",
+    "multiple gpus": "guide/many-machines",
 }

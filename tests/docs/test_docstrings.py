@@ -48,7 +48,7 @@ _ADDRESS = re.compile(r"<chainer[\w.]* object at 0x")
 
 
 def _is_ours(value):
-    return type(value).__module__.startswith("chainer.")
+    return str(type(value).__module__).startswith("chainer.")
 
 
 def _modules():

@@ -93,6 +93,25 @@ def test_the_bar_is_drawn_in_place(outputs):
     assert text.count("\n") <= 1 and "\033[J" not in text
 
 
+def test_the_bar_is_a_widget(tmp_path):
+    """Where the notebook has widgets: one output, with text for pages that cannot draw it."""
+    pytest.importorskip("ipywidgets", reason='needs ipywidgets: pip install "chainer[test]"')
+    cells = [nbformat.v4.new_code_cell(text) for text in (SETUP, "trainer.run()")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    (output,) = notebook.cells[-1].outputs
+    view = "application/vnd.jupyter.widget-view+json"
+    assert set(output.data) == {"text/plain", view}
+    models = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    values = [model["state"].get("value") for model in models.values()]
+    assert "100%" in values and 1.0 in values
+    # The spaces of the HTML are wide ones, at which a line is not broken.
+    texts = [" ".join(str(value).split()) for value in values]
+    assert any("12 iter, 3.00 epoch / 3 epochs" in text for text in texts)
+
+
 def test_without_widgets_in_vs_code(tmp_path, monkeypatch):
     """The bar is one line of text, and nothing is written to stderr."""
     pytest.importorskip("tqdm")

@@ -191,3 +191,9 @@ def test_expressions_of_type_checks():
     x = type_check.Variable(1, "x")
     assert repr(x == 2) == "BoolBinaryOperator(x == 2)"
     assert repr(type_check.Expr(0)) == "Expr()"
+
+
+def test_nodes_and_initializers():
+    y = chainer.functions.relu(chainer.Variable(np.ones(2, np.float32)))
+    assert repr(y.creator) == "<function node ReLU>"
+    assert repr(chainer.initializers.HeNormal(2.0)) == "HeNormal(scale=2.0, fan_option='fan_in')"

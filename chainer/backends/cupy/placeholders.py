@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from chainer.backends.cupy import library
+from chainer.core.utils.repr_texts import ShowsArguments
 
 
 class UnavailableError(RuntimeError, AttributeError):
@@ -64,7 +65,7 @@ def missing_class(name: str, module: str) -> type:
     return type(name, (base,), {"__module__": module})
 
 
-class DummyDeviceType:
+class DummyDeviceType(ShowsArguments):
     """Placeholder for a CUDA device that represents the CPU; its methods do nothing.
 
     Example:

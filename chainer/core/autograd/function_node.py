@@ -173,6 +173,9 @@ class FunctionNode:
 
     # -- identity ---------------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        return f"<function node {type(self).__name__}>"
+
     @property
     def _impl_name(self) -> str:
         return type(self).__name__

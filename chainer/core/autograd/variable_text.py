@@ -21,6 +21,9 @@ def array_text(variable: Variable, for_repr: bool) -> str:
         for_repr: Whether elements are separated by commas and the shape of an empty array is shown.
     """
     prefix = f"variable {variable.name}" if variable.name else "variable"
+    if variable.layout is not None:
+        # Its elements are in an order of their own.
+        return f"{prefix}(shape={variable.shape}, layout={variable.layout!r})"
     array = variable.array
     if array is None:
         return f"{prefix}(None)"

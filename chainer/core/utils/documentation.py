@@ -7,13 +7,15 @@ from collections.abc import Callable
 from string import Template
 from typing import ParamSpec, TypeVar
 
+from chainer.core.utils.repr_texts import ShowsArguments
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _EXAMPLE = "\nExample:\n"
 
 
-class SharedSections:
+class SharedSections(ShowsArguments):
     """Sections of docstrings, written once for a family of functions.
 
     An instance is called to get a decorator, which inserts the sections into the docstring of a

@@ -16,6 +16,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, DTypeLike, HostArray, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of
@@ -26,7 +27,7 @@ from chainer.links.link import Link
 Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
-class TreeParser:
+class TreeParser(ShowsArguments):
     """Finds the paths from the root of a binary tree to its leaves.
 
     Inner nodes are numbered in the order in which they are first seen when the tree is walked from
