@@ -23,6 +23,7 @@ from chainer.core.arrays.acceleration import (
     with_plain_results,
 )
 from chainer.core.arrays.capabilities import describe
+from chainer.core.arrays.fusion import FusedCall, Fusion
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -61,6 +62,8 @@ __all__ = [
     "CallSpec",
     "Candidate",
     "Explanation",
+    "FusedCall",
+    "Fusion",
     "JoinedRows",
     "Kernel",
     "KernelDeclaration",
