@@ -1,4 +1,4 @@
-"""Calls that a stranger's kernel computes as one in captured steps."""
+"""Calls that the kernel of a third party computes as one in captured steps."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ class SoftplusKernel:
 
 class Plugin:
     def chainer_kernels(self, registry):
-        register_kernel(Kernel("softplus", np.ndarray, "stranger", SoftplusKernel), registry)
+        register_kernel(Kernel("softplus", np.ndarray, "tiles", SoftplusKernel), registry)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def provider():
     made.clear()
     plugin = Plugin()
     chainer.plugins.register(plugin)
-    with chainer.using_config("kernels", ("stranger",)):
+    with chainer.using_config("kernels", ("tiles",)):
         yield
     chainer.plugins.unregister(plugin)
 
