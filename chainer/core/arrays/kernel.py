@@ -24,6 +24,7 @@ from chainer.core.arrays.acceleration import (
 )
 from chainer.core.arrays.capabilities import describe
 from chainer.core.arrays.holders import array_of
+from chainer.core.arrays.fusion import FusedCall, Fusion
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -62,6 +63,8 @@ __all__ = [
     "CallSpec",
     "Candidate",
     "Explanation",
+    "FusedCall",
+    "Fusion",
     "JoinedRows",
     "Kernel",
     "KernelDeclaration",

@@ -10,7 +10,7 @@ from convolution_checks import as_it_is, check_convolution, in_blocks, with_chan
 from ideep4py import ops
 from ideep4py._core import runtime
 from ideep4py.ops import _patches
-from ideep4py.ops._patches import Forward, Weights
+from ideep4py.ops._patches import Data, Forward, Weights
 
 
 @pytest.fixture
@@ -18,15 +18,21 @@ def always(monkeypatch):
     """Every convolution that can be done so."""
     monkeypatch.setattr(_patches, "_SHARE", 0)
     monkeypatch.setattr(_patches, "_LARGE", 0)
-    monkeypatch.setattr(_patches, "_POSITIONS_FOR_GRADIENT", 1)
+    monkeypatch.setattr(_patches, "_SHARE_OF_SINGLE_TAPS", 0)
     runtime.drop_plans()
     yield
     runtime.drop_plans()
 
 
-def plans() -> list[type]:
-    found = [type(plan) for plan in runtime._state.plans.values()]
-    return [kind for kind in found if kind in (Forward, Weights)]
+def plans(W: tuple[int, ...] | None = None) -> list[type]:
+    """Classes of the plans by products, of all filters or of those of one shape."""
+    found = []
+    for (_, key), plan in runtime._state.plans.items():
+        run = plan[0] if isinstance(plan, tuple) else plan.run
+        kind = type(getattr(run, "__self__", None))
+        if kind in (Forward, Data, Weights) and (W is None or W in key):
+            found.append(kind)
+    return found
 
 
 CASES = [
@@ -44,15 +50,23 @@ CASES = [
 @pytest.mark.parametrize(("x", "W", "stride", "pad", "dilate"), CASES)
 def test_convolution_and_gradients(always, normal, laid_out, x, W, stride, pad, dilate) -> None:
     check_convolution(normal, laid_out, x, W, stride=stride, pad=pad, dilate=dilate)
-    assert plans() == [Forward, Weights]
+    assert plans(W) == [Forward, Weights]
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-def test_gradient_by_filters_of_one_tap(always, normal, stride) -> None:
-    """The convolution itself is oneDNN's."""
-    stride = (stride, stride)
-    check_convolution(normal, in_blocks, (2, 16, 4, 4), (32, 16, 1, 1), stride=stride)
-    assert plans() == [Weights]
+@pytest.mark.parametrize("laid_out", [as_it_is, in_blocks, with_channels_last])
+@pytest.mark.parametrize(
+    ("stride", "pad", "expected"),
+    [
+        (1, 0, [Forward, Weights, Data]),
+        (2, 0, [Forward, Weights]),
+        (1, 1, [Forward, Weights]),
+    ],
+)
+def test_filters_of_one_tap(always, normal, laid_out, stride, pad, expected) -> None:
+    W = (32, 16, 1, 1)
+    options = {"stride": (stride, stride), "pad": (pad, pad)}
+    check_convolution(normal, laid_out, (2, 16, 4, 3), W, **options)
+    assert plans(W) == expected
 
 
 def test_filled_up_blocks(always, normal) -> None:
@@ -81,6 +95,19 @@ def test_chosen_for_large_filters_of_small_images(normal) -> None:
     for size, expected in ((2, [Forward]), (32, [])):
         ops.convolution(normal(2, 256, size, size), W, pad=1)
         assert plans() == expected
+        runtime.drop_plans()
+
+
+def test_chosen_for_filters_of_one_tap(normal) -> None:
+    runtime.drop_plans()
+    for size, expected in ((2, [Forward, Data, Weights]), (4, [Weights]), (16, [])):
+        shape = (1024, 256, 1, 1)
+        x, W = normal(4, 256, size, size), normal(*shape)
+        y = ops.convolution(x, W)
+        ops.convolution_backward_data(y, W, x.shape)
+        gW, _ = ops.convolution_backward_weights(x, y, W.shape)
+        assert plans(shape) == expected
+        assert gW.layout.dense or not expected
         runtime.drop_plans()
 
 

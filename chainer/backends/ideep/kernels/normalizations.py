@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.core.arrays.fusion import FusedCall, Fusion
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
 
 Axes = tuple[int, ...]
 
 
+class Saved(NamedTuple):
+    """What a batch normalization keeps for its gradient.
+
+    Attributes:
+        var: Variance of the batch.
+        eps: The number added to it.
+        workspace: Which elements the relu in the same pass set to zero; None without relu.
+        y: Output of that relu.
+    """
+
+    var: Array
+    eps: float
+    workspace: Array | None = None
+    y: Array | None = None
+
+
 class BatchNormalizationKernel(IdeepKernel):
-    """Kernel of ``batch_normalization``; the residual is the variance of the batch and ``eps``."""
+    """Kernel of ``batch_normalization``.
+
+    In a captured step, a relu that follows is part of the same pass, and so is its gradient.
+    """
+
+    fusions = (
+        Fusion(
+            (FusedCall("batch_normalization.forward", result=0), FusedCall("relu.forward")),
+            "forward_with_relu",
+            exact=True,
+        ),
+        Fusion(
+            (FusedCall("relu.backward"), FusedCall("batch_normalization.backward", argument=2)),
+            "backward_with_relu",
+            exact=True,
+        ),
+    )
 
     def forward(
         self,
@@ -26,7 +59,14 @@ class BatchNormalizationKernel(IdeepKernel):
         decay: float,
         axis: Axes,
     ) -> tuple[Array, Array, Array, Array]:
-        y, mean, var, _ = self.ops.batch_normalization(x, gamma, beta, eps)
+        found = self.ops.batch_normalization(x, gamma, beta, eps)
+        return self._finished(x, found, running, eps, decay)
+
+    def _finished(
+        self, x: Array, found: Any, running: tuple[Array, Array] | None, eps: float, decay: float
+    ) -> tuple[Array, Array, Array, Saved]:
+        """Updates the running statistics and returns the results."""
+        y, mean, var, workspace = found
         batch_var = numpy.asarray(var)
         if running is not None:
             count = x.size // x.shape[1]
@@ -35,7 +75,21 @@ class BatchNormalizationKernel(IdeepKernel):
         inv_std = batch_var + numpy.float32(eps)
         numpy.sqrt(inv_std, out=inv_std)
         numpy.reciprocal(inv_std, out=inv_std)
-        return y, mean, inv_std, (var, eps)
+        saved = Saved(var, eps) if workspace is None else Saved(var, eps, workspace, y)
+        return y, mean, inv_std, saved
+
+    def forward_with_relu(
+        self, normalization: tuple[Any, ...], relu: tuple[Any, ...]
+    ) -> tuple[tuple[None, Array, Array, Saved], Array]:
+        """Computes relu of a batch normalization, see :attr:`fusions`."""
+        x, gamma, beta, running, eps, decay, _ = normalization
+        found = self.ops.batch_normalization(x, gamma, beta, eps, relu=True)
+        if not _are_finite(found.mean, found.var, gamma, beta):
+            # The relu in the same pass turns NaN into 0, which would hide what went wrong.
+            found = self.ops.batch_normalization(x, gamma, beta, eps)
+            found = found._replace(y=self.ops.relu(found.y))
+        y, mean, inv_std, saved = self._finished(x, found, running, eps, decay)
+        return (None, mean, inv_std, saved), y
 
     def backward(
         self,
@@ -47,8 +101,27 @@ class BatchNormalizationKernel(IdeepKernel):
         residual: Any,
         axis: Axes,
     ) -> tuple[Array, Array, Array]:
-        var, eps = residual
-        return self.ops.batch_normalization_backward(x, gy, gamma, mean, var, eps)
+        return self.ops.batch_normalization_backward(x, gy, gamma, mean, residual.var, residual.eps)
+
+    def backward_with_relu(
+        self, relu: tuple[Any, ...], normalization: tuple[Any, ...]
+    ) -> tuple[None, tuple[Array, Array, Array]]:
+        """Computes the gradients of relu and of batch normalization, see :attr:`fusions`."""
+        y, gy = relu
+        x, gamma, _, mean, _, saved, _ = normalization
+        # The relu may be another one than that of the forward pass.
+        workspace = saved.workspace if saved.y is y else None
+        if workspace is None:
+            gy = self.ops.relu_backward(y, gy)
+        return None, self.ops.batch_normalization_backward(
+            x, gy, gamma, mean, saved.var, saved.eps, workspace=workspace
+        )
+
+
+def _are_finite(*vectors: Array) -> bool:
+    # An array without NaN and infinity may have an infinite sum: then the answer is False as well.
+    with numpy.errstate(all="ignore"):
+        return bool(numpy.isfinite(sum([numpy.asarray(vector).sum() for vector in vectors])))
 
 
 def _update(running: Array, statistic: Array, decay: float) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.core.arrays.fusion import FusedCall, Fusion
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, Shape
 
@@ -32,8 +35,18 @@ class MaxPoolingNDKernel(_PoolingKernel):
     """Kernel of ``max_pooling_nd``.
 
     The residual is the layout of the input and oneDNN's workspace with the position of each maximum
-    within its window.
+    within its window. In a captured step, the gradient of a relu before it looks at the maxima,
+    which are fewer than the elements of its output.
     """
+
+    fusions = (
+        Fusion(
+            (FusedCall("max_pooling_nd.backward"), FusedCall("relu.backward", argument=1)),
+            "backward_with_relu",
+            supports="has_output_of_relu",
+            exact=True,
+        ),
+    )
 
     def forward(
         self, x: Array, out_size: Shape, geometry: PoolingGeometry
@@ -54,6 +67,18 @@ class MaxPoolingNDKernel(_PoolingKernel):
         return self.ops.pooling_backward(
             gy, layout, "max", ksize, stride=stride, pad=pad, workspace=workspace
         )
+
+    def has_output_of_relu(self, pooling: tuple[Any, ...], relu: tuple[Any, ...]) -> bool:
+        """Returns whether the pooling is one of the output of the relu, see :attr:`fusions`."""
+        return pooling[0] is relu[0]
+
+    def backward_with_relu(
+        self, pooling: tuple[Any, ...], relu: tuple[Any, ...]
+    ) -> tuple[None, Array]:
+        """Computes the gradients of max pooling and of the relu before it, see :attr:`fusions`."""
+        x, y, gy, residual, geometry = pooling
+        # The gradient goes to the maximum of each window, whose value is the output.
+        return None, self.backward(x, y, self.ops.relu_backward(y, gy), residual, geometry)
 
 
 def _mean_mode(pad_value: int | None) -> str:

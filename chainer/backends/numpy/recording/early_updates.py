@@ -8,10 +8,10 @@ as no later call reads the old values. What is computed stays the same bit by bi
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Hashable, Iterator
 
 from chainer.backends.numpy.recording.dependencies import Parents
+from chainer.backends.numpy.recording.fused_calls import IN_PLACE
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves
 from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.tape import Call, Kind
@@ -19,9 +19,6 @@ from chainer.backends.numpy.recording.tape import Call, Kind
 #: Updates of smaller parameters stay where they are: their gradients stay in the cache, and calls
 #: of updates side by side can be joined.
 _LEAST_BYTES = 1 << 16
-
-#: Operators that change an array in place. Its other names are not known.
-_IN_PLACE = frozenset((operator.iadd, operator.isub, operator.imul, operator.itruediv))
 
 _Position = tuple[int, int]
 
@@ -54,7 +51,7 @@ def with_early_updates(
                 after = max(after, in_place)
             # Of several calls after the same one, the order stays.
             position = after[0], i + 1
-        elif call.function in _IN_PLACE:
+        elif call.function in IN_PLACE:
             in_place = position
         for x in touched:
             last[x] = max(last.get(x, position), position)

@@ -76,6 +76,11 @@ class OpaqueTapeArray(Opaque):
         """Flags, which say how NumPy sees the array."""
         return self.held.value.flags
 
+    @property
+    def base(self) -> None:
+        """None: such an array owns its memory. Asked before gradients are added up in place."""
+        return None
+
     def plain(self) -> Any:
         """Returns a NumPy array of the recording with the same elements."""
         return tape.record_whole(self.backend.original.to_xp, self)

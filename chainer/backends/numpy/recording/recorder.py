@@ -15,6 +15,7 @@ from chainer.backends.numpy.recording import opaque
 from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
+from chainer.backends.numpy.recording.fused_calls import FusedProgram, with_fused_calls
 from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
 from chainer.backends.numpy.recording.joining import with_joined_calls
 from chainer.backends.numpy.recording.memory import (
@@ -149,7 +150,10 @@ class NumpyProgram(Program):
         updates = FlatUpdates(tape, tape.calls, recorder.owned)
         calls = updates.expanded()
         fixed = tape.buffers.in_objects
-        calls = with_early_updates(calls, updates.whole, updates.parents, fixed)
+        fused = FusedProgram(calls, 0, True)
+        if not recorder.is_continued:  # another program may read what passes from call to call
+            fused = with_fused_calls(calls, outputs, updates.parents, fixed)
+        calls = with_early_updates(fused.calls, updates.whole, updates.parents, fixed)
         calls = simplified(calls, outputs, set(updates.parents))
         self.moved = updates.moved
         arguments, parents = recorder.arguments, updates.parents
@@ -157,6 +161,7 @@ class NumpyProgram(Program):
             single = calls
             calls, parents = with_joined_calls(single, outputs, parents)
             self.is_exact = calls is single
+        self.is_exact = self.is_exact and fused.is_exact
         plain = Plan(calls, outputs, parents, set())
         made = with_row_sums(calls, outputs, parents, tape.buffers.in_objects)
         made = with_native_loops(made, arguments, outputs, parents, plain.nbytes)
@@ -185,6 +190,7 @@ class NumpyProgram(Program):
         self.nbytes = plan.nbytes
         count = sum([call.kind is Kind.NATIVE for call in made])
         functions = f" and {count} native functions" if count else ""
+        functions += f", {fused.count} of them fused" if fused.count else ""
         self.description = (
             f"{len(made) - count} calls of NumPy{functions}, {plan.nbytes} bytes of intermediate "
             "results"

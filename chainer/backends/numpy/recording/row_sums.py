@@ -23,10 +23,11 @@ from chainer.backends.numpy.recording.dependencies import Parents
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
-from chainer.backends.numpy.recording.whole_calls import operation_of
+from chainer.backends.numpy.recording.whole_calls import recorded_method
 from chainer.backends.operations.embeddings import embedding
 from chainer.backends.operations.indexing import scatter_add
 from chainer.backends.operations.row_sums import selected_row_sums
+from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import HostArray
 
 #: The call has to take at most this share of the time of the two calls.
@@ -132,13 +133,19 @@ def with_row_sums(
     return [call for i, call in enumerate(result) if i not in dropped]
 
 
+def _method_of(call: Call) -> tuple[Operation, str] | None:
+    """Returns the operation and the method that a call makes; None if it makes none."""
+    found = recorded_method(call.function)
+    return None if found is None else (found.operation, found.name)
+
+
 def _selection(call: Call) -> _Selection | None:
     """Returns what a call selects; None if it does not select rows of a matrix by integers."""
     out = call.out
     if call.kind is Kind.ASSIGN and call.function is _getitem and not call.kwargs:
         source, index = call.args
         indices = _indices(index)
-    elif call.kind is Kind.WHOLE and operation_of(call.function) == (embedding, "forward"):
+    elif call.kind is Kind.WHOLE and _method_of(call) == (embedding, "forward"):
         if call.kwargs or call.args[2] is not None:
             return None
         index, source, _ = call.args
@@ -157,7 +164,7 @@ def _addition(call: Call) -> _Addition | None:
     """Returns what a call adds; None if it does not add rows to a matrix by integers."""
     if call.kind is not Kind.WHOLE or call.kwargs:
         return None
-    found = operation_of(call.function)
+    found = _method_of(call)
     if found == (scatter_add, "add_at"):
         target, index, rows = call.args
     elif found == (embedding, "backward") and call.args[3] is None:

@@ -5,34 +5,49 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainer.backends.numpy.recording.memory import Held, leaves
 from chainer.backends.numpy.recording.tape import record_whole
 from chainer.core.arrays.kernel import JoinedRows, Operation
 from chainer.core.arrays.recorder import NotRecordableError
 
-#: Operation and name of the methods of kernels. Kernels live as long as the process.
-_methods: dict[Callable[..., Any], tuple[Operation, str]] = {}
+
+class RecordedMethod(NamedTuple):
+    """A method of a kernel.
+
+    Attributes:
+        operation: Operation of the kernel.
+        name: Name of the method.
+        kernel: The kernel.
+    """
+
+    operation: Operation
+    name: str
+    kernel: Any
+
+
+#: Methods of kernels whose calls are recorded. Kernels live as long as the process.
+_methods: dict[Callable[..., Any], RecordedMethod] = {}
+
+
+def recorded_method(method: Callable[..., Any]) -> RecordedMethod | None:
+    """Returns which method of which kernel a recorded function is; None for other functions."""
+    return _methods.get(method)
 
 
 def is_pure(method: Callable[..., Any]) -> bool:
     """Returns whether a recorded method depends on its arguments alone and does not change them."""
     found = _methods.get(method)
-    return found is not None and found[0].pure
-
-
-def operation_of(method: Callable[..., Any]) -> tuple[Operation, str] | None:
-    """Returns the operation of a recorded method, and the name of the method in its contract."""
-    return _methods.get(method)
+    return found is not None and found.operation.pure
 
 
 def joined_rows(method: Callable[..., Any]) -> JoinedRows | None:
     """Returns how calls of a recorded method are joined; None if they are not."""
     found = _methods.get(method)
-    if found is None or not found[0].pure:
+    if found is None or not found.operation.pure:
         return None
-    return found[0].joined_rows.get(found[1])
+    return found.operation.joined_rows.get(found.name)
 
 
 class WholeCalls:
@@ -47,7 +62,7 @@ class WholeCalls:
         self._kernel = kernel
         for name in operation.methods:
             method = getattr(kernel, name)
-            _methods[method] = operation, name
+            _methods[method] = RecordedMethod(operation, name, kernel)
             setattr(self, name, partial(record_whole, method))
 
     def __getattr__(self, name: str) -> Any:

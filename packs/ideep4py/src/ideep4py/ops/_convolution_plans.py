@@ -99,7 +99,7 @@ def plan_forward(
     window.check(x.shape[2:], out, "convolution")
     y = (x.shape[0], w[0], *out)
     direct = _Forward(x, w, y, bias, window, groups, relu)
-    if _patches.suits(groups, x.data_type, x.shape, w, y).forward:
+    if _patches.suits(groups, x.data_type, x.shape, w, y, window).forward:
         # Row-major where oneDNN would fill the last block of channels up.
         images = choice.images_in((x, direct.x, L.dense(x.shape)), (direct.y, L.dense(y)))
         if images is not None:
@@ -163,6 +163,11 @@ def plan_backward_data(
     """
     window = backward_window(gy.shape, w, x, stride, pad, dilate, groups)
     direct = _BackwardData(gy, w, x, window, groups)
+    if _patches.suits(groups, gy.data_type, x, w, gy.shape, window).data:
+        images = choice.images_in((gy, direct.gy, L.dense(gy.shape)), (direct.gx, L.dense(x)))
+        if images is not None:
+            product = _patches.Data(*images)
+            return product.run, product.gy, product.w, product.gx
     if choice.suits(window, groups, gy.data_type, x, gy.shape[1]).data:
         images = choice.images_in((gy, direct.gy), (direct.gx,))
         if images is not None:
@@ -277,7 +282,7 @@ def plan_backward_weights(
         wider = _of_three_channels(x, gy, w, window, bias)
         if wider is not None:
             return wider
-    if _patches.suits(groups, x.data_type, x.shape, w, gy.shape).weights:
+    if _patches.suits(groups, x.data_type, x.shape, w, gy.shape, window).weights:
         images = choice.images_in(
             (x, direct.x, L.dense(x.shape)), (gy, direct.gy, L.dense(gy.shape))
         )

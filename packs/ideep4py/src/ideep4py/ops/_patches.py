@@ -1,8 +1,8 @@
 """Convolutions of small images with many channels as products of matrices.
 
-Where filters are much larger than images, oneDNN spends more time on reordering the filters than a
-matrix product takes, which needs no reordering. The patches of the images that the window covers
-are copied to the rows of a matrix (im2col).
+Where filters are much larger than images, oneDNN spends more time on reordering the filters and
+their gradient than a matrix product takes, which needs no reordering. The patches of the images
+that the window covers are copied to the rows of a matrix (im2col).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import HAS_AVX512, ffi, lib
+from ideep4py._core.library import ffi, lib
 from ideep4py._core.reorder import Move
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.products import product
@@ -34,9 +34,9 @@ _LARGE = 1 << 18
 #: Most positions of the window: with more, arithmetic takes most of the time.
 _POSITIONS = 128
 
-#: Fewest positions for the gradient with respect to filters. For fewer, oneDNN's own gradient is
-#: faster with AVX-512.
-_POSITIONS_FOR_GRADIENT = 64 if HAS_AVX512 else 1
+#: The same for the gradient with respect to filters of one tap, whose columns are the images as
+#: they are. oneDNN's own gradient is in blocks, and takes as long again to become row-major.
+_SHARE_OF_SINGLE_TAPS = 1
 
 
 class Suits(NamedTuple):
@@ -44,26 +44,37 @@ class Suits(NamedTuple):
 
     Attributes:
         forward: for the convolution.
+        data: for its gradient with respect to the input.
         weights: for its gradient with respect to filters and bias.
     """
 
     forward: bool
+    data: bool
     weights: bool
 
 
 def suits(
-    groups: int, data_type: int, x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...]
+    groups: int,
+    data_type: int,
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    y: tuple[int, ...],
+    window: Window,
 ) -> Suits:
-    """Whether products of patches are faster than oneDNN's convolution."""
-    positions = math.prod(y) // y[1]
-    large = (
-        len(x) == 4
-        and groups == 1
-        and data_type == C.F32
-        and math.prod(w) >= max(_LARGE, _SHARE * (math.prod(x) + math.prod(y)))
-        and positions <= _POSITIONS
-    )
-    return Suits(large and math.prod(w[2:]) > 1, large and positions >= _POSITIONS_FOR_GRADIENT)
+    """Whether products of patches are faster than oneDNN's convolution.
+
+    Filters of one tap are the matrix of a product as they are, in all three directions.
+    """
+    elements = math.prod(w)
+    images = math.prod(x) + math.prod(y)
+    possible = len(x) == 4 and groups == 1 and data_type == C.F32
+    few = math.prod(y) // y[1] <= _POSITIONS
+    worth_it = possible and few and elements >= _LARGE
+    large = worth_it and elements >= _SHARE * images
+    single = math.prod(w[2:]) == 1
+    each_pixel = single and window.stride == (1, 1) and window.pad == (0, 0) and x[2:] == y[2:]
+    share = _SHARE_OF_SINGLE_TAPS if single else _SHARE
+    return Suits(large, large and each_pixel, worth_it and elements >= share * images)
 
 
 class Patches:
@@ -193,6 +204,39 @@ class Forward:
         outputs = allocate(self._size)
         self._multiply(self._patches.run(x), w, outputs, *b)
         self._place(outputs, y)
+
+
+class Data:
+    """Gradient with respect to the input, for filters of one tap that visit each pixel.
+
+    Args:
+        gy: layout of the gradient of the output.
+        gx: layout of the gradient of the input.
+        images: strides of the images of ``gy`` and ``gx``.
+
+    Attributes:
+        gy, w, gx: the layouts that ``run`` takes pointers to.
+    """
+
+    def __init__(self, gy: L.Layout, gx: L.Layout, images: tuple[Images, Images]) -> None:
+        self.gy, self.gx = gy, gx
+        n, outs, *size = gy.shape
+        ins = gx.shape[1]
+        self.w = L.dense((outs, ins, 1, 1))
+        self._sizes = n * math.prod(size), ins, outs
+        dims, there, here = _by_position(gy.shape, images[0])
+        self._take = moved(dims, there, here).run
+        dims, there, here = _by_position(gx.shape, images[1])
+        self._place = moved(dims, here, there).run
+
+    def run(self, gy: AnyArray, w: AnyArray, gx: AnyArray) -> None:
+        """Computes ``gx`` from pointers to data in the layouts of the attributes."""
+        positions, ins, outs = self._sizes
+        gradients = allocate(positions * outs * ITEM)
+        self._take(gy, gradients)
+        result = allocate(positions * ins * ITEM)
+        sgemm(gradients, w, result, positions, ins, outs)
+        self._place(result, gx)
 
 
 class Weights:
