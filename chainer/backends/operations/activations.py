@@ -35,6 +35,8 @@ class LeakyReLU(Operation):
     """
 
     name = "leaky_relu"
+    # A product and a maximum, which loops of captured steps take up.
+    recording = Recording.STEPS
     reference = "chainer.backends.numpy.kernels.activations:LeakyReLUKernel"
 
 

@@ -54,7 +54,7 @@ class Interpreter:
 def interpreted(part, addresses):
     dtype = np.dtype(part.dtype)
 
-    def array(address, shape, strides):
+    def array(address, shape, strides, dtype=dtype):
         extent = sum((n - 1) * s for n, s in zip(shape, strides)) + dtype.itemsize
         memory = (ctypes.c_char * extent).from_address(address)
         return np.ndarray(shape, dtype, memory, 0, strides)
@@ -64,10 +64,18 @@ def interpreted(part, addresses):
         source = array(addresses[0], part.shape, part.strides[0])
         array(addresses[1], (outer, inner), part.strides[1])[...] = source.sum(axis=1)
         return
-    arrays = [array(a, part.shape, s) for a, s in zip(addresses, part.strides, strict=True)]
+    kinds = ["?" if i in part.masks else dtype for i in range(len(part.strides))]
+    arrays = [
+        array(a, part.shape, s, np.dtype(kind))
+        for a, s, kind in zip(addresses, part.strides, kinds, strict=True)
+    ]
     values = [arrays[i].copy() for i in part.loads]
     for name, operands in part.steps:
-        values.append(getattr(np, name)(*[values[i] for i in operands]))
+        inputs = [values[i] for i in operands]
+        if name == "positive":
+            values.append(inputs[0].astype(dtype))
+        else:
+            values.append(getattr(np, name)(*inputs))
     for value, i in part.stores:
         arrays[i][...] = values[value]
 
@@ -167,6 +175,63 @@ def test_results_that_others_do_not_read_have_no_memory(foreign):
     ]
     assert len(loop.stores) == 1
     assert program.nbytes <= 2 * 64
+
+
+SELECTIONS = {
+    "relu": (lambda x: F.relu(x * 2).array + 1, {"multiply", "maximum", "add"}),
+    "leaky relu": (lambda x: F.leaky_relu(x * 2, 0.1).array, {"multiply", "maximum"}),
+    "clip": (lambda x: F.clip(x * 2, -0.5, 1.0).array, {"multiply", "maximum", "minimum"}),
+    "np.clip": (lambda x: np.clip(x * 2, -0.5, 1), {"multiply", "maximum", "minimum"}),
+    "where": (lambda x: np.where(x > 0, x * 2, 0.5), {"greater", "multiply", "where"}),
+    "zeros": (lambda x: np.where(x != x, -0.0, np.where(x < 0, 0.0, x)), {"not_equal", "where"}),
+    "mask": (lambda x: (x >= 0.5) * x - 1, {"greater_equal", "multiply", "subtract"}),
+    "number": (lambda x: (x <= 0).astype("f") + x, {"less_equal", "positive", "add"}),
+    "distance": (lambda x: abs(x - 1) * x, {"subtract", "absolute", "multiply"}),
+    "reciprocal": (lambda x: np.reciprocal(x * 2) + 1, {"multiply", "divide", "add"}),
+    "copy": (lambda x: (x * 2).copy() + 1, {"multiply", "add"}),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@np.errstate(all="ignore")
+def test_selections_are_parts_of_loops(foreign, name):
+    function, steps = SELECTIONS[name]
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, _ = record(lambda x: [function(x)], x)
+    assert "native" in program.description
+    (parts,) = foreign.compiled
+    (loop,) = parts
+    assert {step for step, _ in loop.steps} >= steps
+    assert not loop.masks  # truth values that nothing else reads are in no array
+    x[0] = 0.0, -0.0, np.nan, np.inf, -np.inf, 0.5, -0.5, 1.0
+    (found,) = program([x])
+    assert found.tobytes() == np.asarray(function(x)).tobytes()
+
+
+def test_masks_that_others_read_are_arrays(foreign):
+    def function(x):
+        mask = x > 0
+        return [mask, np.tanh(mask * x) * mask + np.where(mask, 1, x)]
+
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, _ = record(function, x)
+    assert any(loop.masks for parts in foreign.compiled for loop in parts)
+    for found, expected in zip(program([-x]), function(-x), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_logic_of_truth_values_is_numpys(foreign):
+    """A sum of truth values is a truth value, which loops do not compute."""
+
+    def function(x):
+        a, b = x > 0, x > 1
+        return [(a + b) * x + (a * b) * x, np.where(a, b, a)]
+
+    x = np.random.RandomState(0).randn(6, 8).astype("f") * 2
+    program, _ = record(function, x)
+    for found, expected in zip(program([-x]), function(-x), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("treatment", ["warn", "raise", "ignore", "call"])

@@ -14,11 +14,17 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.kernels.loops import NoNativeLoops
-from chainer.backends.numpy.recording.dependencies import Dependencies, Parents, ReadyCalls
+from chainer.backends.numpy.recording.dependencies import (
+    Dependencies,
+    Parents,
+    ReadyCalls,
+    depends_on_arguments_alone,
+)
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
-from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.sums import is_sum
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
 
@@ -61,7 +67,7 @@ def with_native_loops(
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
-    uses = Dependencies(calls, outputs, parents)
+    uses = Dependencies(calls, outputs, parents, depends_on_arguments_alone)
     can_be_fused = [
         is_fusible(call) and apart.isdisjoint([r.buffer for r in call.references()])
         for call in calls
@@ -115,7 +121,7 @@ def _next_run(
 
 
 def _shape(call: Call) -> Any:
-    return isinstance(call.function, numpy.ufunc), call.out[0].shape
+    return is_sum(call), next(references(call.out)).shape
 
 
 def _native(
