@@ -15,7 +15,7 @@ from chainer.backends.numpy.recording import native
 from chainer.backends.numpy.recording.dependencies import Dependencies
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.tape import Call, Kind
-from chainer.backends.operations.loops import Loop
+from chainer.backends.operations.loops import Loop, Sum
 from chainer.core.registry import registries
 from chainer.kernel import Kernel, register_kernel
 from tests.backends.recording.test_programs import random_function, record
@@ -327,6 +327,19 @@ def test_a_call_that_writes_to_its_argument_reads_it():
     uses = Dependencies(calls, [], {})
     assert uses.readers == [{1}, set()]
     assert uses.before == [set(), {0}]
+
+
+def test_a_sum_that_the_provider_declines_stands_by_itself(foreign, monkeypatch):
+    compile_parts = foreign.compile
+    monkeypatch.setattr(
+        foreign,
+        "compile",
+        lambda parts: None if any(isinstance(p, Sum) for p in parts) else compile_parts(parts),
+    )
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, expected = record(lambda x: [(x * 2 + 1).sum() * x - 1], x)
+    assert program.description.startswith("1 calls of NumPy and 2 native")
+    assert program([x])[0].tobytes() == expected[0].tobytes()
 
 
 def test_large_arguments_are_not_copied(foreign):

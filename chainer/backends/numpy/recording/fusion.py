@@ -45,6 +45,13 @@ _MOST_BYTES_COPIED = 1 << 16
 _SPARE_BYTES = 1 << 18
 
 
+def native_compiler() -> Compiler | None:
+    """Returns what compiles native functions; None if no provider does."""
+    compiler = native_loops.select(numpy.empty(0, numpy.float32))
+    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
+    return None if isinstance(reference, NoNativeLoops) else compiler
+
+
 def with_native_loops(
     calls: list[Call],
     arguments: Sequence[Ref],
@@ -61,9 +68,8 @@ def with_native_loops(
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
         nbytes: Memory of the intermediate results of the calls.
     """
-    compiler = native_loops.select(numpy.empty(0, numpy.float32))
-    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
-    if isinstance(reference, NoNativeLoops) or len(calls) > _LONGEST_PROGRAM:
+    compiler = native_compiler()
+    if compiler is None or len(calls) > _LONGEST_PROGRAM:
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
@@ -74,8 +80,7 @@ def with_native_loops(
     ]
     result: list[Call] = []
     for run in _ordered(calls, uses, can_be_fused):
-        native = None if len(run) < 2 else _native(calls, run, uses, compiler)
-        result += [calls[i] for i in run] if native is None else [native]
+        result += _fused(calls, run, uses, compiler)
     needed = Plan(result, list(outputs), parents, set()).nbytes
     # In another order, more results may wait at the same time.
     return result if needed <= max(nbytes * 1.1, nbytes + _SPARE_BYTES) else calls
@@ -122,6 +127,25 @@ def _next_run(
 
 def _shape(call: Call) -> Any:
     return is_sum(call), next(references(call.out)).shape
+
+
+def _fused(calls: list[Call], run: list[int], uses: Dependencies, compiler: Compiler) -> list[Call]:
+    """Returns native functions and calls in place of calls that stand together."""
+    if len(run) < 2:
+        return [calls[i] for i in run]
+    native = _native(calls, run, uses, compiler)
+    if native is not None:
+        return [native]
+    first_sum = next((n for n, i in enumerate(run) if is_sum(calls[i])), None)
+    if first_sum is None:
+        return [calls[i] for i in run]
+    # A long sum, or one that NumPy takes in another order, stands by itself.
+    before, after = run[:first_sum], run[first_sum + 1 :]
+    return [
+        *_fused(calls, before, uses, compiler),
+        calls[run[first_sum]],
+        *_fused(calls, after, uses, compiler),
+    ]
 
 
 def _native(
