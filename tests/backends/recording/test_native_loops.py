@@ -110,6 +110,49 @@ def test_random_programs(foreign, seed):
             np.testing.assert_array_equal(x, copy)
 
 
+def random_selections(seed):
+    """Returns a function that chooses among numbers at random; a seed makes the same calls."""
+    kinds = (
+        *(lambda a, b, m: np.maximum(a, b), lambda a, b, m: np.minimum(a, 0.25)),
+        *(lambda a, b, m: np.where(m, a, b), lambda a, b, m: np.where(m, 0, a)),
+        *(lambda a, b, m: a > b, lambda a, b, m: a <= 0, lambda a, b, m: m & (a != b)),
+        *(lambda a, b, m: a * m, lambda a, b, m: m.astype("f") - b),
+        *(lambda a, b, m: np.clip(a, -1, b), lambda a, b, m: abs(a).copy()),
+        lambda a, b, m: np.tanh(a.T).T,
+    )
+
+    def function(x, y):
+        draw = np.random.RandomState(seed)
+        values, masks = [x, y, x + 1], [x > 0]
+        for _ in range(50):
+            a, b = (values[draw.randint(len(values))] for _ in range(2))
+            new = kinds[draw.randint(len(kinds))](a, b, masks[draw.randint(len(masks))])
+            (masks if new.dtype == bool else values).append(new)
+            if len(values) > 5 and draw.rand() < 0.8:
+                del values[draw.randint(2, len(values) - 1)]
+        return [*values[-2:], masks[-1]]
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(20))
+@np.errstate(all="ignore")
+def test_random_selections(foreign, seed):
+    function = random_selections(seed)
+    draw = np.random.RandomState(seed)
+    batches = [[draw.randn(7, 7).astype("f") for _ in range(2)] for _ in range(3)]
+    for array in batches[2]:
+        array[0] = 0.0, -0.0, np.nan, np.inf, -np.inf, -1, 1
+    program, _ = record(function, *batches[0])
+    assert "native" in program.description
+    for batch in batches:
+        for found, expected in zip(program(batch), function(*batch), strict=True):
+            np.testing.assert_array_equal(found, expected)
+            if found.dtype != bool:
+                signs = np.signbit(found) == np.signbit(expected)
+                assert signs[~np.isnan(expected)].all()
+
+
 def training(optimizer, kernels):
     np.random.seed(0)
     model = chainer.Sequential(L.Linear(1, 8), F.tanh, L.Linear(8, 8), F.tanh, L.Linear(8, 1))
