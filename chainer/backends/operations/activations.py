@@ -20,6 +20,7 @@ class ReLU(Operation):
     reference = "chainer.backends.numpy.kernels.activations:ReLUKernel"
     recording = Recording.STEPS
     pure = True
+    is_exact = True
 
 
 class LeakyReLU(Operation):
@@ -35,6 +36,9 @@ class LeakyReLU(Operation):
     """
 
     name = "leaky_relu"
+    # A product and a maximum, which loops of captured steps take up.
+    recording = Recording.STEPS
+    is_exact = True
     reference = "chainer.backends.numpy.kernels.activations:LeakyReLUKernel"
 
 

@@ -19,15 +19,26 @@ class Loop(NamedTuple):
     ``steps``. An array that is read and written is the same memory at the same elements; other
     arrays that are written share no memory with any array of the loop.
 
+    Values are numbers or truth values. Where an operation takes a number, a truth value is 1 or 0.
+    The operations are
+
+    - ``'add'``, ``'subtract'``, ``'multiply'``, ``'divide'``, ``'sqrt'``, ``'negative'``,
+      ``'absolute'`` and ``'positive'``, which returns its operand as a number;
+    - ``'maximum'`` and ``'minimum'``: NaN if an operand is NaN, and the second one of equal
+      operands, which matters for zeros of different signs;
+    - ``'greater'``, ``'greater_equal'``, ``'less'``, ``'less_equal'``, ``'equal'`` and
+      ``'not_equal'``, which return truth values;
+    - ``'where'``: the second or third operand, if the first one, a truth value, is true or false.
+
     Attributes:
         shape: Lengths of the nested loops, the innermost last; empty for a single element.
-        dtype: ``'float32'`` or ``'float64'``, of all arrays.
+        dtype: ``'float32'`` or ``'float64'``, of all arrays of numbers.
         strides: For each array, the distances of elements in bytes, by axis. The innermost is the
             size of an element, or 0 for an array that repeats one.
         loads: Numbers of the arrays that are read.
-        steps: Pairs of an operation (``'add'``, ``'subtract'``, ``'multiply'``, ``'divide'``,
-            ``'sqrt'``, ``'negative'`` or ``'positive'``) and the numbers of its operands.
+        steps: Pairs of an operation and the numbers of its operands.
         stores: Pairs of a value and the array that it is written to, in their order.
+        masks: Numbers of the arrays of truth values. An element is a byte: 0, or 1 for true.
     """
 
     shape: Shape
@@ -36,6 +47,7 @@ class Loop(NamedTuple):
     loads: tuple[int, ...]
     steps: tuple[tuple[str, tuple[int, ...]], ...]
     stores: tuple[tuple[int, int], ...]
+    masks: tuple[int, ...] = ()
 
 
 class Sum(NamedTuple):

@@ -23,8 +23,8 @@ from chainer.core.arrays.acceleration import (
     with_plain_results,
 )
 from chainer.core.arrays.capabilities import describe
-from chainer.core.arrays.holders import array_of
 from chainer.core.arrays.fusion import FusedCall, Fusion
+from chainer.core.arrays.holders import array_of
 from chainer.core.arrays.kernel_declaration import (
     ArraySpec,
     CallSpec,
@@ -142,6 +142,9 @@ class Operation:
         pure: Whether results depend on the arguments alone, which methods do not change. Recorders
             may then make calls in another order.
         joined_rows: For names of methods of a pure operation, how calls are joined.
+        is_exact: Whether all right kernels return the same numbers, because each result is a
+            selection, or is rounded once. A recorder may then record the steps of the reference
+            in place of calls of the chosen kernel.
 
     Example:
         An operation with its reference kernel. Packs register it in ``chainer_operations``.
@@ -169,6 +172,7 @@ class Operation:
     recording: ClassVar[Recording] = Recording.WHOLE
     pure: ClassVar[bool] = False
     joined_rows: ClassVar[Mapping[str, JoinedRows]] = {}
+    is_exact: ClassVar[bool] = False
 
     def __init__(self) -> None:
         # policy -> array class -> implementation, or KernelSelector if the choice depends on the

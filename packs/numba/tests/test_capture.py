@@ -6,6 +6,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
+import pytest
 
 
 def run(is_captured):
@@ -41,3 +42,39 @@ def test_equal_to_the_step_as_written():
     assert found == losses
     for a, b in zip(arrays, captured, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("activation", [F.relu, lambda x: F.leaky_relu(x, 0.1)])
+def test_exact_activations_are_parts_of_loops(activation):
+    """With the switch, their steps are recorded, although a provider's kernel is chosen."""
+
+    def trained(captures):
+        link = chainer.Link()
+        with link.init_scope():
+            link.w = chainer.Parameter(np.ones((256, 256), "f"))
+        optimizer = chainer.optimizers.SGD(0.1).setup(link)
+
+        def step(x):
+            loss = F.sum(activation(link.w * x - 0.5) * x)
+            link.cleargrads()
+            loss.backward()
+            optimizer.update()
+            return loss
+
+        run = chainer.capture(step, link, optimizer, on_failure="error") if captures else step
+        rng = np.random.RandomState(0)
+        losses = [float(run(rng.randn(1, 256).astype("f")).array) for _ in range(6)]
+        return losses, link.w.array, run
+
+    with chainer.using_config("accelerate", "auto"):
+        losses, w, captured = trained(True)
+        expected_losses, expected_w, _ = trained(False)
+    np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
+    np.testing.assert_allclose(w, expected_w, rtol=1e-6)
+    (entry,) = captured._machine.entries.values()
+    calls, functions = [
+        int(w) for w in entry.records[0].program.description.split() if w.isdigit()
+    ][:2]
+    # The update and the long sum. A kernel of the activation would divide the loops.
+    assert functions == 1
+    assert calls == 2

@@ -47,9 +47,10 @@ def assert_same_bits(found, expected):
 
 
 OPERATIONS = {
-    **{name: 2 for name in ("add", "subtract", "multiply", "divide")},
-    **{name: 1 for name in ("sqrt", "negative", "positive")},
+    **{name: 2 for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")},
+    **{name: 1 for name in ("sqrt", "negative", "positive", "absolute")},
 }
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -66,6 +67,59 @@ def test_operations(name, dtype):
         )
         run((loop,), [*arrays, y])
         assert_same_bits(y, getattr(np, name)(*arrays))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", COMPARISONS)
+@np.errstate(all="ignore")
+def test_comparisons(name, dtype):
+    """As arrays of truth values, as numbers, and as what decides."""
+    size = np.dtype(dtype).itemsize
+    for seed in range(5):
+        x, y = numbers((301,), dtype, seed), numbers((301,), dtype, seed + 50)
+        mask, product, chosen = np.empty(301, bool), np.empty_like(x), np.empty_like(x)
+        steps = (
+            *((name, (0, 1)), ("multiply", (2, 0)), ("where", (2, 1, 0))),
+            ("positive", (2,)),
+        )
+        as_number = np.empty_like(x)
+        loop = Loop(
+            *((301,), dtype, ((size,), (size,), (1,), (size,), (size,), (size,)), (0, 1), steps),
+            *(((2, 2), (3, 3), (4, 4), (5, 5)), (2,)),
+        )
+        run((loop,), [x, y, mask, product, chosen, as_number])
+        expected = getattr(np, name)(x, y)
+        np.testing.assert_array_equal(mask.view("u1"), expected.view("u1"))
+        assert_same_bits(product, expected * x)
+        assert_same_bits(chosen, np.where(expected, y, x))
+        assert_same_bits(as_number, expected.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_masks_are_read(dtype, repeats):
+    """Rows of masks, and one truth value for a row; other bytes than 0 are true."""
+    size, rng = np.dtype(dtype).itemsize, np.random.RandomState(0)
+    x = rng.randn(7, 37).astype(dtype)
+    mask = rng.randint(0, 3, (7, 1) if repeats else (7, 37)).astype("u1")
+    y = np.empty_like(x)
+    strides = ((x.strides), (1, 0) if repeats else (37, 1), x.strides)
+    loop = Loop(x.shape, dtype, strides, (0, 1), (("subtract", (0, 1)),), ((2, 2),), masks=(1,))
+    run((loop,), [x, mask, y])
+    assert_same_bits(y, x - (mask != 0))
+    assert size == x.itemsize
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_zeros_of_different_signs(dtype):
+    """The second of equal operands, as NumPy does in each layout."""
+    zero, size = np.zeros(33, dtype), np.dtype(dtype).itemsize
+    for name in ("maximum", "minimum"):
+        for a, b in ((zero, -zero), (-zero, zero)):
+            y = np.empty_like(a)
+            loop = Loop((33,), dtype, ((size,),) * 3, (0, 1), ((name, (0, 1)),), ((2, 2),))
+            run((loop,), [a, b, y])
+            assert_same_bits(y, b)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -189,3 +243,48 @@ def test_captured_steps_with_all_layouts(dtype):
                 assert_same_bits(getattr(a, "array", a), getattr(b, "array", b))
             assert_same_bits(after, link.w.array)
     assert "native" in captured.explain()
+
+
+FUNCTIONS = {
+    "relu": lambda x: F.relu(x * 2 + 1),
+    "leaky_relu": lambda x: F.leaky_relu(x * 2 + 1, 0.1),
+    "leaky_relu of a steep slope": lambda x: F.leaky_relu(x * 2 + 1, 1.5),
+    "clip": lambda x: F.clip(x * 2, -0.5, 1.0) + x,
+    "clipped_relu": lambda x: F.clipped_relu(x * 2, 0.5) * x,
+    "dropout": lambda x: F.dropout(x * 2 + 1, 0.3) * x,
+    "where": lambda x: F.where(x.array > 0, x * 2, x - 1) * x,
+    "hinge": lambda x: F.relu(1 - x) ** 2,
+    "absolute_error": lambda x: F.absolute_error(x, x * 2 + 1),
+    "huber_loss": lambda x: F.huber_loss(x, x * 3 + 1, 0.5, reduce="no"),
+    "maximum": lambda x: F.maximum(x * 2, 1 - x),
+}
+
+
+@pytest.mark.parametrize("size", [(5, 37), (64, 200)])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_captured_functions_have_the_same_bits(name, size):
+    """Forward and backward, with zeros of both signs and NaN among the numbers."""
+    link = chainer.Link()
+    with link.init_scope():
+        link.w = chainer.Parameter(np.zeros(size, "f"))
+
+    def step(x):
+        y = FUNCTIONS[name](link.w + x)
+        link.cleargrads()
+        F.sum(y * y).backward()
+        return y, link.w.grad * 1
+
+    with chainer.using_config("kernels", ("numba",)), np.errstate(all="ignore"):
+        captured = chainer.capture(step, link, on_failure="error", keep_grads=True)
+        for seed in range(6):
+            x = np.random.RandomState(seed).randn(*size).astype("f")
+            if seed > 3:
+                x[:, :6] = 0.0, -0.0, np.nan, np.inf, -0.5, 0.5
+            np.random.seed(seed)
+            found = captured(x)
+            np.random.seed(seed)
+            expected = step(x)
+            for a, b in zip(found, expected, strict=True):
+                assert_same_bits(getattr(a, "array", a), getattr(b, "array", b))
+    (entry,) = captured._machine.entries.values()
+    assert entry.records[0].program.nbytes

@@ -15,7 +15,7 @@ from chainer.backends.numpy.recording import native
 from chainer.backends.numpy.recording.dependencies import Dependencies
 from chainer.backends.numpy.recording.memory import Buffer, Ref
 from chainer.backends.numpy.recording.tape import Call, Kind
-from chainer.backends.operations.loops import Loop
+from chainer.backends.operations.loops import Loop, Sum
 from chainer.core.registry import registries
 from chainer.kernel import Kernel, register_kernel
 from tests.backends.recording.test_programs import random_function, record
@@ -54,7 +54,7 @@ class Interpreter:
 def interpreted(part, addresses):
     dtype = np.dtype(part.dtype)
 
-    def array(address, shape, strides):
+    def array(address, shape, strides, dtype=dtype):
         extent = sum((n - 1) * s for n, s in zip(shape, strides)) + dtype.itemsize
         memory = (ctypes.c_char * extent).from_address(address)
         return np.ndarray(shape, dtype, memory, 0, strides)
@@ -64,10 +64,18 @@ def interpreted(part, addresses):
         source = array(addresses[0], part.shape, part.strides[0])
         array(addresses[1], (outer, inner), part.strides[1])[...] = source.sum(axis=1)
         return
-    arrays = [array(a, part.shape, s) for a, s in zip(addresses, part.strides, strict=True)]
+    kinds = ["?" if i in part.masks else dtype for i in range(len(part.strides))]
+    arrays = [
+        array(a, part.shape, s, np.dtype(kind))
+        for a, s, kind in zip(addresses, part.strides, kinds, strict=True)
+    ]
     values = [arrays[i].copy() for i in part.loads]
     for name, operands in part.steps:
-        values.append(getattr(np, name)(*[values[i] for i in operands]))
+        inputs = [values[i] for i in operands]
+        if name == "positive":
+            values.append(inputs[0].astype(dtype))
+        else:
+            values.append(getattr(np, name)(*inputs))
     for value, i in part.stores:
         arrays[i][...] = values[value]
 
@@ -100,6 +108,49 @@ def test_random_programs(foreign, seed):
             np.testing.assert_array_equal(array, expected)
         for x, copy in zip(batch, copies, strict=True):
             np.testing.assert_array_equal(x, copy)
+
+
+def random_selections(seed):
+    """Returns a function that chooses among numbers at random; a seed makes the same calls."""
+    kinds = (
+        *(lambda a, b, m: np.maximum(a, b), lambda a, b, m: np.minimum(a, 0.25)),
+        *(lambda a, b, m: np.where(m, a, b), lambda a, b, m: np.where(m, 0, a)),
+        *(lambda a, b, m: a > b, lambda a, b, m: a <= 0, lambda a, b, m: m & (a != b)),
+        *(lambda a, b, m: a * m, lambda a, b, m: m.astype("f") - b),
+        *(lambda a, b, m: np.clip(a, -1, b), lambda a, b, m: abs(a).copy()),
+        lambda a, b, m: np.tanh(a.T).T,
+    )
+
+    def function(x, y):
+        draw = np.random.RandomState(seed)
+        values, masks = [x, y, x + 1], [x > 0]
+        for _ in range(50):
+            a, b = (values[draw.randint(len(values))] for _ in range(2))
+            new = kinds[draw.randint(len(kinds))](a, b, masks[draw.randint(len(masks))])
+            (masks if new.dtype == bool else values).append(new)
+            if len(values) > 5 and draw.rand() < 0.8:
+                del values[draw.randint(2, len(values) - 1)]
+        return [*values[-2:], masks[-1]]
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(20))
+@np.errstate(all="ignore")
+def test_random_selections(foreign, seed):
+    function = random_selections(seed)
+    draw = np.random.RandomState(seed)
+    batches = [[draw.randn(7, 7).astype("f") for _ in range(2)] for _ in range(3)]
+    for array in batches[2]:
+        array[0] = 0.0, -0.0, np.nan, np.inf, -np.inf, -1, 1
+    program, _ = record(function, *batches[0])
+    assert "native" in program.description
+    for batch in batches:
+        for found, expected in zip(program(batch), function(*batch), strict=True):
+            np.testing.assert_array_equal(found, expected)
+            if found.dtype != bool:
+                signs = np.signbit(found) == np.signbit(expected)
+                assert signs[~np.isnan(expected)].all()
 
 
 def training(optimizer, kernels):
@@ -167,6 +218,63 @@ def test_results_that_others_do_not_read_have_no_memory(foreign):
     ]
     assert len(loop.stores) == 1
     assert program.nbytes <= 2 * 64
+
+
+SELECTIONS = {
+    "relu": (lambda x: F.relu(x * 2).array + 1, {"multiply", "maximum", "add"}),
+    "leaky relu": (lambda x: F.leaky_relu(x * 2, 0.1).array, {"multiply", "maximum"}),
+    "clip": (lambda x: F.clip(x * 2, -0.5, 1.0).array, {"multiply", "maximum", "minimum"}),
+    "np.clip": (lambda x: np.clip(x * 2, -0.5, 1), {"multiply", "maximum", "minimum"}),
+    "where": (lambda x: np.where(x > 0, x * 2, 0.5), {"greater", "multiply", "where"}),
+    "zeros": (lambda x: np.where(x != x, -0.0, np.where(x < 0, 0.0, x)), {"not_equal", "where"}),
+    "mask": (lambda x: (x >= 0.5) * x - 1, {"greater_equal", "multiply", "subtract"}),
+    "number": (lambda x: (x <= 0).astype("f") + x, {"less_equal", "positive", "add"}),
+    "distance": (lambda x: abs(x - 1) * x, {"subtract", "absolute", "multiply"}),
+    "reciprocal": (lambda x: np.reciprocal(x * 2) + 1, {"multiply", "divide", "add"}),
+    "copy": (lambda x: (x * 2).copy() + 1, {"multiply", "add"}),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@np.errstate(all="ignore")
+def test_selections_are_parts_of_loops(foreign, name):
+    function, steps = SELECTIONS[name]
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, _ = record(lambda x: [function(x)], x)
+    assert "native" in program.description
+    (parts,) = foreign.compiled
+    (loop,) = parts
+    assert {step for step, _ in loop.steps} >= steps
+    assert not loop.masks  # truth values that nothing else reads are in no array
+    x[0] = 0.0, -0.0, np.nan, np.inf, -np.inf, 0.5, -0.5, 1.0
+    (found,) = program([x])
+    assert found.tobytes() == np.asarray(function(x)).tobytes()
+
+
+def test_masks_that_others_read_are_arrays(foreign):
+    def function(x):
+        mask = x > 0
+        return [mask, np.tanh(mask * x) * mask + np.where(mask, 1, x)]
+
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, _ = record(function, x)
+    assert any(loop.masks for parts in foreign.compiled for loop in parts)
+    for found, expected in zip(program([-x]), function(-x), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_logic_of_truth_values_is_numpys(foreign):
+    """A sum of truth values is a truth value, which loops do not compute."""
+
+    def function(x):
+        a, b = x > 0, x > 1
+        return [(a + b) * x + (a * b) * x, np.where(a, b, a)]
+
+    x = np.random.RandomState(0).randn(6, 8).astype("f") * 2
+    program, _ = record(function, x)
+    for found, expected in zip(program([-x]), function(-x), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("treatment", ["warn", "raise", "ignore", "call"])
@@ -262,6 +370,19 @@ def test_a_call_that_writes_to_its_argument_reads_it():
     uses = Dependencies(calls, [], {})
     assert uses.readers == [{1}, set()]
     assert uses.before == [set(), {0}]
+
+
+def test_a_sum_that_the_provider_declines_stands_by_itself(foreign, monkeypatch):
+    compile_parts = foreign.compile
+    monkeypatch.setattr(
+        foreign,
+        "compile",
+        lambda parts: None if any(isinstance(p, Sum) for p in parts) else compile_parts(parts),
+    )
+    x = np.random.RandomState(0).randn(6, 8).astype("f")
+    program, expected = record(lambda x: [(x * 2 + 1).sum() * x - 1], x)
+    assert program.description.startswith("1 calls of NumPy and 2 native")
+    assert program([x])[0].tobytes() == expected[0].tobytes()
 
 
 def test_large_arguments_are_not_copied(foreign):

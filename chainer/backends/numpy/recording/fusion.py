@@ -14,11 +14,17 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.kernels.loops import NoNativeLoops
-from chainer.backends.numpy.recording.dependencies import Dependencies, Parents, ReadyCalls
+from chainer.backends.numpy.recording.dependencies import (
+    Dependencies,
+    Parents,
+    ReadyCalls,
+    depends_on_arguments_alone,
+)
 from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusible
-from chainer.backends.numpy.recording.memory import Buffer, Ref
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.sums import is_sum
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
 
@@ -39,6 +45,13 @@ _MOST_BYTES_COPIED = 1 << 16
 _SPARE_BYTES = 1 << 18
 
 
+def native_compiler() -> Compiler | None:
+    """Returns what compiles native functions; None if no provider does."""
+    compiler = native_loops.select(numpy.empty(0, numpy.float32))
+    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
+    return None if isinstance(reference, NoNativeLoops) else compiler
+
+
 def with_native_loops(
     calls: list[Call],
     arguments: Sequence[Ref],
@@ -55,21 +68,19 @@ def with_native_loops(
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
         nbytes: Memory of the intermediate results of the calls.
     """
-    compiler = native_loops.select(numpy.empty(0, numpy.float32))
-    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
-    if isinstance(reference, NoNativeLoops) or len(calls) > _LONGEST_PROGRAM:
+    compiler = native_compiler()
+    if compiler is None or len(calls) > _LONGEST_PROGRAM:
         return calls
     # Native functions have fixed addresses, so that these would have to be copied at each call.
     apart = {r.buffer for r in (*arguments, *outputs) if r.buffer.nbytes > _MOST_BYTES_COPIED}
-    uses = Dependencies(calls, outputs, parents)
+    uses = Dependencies(calls, outputs, parents, depends_on_arguments_alone)
     can_be_fused = [
         is_fusible(call) and apart.isdisjoint([r.buffer for r in call.references()])
         for call in calls
     ]
     result: list[Call] = []
     for run in _ordered(calls, uses, can_be_fused):
-        native = None if len(run) < 2 else _native(calls, run, uses, compiler)
-        result += [calls[i] for i in run] if native is None else [native]
+        result += _fused(calls, run, uses, compiler)
     needed = Plan(result, list(outputs), parents, set()).nbytes
     # In another order, more results may wait at the same time.
     return result if needed <= max(nbytes * 1.1, nbytes + _SPARE_BYTES) else calls
@@ -115,7 +126,26 @@ def _next_run(
 
 
 def _shape(call: Call) -> Any:
-    return isinstance(call.function, numpy.ufunc), call.out[0].shape
+    return is_sum(call), next(references(call.out)).shape
+
+
+def _fused(calls: list[Call], run: list[int], uses: Dependencies, compiler: Compiler) -> list[Call]:
+    """Returns native functions and calls in place of calls that stand together."""
+    if len(run) < 2:
+        return [calls[i] for i in run]
+    native = _native(calls, run, uses, compiler)
+    if native is not None:
+        return [native]
+    first_sum = next((n for n, i in enumerate(run) if is_sum(calls[i])), None)
+    if first_sum is None:
+        return [calls[i] for i in run]
+    # A long sum, or one that NumPy takes in another order, stands by itself.
+    before, after = run[:first_sum], run[first_sum + 1 :]
+    return [
+        *_fused(calls, before, uses, compiler),
+        calls[run[first_sum]],
+        *_fused(calls, after, uses, compiler),
+    ]
 
 
 def _native(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy
 
 from chainer.backends.numpy.recording.memory import Ref, references
 from chainer.backends.numpy.recording.simplify import is_elementwise
 from chainer.backends.numpy.recording.sums import is_sum
-from chainer.backends.numpy.recording.tape import Call
+from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import Loop, Sum
-from chainer.core.typing import Shape
+from chainer.core.typing import DType, HostArray, Shape
+
+_ndarray: Any = numpy.ndarray
 
 #: Functions whose results do not depend on how they are computed, and their names in loops. Others,
 #: such as ``exp``, have approximations of NumPy's own.
@@ -24,16 +27,99 @@ _NAMES: dict[Any, str] = {
     numpy.sqrt: "sqrt",
     numpy.negative: "negative",
     numpy.positive: "positive",
+    numpy.absolute: "absolute",
     numpy.square: "square",
+    numpy.maximum: "maximum",
+    numpy.minimum: "minimum",
 }
 
+#: The same, of which the results are truth values.
+_COMPARISONS: dict[Any, str] = {
+    numpy.greater: "greater",
+    numpy.greater_equal: "greater_equal",
+    numpy.less: "less",
+    numpy.less_equal: "less_equal",
+    numpy.equal: "equal",
+    numpy.not_equal: "not_equal",
+}
+
+#: Functions that copy numbers, or make numbers of truth values. A call whose result shares memory
+#: with its argument is not on the tape.
+_CONVERSIONS = (_ndarray.astype, _ndarray.copy)
+
 _DTYPES = (numpy.dtype("f"), numpy.dtype("d"))
+_BOOL = numpy.dtype(bool)
 
 #: Arrays of one loop: each takes a register for its address.
 _MOST_ARRAYS = 24
 
+
 #: A reference, or an array without axes that holds a number.
 Operand = Any
+
+
+class _Step(NamedTuple):
+    """An elementwise call.
+
+    Attributes:
+        name: Its operation in a loop, ``'square'`` or ``'clip'``.
+        inputs: Its operands.
+        target: The array that it writes.
+    """
+
+    name: str
+    inputs: tuple[Operand, ...]
+    target: Ref
+
+
+def _step_of(call: Call) -> _Step | None:
+    """Returns the step of a call in a loop; None if there is none."""
+    step = _candidate(call)
+    if step is None or not all([isinstance(x, (Ref, numpy.ndarray)) for x in step.inputs]):
+        return None
+    floats = {x.dtype for x in step.inputs} - {_BOOL}
+    if step.name == "where":
+        if step.inputs[0].dtype != _BOOL or any([x.dtype == _BOOL for x in step.inputs[1:]]):
+            return None
+    elif not floats and (step.name != "positive" or is_elementwise(call)):
+        return None  # arithmetic of truth values is logic
+    if step.name in _COMPARISONS.values():
+        is_right = step.target.dtype == _BOOL and not any([x.dtype == _BOOL for x in step.inputs])
+    else:
+        is_right = step.target.dtype in _DTYPES and floats <= {step.target.dtype}
+    return step if is_right and floats <= {*_DTYPES} else None
+
+
+def _candidate(call: Call) -> _Step | None:
+    function, out = call.function, call.out
+    if is_elementwise(call):
+        if function is numpy.reciprocal:
+            return _Step("divide", (_array_of(1, out[0].dtype), *call.args), out[0])
+        name = _NAMES.get(function) or _COMPARISONS.get(function)
+        return None if name is None else _Step(name, tuple(call.args), out[0])
+    if not isinstance(out, Ref):
+        return None
+    if call.kind is Kind.ASSIGN and function is numpy.where and len(call.args) == 3:
+        condition, *values = call.args
+        return _Step("where", (condition, *[_number(v, out.dtype) for v in values]), out)
+    if call.kind is Kind.ASSIGN and function in _CONVERSIONS:
+        return _Step("positive", call.args[:1], out)
+    if call.kind is Kind.OUT and function is numpy.clip and not call.kwargs and len(call.args) == 3:
+        return _Step("clip", tuple([_number(v, out.dtype) for v in call.args]), out)
+    return None
+
+
+def _number(value: Any, dtype: DType) -> Operand:
+    """Returns a Python number as an array, always the same one for the same number."""
+    if type(value) not in (int, float):
+        return value
+    return _array_of(repr(value), dtype) if type(value) is float else _array_of(value, dtype)
+
+
+@cache
+def _array_of(value: str | int, dtype: DType) -> HostArray:
+    # A text tells zeros of different signs apart.
+    return numpy.array(float(value), dtype)
 
 
 def is_fusible(call: Call) -> bool:
@@ -55,7 +141,7 @@ class LoopOfCalls:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.arrays: list[Operand] = []
-        self._calls: list[Call] = []
+        self._steps: list[_Step] = []
         self._sum: Sum | None = None
 
     @classmethod
@@ -67,25 +153,23 @@ class LoopOfCalls:
             loop._sum = _sum_of(source, target, call.kwargs["axis"])
             if loop._sum is None:
                 return None
-            loop.numbers, loop._calls, loop.arrays = [number], [call], [source, target]
+            loop.numbers, loop.arrays = [number], [source, target]
             return loop
-        return loop if is_elementwise(call) and loop.add(number, call) else None
+        return loop if loop.add(number, call) else None
 
     def add(self, number: int, call: Call) -> bool:
         """Adds a call if it can be made in the same loop."""
-        if self._sum is not None or not is_elementwise(call) or call.function not in _NAMES:
+        step = None if self._sum is not None else _step_of(call)
+        if step is None or step.target.size == 0:
             return False
-        target = call.out[0]
-        if target.size == 0 or target.dtype not in _DTYPES:
+        if self._steps and self._steps[0].target.shape != step.target.shape:
             return False
-        if self._calls and self._calls[0].out[0].shape != target.shape:
-            return False
-        calls = [*self._calls, call]
-        found = _operands(calls)
-        if found is None or len(found) > _MOST_ARRAYS or nest_of(target.shape, found) is None:
+        steps = [*self._steps, step]
+        found = _operands(steps)
+        if found is None or len(found) > _MOST_ARRAYS or nest_of(step.target.shape, found) is None:
             return False
         self.numbers.append(number)
-        self._calls = calls
+        self._steps = steps
         return True
 
     def keep(self, numbers: Sequence[int]) -> None:
@@ -99,36 +183,42 @@ class LoopOfCalls:
             return
         arrays: dict[Any, Operand] = {}
         made: set[Any] = set()
-        for call in self._calls:
-            for operand in call.args:
+        for step in self._steps:
+            for operand in step.inputs:
                 if place_of(operand) not in made:
                     arrays.setdefault(place_of(operand), operand)
-            made.add(place_of(call.out[0]))
+            made.add(place_of(step.target))
         loads = tuple(range(len(arrays)))
         values = {place: i for i, place in enumerate(arrays)}
         steps: list[tuple[str, tuple[int, ...]]] = []
         stores: dict[Any, int] = {}
-        for number, call in zip(self.numbers, self._calls, strict=True):
-            inputs = tuple([values[place_of(operand)] for operand in call.args])
-            name = _NAMES[call.function]
+        for number, step in zip(self.numbers, self._steps, strict=True):
+            inputs = tuple([values[place_of(operand)] for operand in step.inputs])
+            name = step.name
             if name == "square":
                 name, inputs = "multiply", inputs * 2
-            target = call.out[0]
-            place = place_of(target)
+            elif name == "clip":
+                steps.append(("maximum", inputs[:2]))
+                name, inputs = "minimum", (len(loads) + len(steps) - 1, inputs[2])
+            place = place_of(step.target)
             values[place] = len(loads) + len(steps)
             steps.append((name, inputs))
             if number in numbers:
-                arrays.setdefault(place, target)
+                arrays.setdefault(place, step.target)
                 stores[place] = values[place]
             else:
                 stores.pop(place, None)
         self.arrays = list(arrays.values())
         indexes = {place: i for i, place in enumerate(arrays)}
-        nest = nest_of(self._calls[0].out[0].shape, self.arrays)
+        shape = self._steps[0].target.shape
+        nest = nest_of(shape, self.arrays)
         assert nest is not None
+        dtypes = {x.dtype for step in self._steps for x in (*step.inputs, step.target)}
+        (dtype,) = dtypes - {_BOOL}
         self.part = Loop(
-            *(nest[0], self._calls[0].out[0].dtype.name, nest[1], loads, tuple(steps)),
+            *(nest[0], dtype.name, nest[1], loads, tuple(steps)),
             tuple([(value, indexes[place]) for place, value in stores.items()]),
+            masks_of(self.arrays),
         )
 
 
@@ -140,18 +230,24 @@ def place_of(operand: Operand) -> Any:
     return operand.place() if isinstance(operand, Ref) else id(operand)
 
 
-def _operands(calls: list[Call]) -> list[Operand] | None:
-    """Returns the arrays of calls; None if one overlaps a result without being the same."""
+def masks_of(arrays: Sequence[Operand]) -> tuple[int, ...]:
+    """Returns the numbers of the arrays of truth values."""
+    return tuple([i for i, array in enumerate(arrays) if array.dtype == _BOOL])
+
+
+def _operands(steps: list[_Step]) -> list[Operand] | None:
+    """Returns the arrays of steps; None if one overlaps a result without being the same."""
     found: dict[Any, Operand] = {}
-    dtype = calls[0].out[0].dtype
-    for call in calls:
-        for operand in (*call.args, *call.out):
-            if not isinstance(operand, (Ref, numpy.ndarray)) or operand.dtype != dtype:
-                return None
+    dtypes: set[DType] = set()
+    for step in steps:
+        for operand in (*step.inputs, step.target):
             if not isinstance(operand, Ref) and operand.ndim:
                 return None
             found[place_of(operand)] = operand
-    targets = {place_of(call.out[0]): call.out[0] for call in calls}
+            dtypes.add(operand.dtype)
+    if len(dtypes - {_BOOL}) != 1:
+        return None
+    targets = {place_of(step.target): step.target for step in steps}
     for place, target in targets.items():
         for other_place, other in found.items():
             if other_place != place and isinstance(other, Ref) and overlap(target, other):
@@ -180,7 +276,6 @@ def nest_of(shape: Shape, operands: Sequence[Operand]) -> tuple[Shape, tuple[Sha
             0 if n == 1 else stride for n, stride in zip(operand.shape, operand.strides)
         ]
         rows.append(strides)
-    itemsize = operands[0].dtype.itemsize
     axes = [i for i, n in enumerate(shape) if n > 1]
     # The innermost axis is the one along which elements are neighbors.
     axes.sort(key=lambda i: -max([row[i] for row in rows]))
@@ -196,7 +291,8 @@ def nest_of(shape: Shape, operands: Sequence[Operand]) -> tuple[Shape, tuple[Sha
             lengths.append(n)
             for s, row in zip(joined, rows):
                 s.append(row[i])
-    if any([s and s[-1] not in (0, itemsize) for s in joined]):
+    sizes = [operand.dtype.itemsize for operand in operands]
+    if any([s and s[-1] not in (0, size) for s, size in zip(joined, sizes)]):
         return None
     return tuple(lengths), tuple([tuple(s) for s in joined])
 

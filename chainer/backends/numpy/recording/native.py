@@ -14,9 +14,16 @@ from typing import Any, Protocol, cast
 import numpy
 
 from chainer.backends.numpy.recording.alternatives import have_same_bits, shortest_times
-from chainer.backends.numpy.recording.loops import Entry, Operand, nest_of, overlap, place_of
-from chainer.backends.numpy.recording.memory import Buffer, Ref
-from chainer.backends.numpy.recording.tape import Call
+from chainer.backends.numpy.recording.loops import (
+    Entry,
+    Operand,
+    masks_of,
+    nest_of,
+    overlap,
+    place_of,
+)
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
+from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import Loop, Sum
 from chainer.core.typing import HostArray
 
@@ -123,8 +130,14 @@ class NativeCalls:
 
         def fill(specials: Sequence[float]) -> None:
             for seed, ref in enumerate(self.reads):
-                values = 1.0 + (numpy.arange(ref.size) + seed) % 13 / 7
-                values[: len(specials)] = specials[: ref.size]
+                numbers = numpy.arange(ref.size) + seed
+                if ref.dtype == bool:
+                    values = numbers % 3 > 0
+                else:
+                    values = 1.0 + numbers % 13 / 7
+                    # Others beside each, since it matters which one of two zeros is the larger.
+                    some = numpy.roll(specials, seed)[: ref.size]
+                    values[: len(some)] = some
                 array_of(ref)[...] = values.reshape(ref.shape)
 
         table = self.table(array_of)
@@ -146,17 +159,22 @@ class NativeCalls:
 def _lines(calls: list[Call], array_of: Callable[[Ref], Any]) -> list[tuple[Any, ...]]:
     return [
         (
+            call.kind,
             call.function,
             [array_of(a) if isinstance(a, Ref) else a for a in call.args],
-            {**call.kwargs, "out": array_of(call.out[0])},
+            call.kwargs,
+            array_of(next(references(call.out))),
         )
         for call in calls
     ]
 
 
 def _make(lines: list[tuple[Any, ...]]) -> None:
-    for function, args, kwargs in lines:
-        function(*args, **kwargs)
+    for kind, function, args, kwargs, out in lines:
+        if kind is Kind.ASSIGN:
+            numpy.copyto(out, function(*args, **kwargs))
+        else:
+            function(*args, **kwargs, out=out)
 
 
 def _stored(entry: Entry) -> list[Ref]:
@@ -177,4 +195,6 @@ def _copy_of(ref: Ref) -> Ref:
 def _copying(ref: Ref, copy: Ref) -> Loop:
     nest = nest_of(ref.shape, [ref, copy])
     assert nest is not None  # its elements are neighbors, as in the loop that writes them
-    return Loop(nest[0], ref.dtype.name, nest[1], (0,), (), ((0, 1),))
+    masks = masks_of([ref, copy])
+    dtype = "float32" if masks else ref.dtype.name
+    return Loop(nest[0], dtype, nest[1], (0,), (), ((0, 1),), masks)

@@ -16,7 +16,11 @@ from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fused_calls import FusedProgram, with_fused_calls
-from chainer.backends.numpy.recording.fusion import buffers_of_native, with_native_loops
+from chainer.backends.numpy.recording.fusion import (
+    buffers_of_native,
+    native_compiler,
+    with_native_loops,
+)
 from chainer.backends.numpy.recording.joining import with_joined_calls
 from chainer.backends.numpy.recording.memory import (
     Buffer,
@@ -58,12 +62,49 @@ from chainer.core.arrays.recorder import (
     Recorder,
 )
 from chainer.core.config.configuration import threads
+from chainer.core.lazy import resolve
 from chainer.core.typing import Array
 
 #: Operations whose steps are recorded if they are small, are small up to this size of their first
 #: argument. Kernels divide larger ones into so many blocks that a call of the kernel costs nothing
 #: beside them.
 _MOST_BYTES_IN_STEPS = 8 << 20
+
+
+#: Results of providers' kernels up to this size are computed by the steps of the reference, which
+#: loops join with other calls. Kernels work on larger ones with several threads.
+_MOST_BYTES_IN_LOOPS = 1 << 20
+
+
+class StepsInLoops:
+    """A provider's kernel of an exact operation, or the steps of the reference in native loops.
+
+    A kernel makes a new array, which is then copied; loops write to planned memory, and take up
+    what comes before and after. Numbers are the same, but for signs of zeros and NaN: so steps
+    replace the kernel only where results may differ by roundings.
+
+    Args:
+        in_steps: Reference for arrays of recordings.
+        whole: Kernel whose calls are recorded as they are.
+        methods: Names of its methods.
+    """
+
+    def __init__(self, in_steps: Any, whole: WholeCalls, methods: tuple[str, ...]) -> None:
+        def chosen(name: str, *args: Any) -> Any:
+            arrays = [a for a in args if hasattr(a, "dtype")]
+            use_steps = (
+                threads.state.policy.accelerates
+                and all([type(a) is TapeArray and a.nbytes <= _MOST_BYTES_IN_LOOPS for a in arrays])
+                and native_compiler() is not None
+            )
+            return getattr(in_steps if use_steps else whole, name)(*args)
+
+        self._whole = whole
+        for name in methods:
+            setattr(self, name, partial(chosen, name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole, name)  # a method that the operation does not demand
 
 
 class StepsIfSmall:
@@ -125,6 +166,8 @@ class RecordingBackend(Backend):
         whole = WholeCalls(plain, operation)
         if is_reference and recording is Recording.SMALL_STEPS:
             return StepsIfSmall(factory(self), whole, operation.methods)
+        if operation.is_exact:
+            return StepsInLoops(resolve(operation.reference)(self), whole, operation.methods)
         return whole
 
 

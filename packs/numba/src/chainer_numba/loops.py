@@ -38,6 +38,15 @@ _VECTOR = 64
 _LONGEST_SUM = 1 << 14
 
 _BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdiv"}
+#: Comparisons, by names of NumPy and of LLVM. All but the last are false for NaN.
+_COMPARISONS = {
+    "greater": "ogt",
+    "greater_equal": "oge",
+    "less": "olt",
+    "less_equal": "ole",
+    "equal": "oeq",
+    "not_equal": "une",
+}
 _TYPES = {"float32": ("float", 4), "float64": ("double", 8)}
 
 
@@ -76,6 +85,10 @@ def _has_status_functions() -> bool:
     except (AttributeError, OSError, TypeError):
         return False  # Windows has others
     return True
+
+
+def _of_lanes(kind: str, lanes: int) -> str:
+    return kind if lanes == 1 else f"<{lanes} x {kind}>"
 
 
 # -- writing code ---------------------------------------------------------------------------------
@@ -222,49 +235,100 @@ class _Code:
     def _write_loop(self, loop: Loop, arrays: list[str]) -> None:
         kind, size = _TYPES[loop.dtype]
         shape, strides = loop.shape or (1,), [s or (0,) for s in loop.strides]
+        kinds = {i: "i1" if i in loop.masks else kind for i in loop.loads}
 
         def row(pointers: list[str]) -> None:
             repeated = {
-                i: self._value(f"load {kind}, ptr {pointers[i]}, align {size}")
+                i: self._loaded(pointers[i], kinds[i], size, i in loop.masks)
                 for i in loop.loads
                 if strides[i][-1] == 0
             }
 
             def element(index: str, lanes: int) -> None:
-                vector = kind if lanes == 1 else f"<{lanes} x {kind}>"
-                values: list[str] = []
+                vector, truths = _of_lanes(kind, lanes), _of_lanes("i1", lanes)
+                # Each value with its type.
+                values: list[tuple[str, str]] = []
                 places = {
-                    i: self._moved(p, index, size) if strides[i][-1] else p
+                    i: self._moved(p, index, 1 if i in loop.masks else size)
+                    if strides[i][-1]
+                    else p
                     for i, p in enumerate(pointers)
                 }
                 for i in loop.loads:
+                    of = _of_lanes(kinds[i], lanes)
                     if i in repeated:
-                        values.append(self._splat(repeated[i], kind, lanes))
+                        values.append((self._splat(repeated[i], kinds[i], lanes), of))
                     else:
-                        load = f"load {vector}, ptr {places[i]}, align {size}"
-                        values.append(self._value(load))
+                        values.append((self._loaded(places[i], of, size, i in loop.masks), of))
                 for name, operands in loop.steps:
-                    values.append(self._step(name, vector, [values[i] for i in operands]))
+                    values.append(self._step(name, vector, truths, [values[i] for i in operands]))
                 for value, i in loop.stores:
-                    self._lines.append(
-                        f"  store {vector} {values[value]}, ptr {places[i]}, align {size}"
-                    )
+                    self._store(*values[value], places[i], vector, size, i in loop.masks)
 
             self._along(shape[-1], _VECTOR // size, element)
 
         self._nest(shape[:-1], strides, arrays, row)
 
-    def _step(self, name: str, vector: str, operands: list[str]) -> str:
+    def _loaded(self, place: str, kind: str, size: int, is_mask: bool) -> str:
+        if not is_mask:
+            return self._value(f"load {kind}, ptr {place}, align {size}")
+        bytes_ = kind.replace("i1", "i8")
+        value = self._value(f"load {bytes_}, ptr {place}, align 1")
+        return self._value(
+            f"icmp ne {bytes_} {value}, {'0' if kind == 'i1' else 'zeroinitializer'}"
+        )
+
+    def _store(
+        self, value: str, kind: str, place: str, vector: str, size: int, is_mask: bool
+    ) -> None:
+        if is_mask:
+            bytes_ = kind.replace("i1", "i8")
+            value = self._value(f"zext {kind} {value} to {bytes_}")
+            self._lines.append(f"  store {bytes_} {value}, ptr {place}, align 1")
+        else:
+            value = self._number((value, kind), vector)
+            self._lines.append(f"  store {vector} {value}, ptr {place}, align {size}")
+
+    def _number(self, operand: tuple[str, str], vector: str) -> str:
+        """Returns a value as a number."""
+        value, kind = operand
+        return value if kind == vector else self._value(f"uitofp {kind} {value} to {vector}")
+
+    def _step(
+        self, name: str, vector: str, truths: str, operands: list[tuple[str, str]]
+    ) -> tuple[str, str]:
+        """Returns a value and its type."""
+        if name == "where":
+            condition, *rest = operands
+            a, b = [self._number(x, vector) for x in rest]
+            chosen = f"select {truths} {condition[0]}, {vector} {a}, {vector} {b}"
+            return self._value(chosen), vector
+        numbers = [self._number(x, vector) for x in operands]
+        if name in _COMPARISONS:
+            return self._value(f"fcmp {_COMPARISONS[name]} {vector} {', '.join(numbers)}"), truths
+        return self._arithmetic(name, vector, truths, numbers), vector
+
+    def _arithmetic(self, name: str, vector: str, truths: str, operands: list[str]) -> str:
         if name in _BINARY:
             return self._value(f"{_BINARY[name]} {vector} {', '.join(operands)}")
+        if name in ("maximum", "minimum"):
+            a, b = operands
+            # The second one of equal operands, as vector instructions choose.
+            is_beyond = self._value(
+                f"fcmp {'ogt' if name == 'maximum' else 'olt'} {vector} {a}, {b}"
+            )
+            is_nan = self._value(f"fcmp uno {vector} {a}, {a}")
+            is_first = self._value(f"or {truths} {is_beyond}, {is_nan}")
+            return self._value(f"select {truths} {is_first}, {vector} {a}, {vector} {b}")
         if name == "negative":
             return self._value(f"fneg {vector} {operands[0]}")
-        if name == "sqrt":
+        if name in ("sqrt", "absolute"):
+            intrinsic = "sqrt" if name == "sqrt" else "fabs"
             suffix = vector.strip("<>").replace(" x ", "").replace("float", "f32")
             suffix = suffix.replace("double", "f64")
             suffix = f"v{suffix}" if vector[0] == "<" else suffix
-            self._declared.add(f"declare {vector} @llvm.sqrt.{suffix}({vector})")
-            return self._value(f"call {vector} @llvm.sqrt.{suffix}({vector} {operands[0]})")
+            self._declared.add(f"declare {vector} @llvm.{intrinsic}.{suffix}({vector})")
+            return self._value(f"call {vector} @llvm.{intrinsic}.{suffix}({vector} {operands[0]})")
         return operands[0]  # positive
 
     # -- sums
