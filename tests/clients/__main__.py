@@ -3,12 +3,14 @@
 Usage::
 
     python -m tests.clients [--environment .venv-clients] [--only chainerrl ...]
-                            [--page docs/clients.md]
+                            [--page docs/clients.md] [--calls 3]
 
 The packages are installed without changes into an environment of its own, together with this
 Chainer. Each job runs in a process of its own. A table tells package, release, job, and "ok" or the
-first error; ``--page`` writes it into a page, with the date. Exit status: 1 if a job failed, 2 if
-an installation failed, else 0.
+first error; ``--page`` writes it into a page, with the date. ``--calls N`` compares instead:
+programs that call the public functions of three packages run N times with random arguments, under
+release 7.8.1 and here. Exit status: 1 if a job failed or a call differs, 2 if an installation
+failed, else 0.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import time
 import venv
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.clients import calls_of_releases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -115,10 +119,22 @@ def main() -> int:
     parser.add_argument("--jobs", nargs="+", help="these jobs alone")
     parser.add_argument("--page", type=Path, help="page to write the table to")
     parser.add_argument("--no-install", action="store_true", help="use the environment as it is")
+    parser.add_argument("--calls", type=int, metavar="N", help="compare N runs of each program")
+    parser.add_argument("--first", type=int, default=0, help="number of the first of these runs")
+    parser.add_argument(
+        "--peer", type=Path, default=ROOT / ".venv-clients7", help="its environment"
+    )
     options = parser.parse_args()
     chosen = [client for client in CLIENTS if client.package in options.only]
     if not options.no_install and not install(options.environment, chosen):
         return 2
+    if options.calls:
+        packages = [name for name in options.only if name in calls_of_releases.NEEDED]
+        if not options.no_install and not calls_of_releases.install(options.peer, packages):
+            return 2
+        interpreters = _python(options.peer), _python(options.environment)
+        different = calls_of_releases.compare(*interpreters, packages, options.first, options.calls)
+        return min(1, different)
     results = []
     print(HEADER)
     for client in chosen:

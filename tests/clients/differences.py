@@ -37,6 +37,10 @@ def _differences(theirs: Any, ours: Any, place: str) -> Iterator[str]:
         if theirs[:1] == ["array"] and ours[:1] == ["array"] and len(theirs) == len(ours) == 6:
             yield from _array_differences(theirs, ours, place)
             return
+        # The first item is the kind of the object.
+        if theirs[0] != ours[0]:
+            yield f"{place}: {theirs[0]} / {ours[0]}"
+            return
         if len(theirs) != len(ours):
             yield f"{place}: {len(theirs) - 1} items / {len(ours) - 1}"
             return

@@ -289,9 +289,12 @@ class FunctionNode:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises an error: a function node is applied with :meth:`apply`."""
         if hasattr(self.__class__, "forward") and self.inputs is None:
+            name = type(self).__name__
+            # The first line is the text of release 7, which programs may match.
             raise RuntimeError(
-                f"a function node is applied with its apply() method: "
-                f"{type(self).__name__}().apply((x, ...))"
+                f"A function class object ({name}) which is derived from chainer.FunctionNode has "
+                "been called as if it were a callable. Use apply() method instead.\n"
+                f"A function node is applied to a tuple of inputs: {name}().apply((x, ...))"
             )
         raise RuntimeError("a function node cannot be called")
 
