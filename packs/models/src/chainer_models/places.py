@@ -17,7 +17,7 @@ def link_at(model: Any, path: str) -> Any:
 
 def linear_paths(
     model: Any,
-    pattern: str,
+    pattern: str | re.Pattern[str],
     kinds: type[chainer.Link] | tuple[type[chainer.Link], ...],
     more: Collection[str] = (),
 ) -> list[str]:
@@ -30,8 +30,13 @@ def linear_paths(
         more: Paths of embeddings that count as linear layers.
 
     Raises:
+        TypeError: If the pattern is no text.
         ValueError: If there is none.
     """
+    if not isinstance(pattern, (str, re.Pattern)):
+        raise TypeError(
+            f"pattern must be a regular expression, such as r'/attn/(q|v)$', got {pattern!r}"
+        )
     every = [
         path
         for path, link in model.namedlinks()
