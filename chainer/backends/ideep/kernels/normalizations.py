@@ -20,31 +20,24 @@ class Saved(NamedTuple):
     Attributes:
         var: Variance of the batch.
         eps: The number added to it.
-        workspace: Which elements the relu in the same pass set to zero; None without relu.
-        y: Output of that relu.
     """
 
     var: Array
     eps: float
-    workspace: Array | None = None
-    y: Array | None = None
 
 
 class BatchNormalizationKernel(IdeepKernel):
     """Kernel of ``batch_normalization``.
 
-    In a captured step, a relu that follows is part of the same pass, and so is its gradient.
+    In a captured step, a relu that follows is part of the same pass. Its gradient is not: oneDNN's
+    pass leaves out gradients where relu is zero, and with them NaN, which the product with zero
+    keeps.
     """
 
     fusions = (
         Fusion(
             (FusedCall("batch_normalization.forward", result=0), FusedCall("relu.forward")),
             "forward_with_relu",
-            exact=True,
-        ),
-        Fusion(
-            (FusedCall("relu.backward"), FusedCall("batch_normalization.backward", argument=2)),
-            "backward_with_relu",
             exact=True,
         ),
     )
@@ -66,7 +59,7 @@ class BatchNormalizationKernel(IdeepKernel):
         self, x: Array, found: Any, running: tuple[Array, Array] | None, eps: float, decay: float
     ) -> tuple[Array, Array, Array, Saved]:
         """Updates the running statistics and returns the results."""
-        y, mean, var, workspace = found
+        y, mean, var, _ = found
         batch_var = numpy.asarray(var)
         if running is not None:
             count = x.size // x.shape[1]
@@ -75,8 +68,7 @@ class BatchNormalizationKernel(IdeepKernel):
         inv_std = batch_var + numpy.float32(eps)
         numpy.sqrt(inv_std, out=inv_std)
         numpy.reciprocal(inv_std, out=inv_std)
-        saved = Saved(var, eps) if workspace is None else Saved(var, eps, workspace, y)
-        return y, mean, inv_std, saved
+        return y, mean, inv_std, Saved(var, eps)
 
     def forward_with_relu(
         self, normalization: tuple[Any, ...], relu: tuple[Any, ...]
@@ -102,20 +94,6 @@ class BatchNormalizationKernel(IdeepKernel):
         axis: Axes,
     ) -> tuple[Array, Array, Array]:
         return self.ops.batch_normalization_backward(x, gy, gamma, mean, residual.var, residual.eps)
-
-    def backward_with_relu(
-        self, relu: tuple[Any, ...], normalization: tuple[Any, ...]
-    ) -> tuple[None, tuple[Array, Array, Array]]:
-        """Computes the gradients of relu and of batch normalization, see :attr:`fusions`."""
-        y, gy = relu
-        x, gamma, _, mean, _, saved, _ = normalization
-        # The relu may be another one than that of the forward pass.
-        workspace = saved.workspace if saved.y is y else None
-        if workspace is None:
-            gy = self.ops.relu_backward(y, gy)
-        return None, self.ops.batch_normalization_backward(
-            x, gy, gamma, mean, saved.var, saved.eps, workspace=workspace
-        )
 
 
 def _are_finite(*vectors: Array) -> bool:
