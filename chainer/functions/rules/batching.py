@@ -217,7 +217,9 @@ def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, .
         shape: Shape of the input.
     """
     # One byte for each element, since views of other memory may have to be copied.
-    return copy.copy(function).forward((numpy.empty(shape, numpy.int8),))[0].shape
+    node = copy.copy(function)
+    node.xp = numpy  # of this array, not of those of the samples
+    return node.forward((numpy.empty(shape, numpy.int8),))[0].shape
 
 
 def batched_composition(
