@@ -122,11 +122,15 @@ def scaled_row(
     return signature, build
 
 
+#: Without the first parameter, which the decorator fills in.
+row_product: Any = scaled_row
+
+
 @summing
 def int4_vector_product(part, start, stop, even, odd, sums, codes, scales, minima, y):
     for i in range(start, stop):
         for n in range(len(even)):
-            total = scaled_row(codes, i, scales, even, odd, n)
+            total = row_product(codes, i, scales, even, odd, n)
             for g in range(scales.shape[1]):
                 total += sums[n, g] * minima[i, g]
             y[n, i] = total

@@ -101,16 +101,18 @@ def CooMatMul(g: Nodes, data: str, dense: str) -> str:
     places = ((matrices * rows + row.reshape(-1)) * columns + col.reshape(-1))[used]
     if len(set(places.tolist())) < len(places):
         g.require_opset(16, "with two elements at one place")
-        options = {"reduction": "add"}
+        reduction = "add"
     else:
-        options = {}
+        reduction = None
     kind = g.out_dtype
     data, dense = (
         x if g.dtype(i) == kind else g.cast(x, kind) for i, x in enumerate((data, dense))
     )
     values = g("Gather", g.reshape(data, [-1]), g.ints(used), axis=0)
     zeros = g.const(numpy.zeros(math.prod(shape), kind), kind)
-    a = g.reshape(g("ScatterND", zeros, g.ints(places[:, None]), values, **options), shape)
+    a = g.reshape(
+        g("ScatterND", zeros, g.ints(places[:, None]), values, reduction=reduction), shape
+    )
     ndim = len(shape)
     if g.func.transa:
         a = _transposed(g, a, ndim)
