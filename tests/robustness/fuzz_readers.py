@@ -318,9 +318,7 @@ def main() -> int:
         engine = "own" if importlib.util.find_spec("atheris") is None else "atheris"
     if options.here:
         (name,) = formats
-        found = fuzz(
-            name, options.seconds, options.seed, engine, options.findings, options.corpus
-        )
+        found = fuzz(name, options.seconds, options.seed, engine, options.findings, options.corpus)
         return min(found, 100)
     bad: list[str] = []
     for name in formats:
