@@ -503,7 +503,9 @@ class Link(DeviceResident, CheckedKeywords):
             KeyError: If the source has no parameter or persistent value of a name.
         """
         for name in self._params:
-            vars(self)[name].copydata(_source_param(link, name))
+            source = _source_param(link, name)
+            with _same_shape(name, vars(self)[name], source):
+                vars(self)[name].copydata(source)
         if copy_persistent:
             for name in self._persistent:
                 if name not in vars(link):
@@ -530,7 +532,9 @@ class Link(DeviceResident, CheckedKeywords):
             KeyError: If the source has no parameter of a name.
         """
         for name in self._params:
-            vars(self)[name].addgrad(_source_param(link, name))
+            source = _source_param(link, name)
+            with _same_shape(name, vars(self)[name], source):
+                vars(self)[name].addgrad(source)
 
     def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
         """Repeats this link multiple times to make a :class:`~chainer.Sequential`.
@@ -740,6 +744,19 @@ def _shape_and_dtype(value: object) -> tuple[ShapeLike | None, DTypeLike]:
 
 def _is_array(value: object) -> bool:
     return find_backend(type(value)) is not None
+
+
+@contextlib.contextmanager
+def _same_shape(name: str, own: Any, source: Any) -> Iterator[None]:
+    """Names the parameter if one does not fit another."""
+    try:
+        yield
+    except ValueError as error:
+        if own.shape == source.shape:
+            raise
+        raise ValueError(
+            f"parameter {name!r} must have the shape {own.shape}, the source has {source.shape}"
+        ) from error
 
 
 def _source_param(link: Link, name: str) -> Any:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
-from chainer.core.arguments import require_attribute
+from chainer.core.arguments import require_attribute, wrong_type
 from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.autograd.collector_pacing import paced_collector
 from chainer.core.foreign_names import CheckedKeywords
@@ -123,6 +123,8 @@ class Trainer(CheckedKeywords):
         )
         self.updater = updater
         self.observation: dict[str, Any] = {}
+        if not isinstance(out, (str, bytes, os.PathLike)):
+            raise wrong_type("out", "the path of a folder", out)
         self.out = os.fspath(out)
         self.reporter = Reporter()
         self.stop_reason: str | None = None

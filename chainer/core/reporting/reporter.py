@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from chainer.core.arguments import require_attribute
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.reporting.summary import DictSummary, Summary
@@ -176,6 +177,7 @@ class Reporter:
         Raises:
             KeyError: If the observer was not registered.
         """
+        require_attribute("values", values, "items", "a dict of names and values")
         if not config.keep_graph_on_report:
             values = {
                 key: _without_graph(value) if isinstance(value, Variable) else value
@@ -269,6 +271,8 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
     reporters = _local.reporters
     if reporters:
         reporters[-1].report(values, observer)
+    else:
+        require_attribute("values", values, "items", "a dict of names and values")
 
 
 @contextmanager

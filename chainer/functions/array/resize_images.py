@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy
 
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
@@ -49,6 +50,8 @@ class ResizeImages(LinearMap):
         mode: ResizeMode = "bilinear",
         align_corners: bool = True,
     ) -> None:
+        if not hasattr(output_shape, "__len__") or len(output_shape) != 2:
+            raise wrong_type("output_shape", "a pair (height, width)", output_shape)
         height, width = output_shape
         if height <= 0 or width <= 0:
             raise ValueError(f"output_shape must be positive, got {tuple(output_shape)}")

@@ -405,6 +405,7 @@ def softmax_cross_entropy(
             "softmax_cross_entropy",
             "x of softmax_cross_entropy is the result of softmax, which it computes itself: give "
             "it the values before softmax, or the model learns slowly",
+            stacklevel=3,
         )
     function = SoftmaxCrossEntropy(
         normalize,

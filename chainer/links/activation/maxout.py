@@ -53,6 +53,8 @@ class Maxout(Chain):
         initialW: InitializerLike = None,
         initial_bias: InitializerLike = 0,
     ) -> None:
+        if pool_size < 1:
+            raise ValueError(f"pool_size must be positive, got {pool_size}")
         super().__init__()
         shape = (out_size, pool_size)
         self.out_size = out_size

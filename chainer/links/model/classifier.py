@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chainer.core.arguments import wrong_type
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import report
 from chainer.functions.evaluation import accuracy
@@ -57,6 +58,11 @@ class Classifier(Chain):
             raise TypeError(
                 f"predictor must be a link or a function, got {type(predictor).__name__}"
             )
+        if isinstance(predictor, type):
+            raise wrong_type("predictor", "a link or a function", predictor)
+        for name, function in (("lossfun", lossfun), ("accfun", accfun)):
+            if function is not None and not callable(function):
+                raise wrong_type(name, "a function of predictions and labels", function)
         super().__init__()
         self.lossfun = lossfun
         self.accfun = accfun

@@ -12,6 +12,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.config.dtype import get_dtype
+from chainer.core.misuse import warn_once
 from chainer.core.typing import (
     Array,
     DType,
@@ -109,6 +110,11 @@ class BatchNormalization(Link):
         self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
         self._initial_avg_mean = initial_avg_mean
         self._initial_avg_var = initial_avg_var
+        for name, value in (("decay", decay), ("eps", eps)):
+            # Numbers alone: a program may give arrays, which would be waited for.
+            if isinstance(value, (int, float)) and (value < 0 or (name == "decay" and value > 1)):
+                bounds = "from 0 to 1" if name == "decay" else "positive"
+                warn_once("batch normalization", name, f"{name} should be {bounds}, got {value}", 3)
         self.decay = decay
         self.eps = eps
         self.N = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.arguments import wrong_type
 from chainer.core.typing import DatasetLike
 from chainer.core.utils.argument import explained_keywords
 from chainer.training.dataset.dataset_mixin import DatasetMixin
@@ -49,6 +50,8 @@ class TransformDataset(DatasetMixin):
 
     @explained_keywords
     def __init__(self, dataset: DatasetLike, transform: Callable[[Any], Any]) -> None:
+        if not callable(transform):
+            raise wrong_type("transform", "a function of an example", transform)
         self._dataset = dataset
         self._transform = transform
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.arguments import wrong_type
 from chainer.training.extension import Extension
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class AttributeShift(Extension):
     def __init__(
         self, attr: str, init: float | None = None, optimizer: Optimizer | None = None
     ) -> None:
+        if not isinstance(attr, str):
+            raise wrong_type("attr", "the name of an attribute of the optimizer", attr)
         self._attr = attr
         self._init = init
         self._optimizer = optimizer

@@ -9,6 +9,7 @@ from functools import partial
 from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from chainer.core.arguments import wrong_type
 from chainer.core.config.configuration import config
 from chainer.core.foreign_names import keyword_hint
 from chainer.links.serializers import npz
@@ -244,6 +245,8 @@ def _make(
     function: str,
 ) -> Snapshot:
     """Makes the extension from the arguments of :func:`snapshot` or :func:`snapshot_object`."""
+    if isinstance(target, (str, os.PathLike)):
+        raise wrong_type("target", "an object to be saved; the name of the file follows it", target)
     writer: WriterLike | None = options.pop("writer", None)
     if writer is None:
         writer = snapshot_writers.SimpleWriter(savefun or npz.save_npz)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.core.arguments import wrong_type
 from chainer.training.extensions._shift import ShiftToTarget
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class ExponentialShift(ShiftToTarget):
         target: float | None = None,
         optimizer: Optimizer | None = None,
     ) -> None:
+        if rate is None or isinstance(rate, str):
+            raise wrong_type("rate", "a number; the arguments are attr, rate", rate)
         if rate < 0:
             raise ValueError(f"ExponentialShift does not support negative rate, got {rate}")
         super().__init__(attr, init, target, optimizer, grows=rate > 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.core.misuse import warn_once
 from chainer.training.extensions._shift import AttributeShift
 
 if TYPE_CHECKING:
@@ -57,6 +58,15 @@ class LinearShift(AttributeShift):
         for name, value in (("value_range", value_range), ("time_range", time_range)):
             if not (hasattr(value, "__len__") and len(value) == 2):
                 raise TypeError(f"{name} must be a pair of numbers, got {value!r}")
+        if time_range[1] < time_range[0]:
+            warn_once(
+                "range of times",
+                "LinearShift",
+                f"time_range of LinearShift ends before it begins: {tuple(time_range)}; the "
+                f"arguments are attr, value_range, time_range. {attr!r} jumps from "
+                f"{value_range[0]!r} to {value_range[1]!r}",
+                stacklevel=3,
+            )
         super().__init__(attr, value_range[0], optimizer)
         self._value_range = value_range
         self._time_range = time_range

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
 
 import numpy
 
+from chainer.core.arguments import require_attribute
+from chainer.core.misuse import warn_once
 from chainer.links.loaded_state import check_count, check_finite, load_optional
 from chainer.links.serializer import Deserializer
 from chainer.training.iterators._statemachine import IteratorState
@@ -206,6 +208,23 @@ def _sample(
             f"order_sampler must return orders of the same length, got {length}, then {len(result)}"
         )
     return result
+
+
+def check_dataset(dataset: object, shuffle: bool | None, repeat: bool) -> None:
+    """Checks the dataset of an iterator, and the arguments that are truth values.
+
+    Raises:
+        TypeError: If the dataset has no length: a generator, for example.
+    """
+    require_attribute("dataset", dataset, "__len__", "a list, an array or a dataset with a length")
+    for name, value in (("shuffle", shuffle), ("repeat", repeat)):
+        if isinstance(value, str):
+            warn_once(
+                "truth value of an iterator",
+                name,
+                f"{name} is the text {value!r}, which is true: write True or False",
+                stacklevel=4,
+            )
 
 
 def check_arguments(

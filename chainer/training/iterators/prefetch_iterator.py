@@ -20,6 +20,7 @@ from chainer.training.iterators.iteration_state import (
     IterationState,
     Segment,
     check_arguments,
+    check_dataset,
     serialize_state,
 )
 from chainer.training.iterators.order_samplers import Order, OrderSamplerLike
@@ -59,6 +60,7 @@ class PrefetchIterator(EpochAttributes, Iterator):
         n_prefetch: int,
     ) -> None:
         self.batch_size, sampler = check_arguments(batch_size, shuffle, order_sampler)
+        check_dataset(dataset, shuffle, repeat)
         self.dataset = dataset
         self._repeat = repeat
         self._shuffle = shuffle is not False

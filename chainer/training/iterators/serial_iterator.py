@@ -15,6 +15,7 @@ from chainer.training.iterators.iteration_state import (
     EpochOrders,
     IterationState,
     check_arguments,
+    check_dataset,
     serialize_state,
 )
 from chainer.training.iterators.order_samplers import Order, OrderSamplerLike
@@ -84,6 +85,7 @@ class SerialIterator(EpochAttributes, Iterator):
         order_sampler: OrderSamplerLike | None = None,
     ) -> None:
         self.batch_size, sampler = check_arguments(batch_size, shuffle, order_sampler)
+        check_dataset(dataset, shuffle, repeat)
         self.dataset = dataset
         self._repeat = repeat
         self._shuffle = shuffle

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from chainer.core.arguments import wrong_type
 from chainer.training.optimizers.changes import optimizer_changes
 
 _TIMINGS = ("pre", "post", "auto")
@@ -50,6 +51,8 @@ class HookRegistry:
             ValueError: If the timing is unknown, or the hook has no name.
             HookExistsError: (a KeyError) If there already is a hook of this name.
         """
+        if isinstance(hook, type):
+            raise wrong_type("hook", "a function or an object of a class of hooks", hook)
         if not callable(hook):
             raise TypeError(f"hook function must be callable, got {type(hook).__name__}")
         if timing not in _TIMINGS:

@@ -181,6 +181,8 @@ class StandardUpdater(Updater):
         self._optimizers: dict[str, Any] = named(optimizer)
         _check_iterators(self._iterators)
         _check_optimizers(self._optimizers)
+        if not callable(converter):
+            raise wrong_type("converter", "a function of a batch and a device", converter)
         self.converter = converter
         self.loss_func = loss_func
         # Parts of the model may be on several devices. Then only the batches need one.

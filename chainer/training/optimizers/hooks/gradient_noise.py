@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from chainer.core.arrays.backend import backend_of
+from chainer.core.misuse import warn_once
 from chainer.core.typing import Array, ArrayModule, DType, Shape
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
 
@@ -77,6 +78,13 @@ class GradientNoise(GradientHook):
     ) -> None:
         if not callable(noise_func):
             raise TypeError(f"noise_func must be callable, got {noise_func!r}")
+        if isinstance(eta, (int, float)) and eta < 0:
+            warn_once(
+                "gradient noise",
+                "GradientNoise",
+                f"eta of GradientNoise is {eta!r}: the noise of a negative variance is NaN",
+                stacklevel=3,
+            )
         self.eta = eta
         self.noise_func = noise_func
 
