@@ -106,6 +106,13 @@ class Chain(Composite):
     def _partner(self, link: Link, name: str) -> Link:
         return vars(link)[name]
 
+    def _draw_parameters(self) -> None:
+        # Release 7 draws the parameters of children once for each chain above them, and the numbers
+        # of a seed depend on it.
+        super()._draw_parameters()
+        for child in self.children():
+            child._draw_parameters()
+
     def _copy_shallow(self) -> Self:
         replica = super()._copy_shallow()
         members = vars(replica)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableSequence
 from typing import TYPE_CHECKING, Any, cast
 
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.composite import Composite
 from chainer.links.link import Link
 
@@ -141,6 +142,14 @@ class ChainList(Composite, MutableSequence[Any]):
 
     def _partner(self, link: Link, name: str) -> Link:
         return link[int(name)]  # type: ignore[index]
+
+    def _draw_parameters(self) -> None:
+        for name in sorted(self._params):
+            param = vars(self)[name]
+            if isinstance(param, Parameter) and param.is_initialized:
+                param.initialize(param.shape)
+        for child in self._children:
+            child._draw_parameters()
 
     def _copy_shallow(self) -> Self:
         replica = super()._copy_shallow()

@@ -465,13 +465,17 @@ class Link(DeviceResident, CheckedKeywords):
             return replica
         replica = copy.deepcopy(self)
         if mode == "init":
-            for param in replica.params(include_uninit=False):
-                # In-place arithmetic leaves variables in the place of parameters.
-                if isinstance(param, Parameter):
-                    param.initialize(param.shape)
+            replica._draw_parameters()
             for link in replica.links():
                 link._on_reinitialize()
         return replica
+
+    def _draw_parameters(self) -> None:
+        """Initializes the parameters of the whole hierarchy anew."""
+        for param in self.params(include_uninit=False):
+            # In-place arithmetic leaves variables in the place of parameters.
+            if isinstance(param, Parameter):
+                param.initialize(param.shape)
 
     def _on_reinitialize(self) -> None:
         """Hook: called after all parameters were re-initialized.

@@ -181,3 +181,42 @@ def test_none_into_hdf5_of_an_old_h5py(tmp_path):
         with old, pytest.raises(RuntimeError):
             serializer("x", None)
         serializer("y", None)
+
+
+class _Twice(chainer.Chain):
+    def __init__(self, *children):
+        super().__init__()
+        for i, child in enumerate(children):
+            self.add_link(f"c{i}", child)
+
+
+@pytest.mark.parametrize(
+    ("make", "first_weights", "next_number"),
+    [
+        (lambda: _Twice(L.Linear(2, 2), L.Linear(2, 2)), [0.2256, -0.228], 0.8764),
+        (
+            lambda: chainer.ChainList(
+                chainer.Sequential(L.Linear(2, 2)), _Twice(L.Linear(2, 2)), L.Linear(2, 2)
+            ),
+            [1.1486, 0.2256, -0.228],
+            0.8764,
+        ),
+        (
+            lambda: chainer.Sequential(
+                _Twice(L.Linear(2, 2)), L.Linear(2, 2), chainer.ChainList(L.Linear(2, 2))
+            ),
+            [0.6119, 0.2256, -0.228],
+            0.8764,
+        ),
+    ],
+    ids=["chain", "list", "sequential"],
+)
+def test_numbers_of_copies_that_are_initialized_anew(make, first_weights, next_number):
+    """A chain draws the parameters of its children, and each child draws its own again."""
+    link = make()
+    np.random.seed(1)
+    copied = link.copy("init")
+    # Release 7.8.1 gave these numbers.
+    weights = [p.array[0, 0] for p in copied.params() if p.ndim == 2]
+    np.testing.assert_allclose(sorted(weights), sorted(first_weights), atol=1e-4)
+    assert np.random.rand() == pytest.approx(next_number, abs=1e-4)

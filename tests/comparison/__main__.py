@@ -90,7 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
         exchanges.store_trainers(_output_of, options.peer, options.trainers)
         return 0
     if options.trainers:
-        return min(1, exchanges.compare_trainers(_output_of, *interpreters, options.trainers))
+        runs = options.trainers, options.first
+        return min(1, exchanges.compare_trainers(_output_of, *interpreters, *runs))
     if options.files:
         return min(1, exchanges.compare_files(_output_of, *interpreters, options.files))
     if options.names:

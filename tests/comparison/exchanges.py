@@ -25,7 +25,7 @@ _OPTIONAL = {"PIL", "filelock", "google", "h5py", "ideep4py", "mock", "pkg_resou
 _IMPORTED = {"MemoryHook", "make_npz", "mdarray", "mul", "preprocess_mnist"}
 
 
-def compare_trainers(run: Run, peer: str, own: str, count: int) -> int:
+def compare_trainers(run: Run, peer: str, own: str, count: int, first: int = 0) -> int:
     """Compares random runs of a trainer; returns the number of unexplained differences.
 
     Args:
@@ -33,13 +33,14 @@ def compare_trainers(run: Run, peer: str, own: str, count: int) -> int:
         peer: Interpreter with release 7.8.1.
         own: Interpreter with this release.
         count: Number of runs.
+        first: Number of the first run.
     """
     theirs, ours = (
-        _records(run(python, "tests.comparison.trainer_runs", "0", str(count)))
+        _records(run(python, "tests.comparison.trainer_runs", str(first), str(first + count)))
         for python in (peer, own)
     )
     results: Counter[str] = Counter()
-    for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
+    for number, (a, b) in enumerate(zip(theirs, ours, strict=True), first):
         if a == b:
             results["same"] += 1
         elif a.get("error") == "initialize":
