@@ -170,7 +170,7 @@ def test_numbers_of_peft(model):
 def test_wrong_arguments(model):
     with pytest.raises(ValueError, match="pattern must match a linear layer, got 'nothing'"):
         cm.add_lora(model, "nothing")
-    with pytest.raises(TypeError, match="pattern must be a regular expression, such as .*, got 4"):
+    with pytest.raises(TypeError, match=r"pattern must be a regular expression, such as .*, got 4"):
         cm.add_lora(model, 4)
     with pytest.raises(ValueError, match="rank must be positive, got 0"):
         cm.add_lora(model, "qkv", rank=0)
