@@ -105,6 +105,22 @@ def test_what_cannot_be_recorded_runs_as_written(tmp_path):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_a_model_that_counts_the_tokens_in_numbers_is_refused(tmp_path, monkeypatch):
+    # A record would repeat the numbers of its first token.
+    model = load(tmp_path, "gpt2")
+
+    def forward(self, ids, cache=None, mask=None, positions=None, last=None):
+        positions = np.arange(cache.length, cache.length + ids.shape[1])
+        return original(self, ids, cache, mask, positions, last)
+
+    original = type(model).forward
+    monkeypatch.setattr(type(model), "forward", forward)
+    expected = cm.generate(model, tokens(), max_new_tokens=3)
+    assert expected.shape == (2, 15)
+    with pytest.raises(TypeError, match=r"must use cache.positions\(\) and cache.advance\(\)"):
+        cm.generate(model, tokens(), max_new_tokens=3, capture=True)
+
+
 @pytest.mark.parametrize("new", [0, 1, 2])
 def test_few_tokens(new, tmp_path):
     model = load(tmp_path, "gpt2")

@@ -163,7 +163,9 @@ class Decoder(Model):
         mask = None if mask is None else mask.astype(bool)
         if positions is None:
             positions = (cache or Cache(())).positions(xp, ids.shape[1])
-            if mask is not None and (cache is None or not cache.length):
+            # A fixed cache takes tokens one by one, which are no padding.
+            is_first = cache is None or (not isinstance(cache, FixedCache) and not cache.length)
+            if mask is not None and is_first:
                 # Texts of a batch are padded on the left: each begins at its own first token.
                 positions = xp.maximum(xp.cumsum(mask, axis=1) - 1, 0)
         tables = None
@@ -192,7 +194,7 @@ class Decoder(Model):
     def _check_positions(self, positions: Array, cache: Cache | FixedCache | None) -> None:
         # A captured step cannot look at values: all of its positions are checked at once.
         if isinstance(cache, FixedCache):
-            last = cache.length - 1
+            last = cache.capacity - 1
         else:
             last = int(positions.max()) if positions.size else 0
         if last >= self.options.positions:

@@ -67,7 +67,7 @@ class FixedCache(chainer.Link):
         length: Number of tokens that there is memory for, those of ``cache`` among them.
 
     Attributes:
-        length (int): Number of tokens that there is memory for.
+        capacity (int): Number of tokens that there is memory for.
         stores (list): The memory of each layer.
         position (array): Number of tokens so far, shape ``(1,)``.
         padding (array): Number of tokens of padding of each text, shape ``(B, 1)``.
@@ -83,7 +83,7 @@ class FixedCache(chainer.Link):
         contents = [store.contents() for store in cache.stores]
         first = contents[0][0]
         xp = get_array_module(first)
-        self.length = length
+        self.capacity = length
         self.add_persistent("position", xp.zeros(1, "i8"))
         self.add_persistent("padding", xp.zeros((len(first), 1), "i8"))
         #: Layers with windows of one length share their places.
@@ -99,6 +99,25 @@ class FixedCache(chainer.Link):
                 self.add_persistent(f"{name}_{i}", memory)
             self.stores.append(FixedStore(vars(self), i, size))
         self.fill(cache)
+
+    @property
+    def length(self) -> int:
+        """Refused: a number would be recorded as it is, and be wrong for all later tokens.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(
+            "a model that is decoded by a captured step must use cache.positions() and "
+            "cache.advance(), not cache.length"
+        )
+
+    @length.setter
+    def length(self, value: int) -> None:
+        raise TypeError(
+            "a model that is decoded by a captured step must call cache.advance(), not change "
+            "cache.length"
+        )
 
     def takes(self, cache: Cache) -> bool:
         """Returns whether the contents of a cache have the shapes and dtypes of the memory.
