@@ -289,3 +289,24 @@ class TestFunctionsRunInsideBackward:
         assert x.grad.tolist() == [2]
         with pytest.raises(RuntimeError, match=r"Twice defines backward_arrays\(\), but not"):
             y.backward(enable_double_backprop=True)
+
+
+class _NoText:
+    def __repr__(self):
+        raise ValueError("no text")
+
+
+class _HookOfArguments(chainer.FunctionHook):
+    def __init__(self, first, second=2):
+        self.first = first
+
+    @property
+    def second(self):
+        raise RuntimeError("not yet")
+
+
+def test_a_text_does_not_fail():
+    hook = _HookOfArguments(_NoText())
+    assert repr(hook) == "_HookOfArguments(first=<_NoText>)"
+    hook.first = hook  # a text of itself
+    assert repr(hook).startswith("_HookOfArguments(first=_HookOfArguments(")

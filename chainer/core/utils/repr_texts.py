@@ -77,7 +77,10 @@ class ShowsArguments:
 
     def __repr__(self) -> str:
         names: list[str] = read_or_none(lambda: list(_arguments_of(type(self)))) or []
-        kept = [name if hasattr(self, name) else f"_{name}" for name in names]
+        kept = [
+            name if read_or_none(lambda name=name: hasattr(self, name)) else f"_{name}"
+            for name in names
+        ]
         return attributes_text(self, kept)
 
 
@@ -101,7 +104,7 @@ class Plain:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = read_or_none(lambda: repr(value)) or f"<{type(value).__name__}>"
     if not isinstance(value, Plain):
         text = " ".join(text.split())  # arrays have several lines
     return text if isinstance(value, Plain) or len(text) <= _MAX_LENGTH else text[:57] + "..."
