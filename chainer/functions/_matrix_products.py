@@ -58,11 +58,11 @@ def _general_product(xp: ArrayModule, a: Array, b: Array, transa: bool) -> Array
     if b.ndim == 2 and a.ndim > 2 and not transa:
         # One product of a long matrix is faster than a stack of products.
         product = xp.matmul(as_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
-    elif xp is numpy and b.ndim > 2 and a.ndim == b.ndim and not transa and _is_repeated(b):
+    elif b.ndim > 2 and a.ndim == b.ndim and not transa and _is_repeated(b):
         # The same matrix for the whole stack, such as weights in chainer.per_sample_grad.
         product = xp.matmul(as_rows(a), b[(0,) * (b.ndim - 2)])
         product = product.reshape((*a.shape[:-1], b.shape[-1]))
-    elif xp is numpy and a.ndim > 2 and a.shape[-1] == 1:
+    elif a.ndim > 2 and a.shape[-1] == 1:
         # A stack of outer products, such as gradients of single samples: one loop for all.
         product = a * b
     elif a.ndim > 2 or b.ndim > 2:
@@ -75,6 +75,7 @@ def _general_product(xp: ArrayModule, a: Array, b: Array, transa: bool) -> Array
 def _is_repeated(a: Array) -> bool:
     """Returns whether a stack of matrices is one matrix, repeated without a copy."""
     stack = a.ndim - 2
-    if not a.size or max(a.shape[:stack]) == 1:
+    strides = getattr(a, "strides", None)  # arrays of some libraries have none
+    if not isinstance(strides, tuple) or not a.size or max(a.shape[:stack]) == 1:
         return False
-    return all([n == 1 or step == 0 for n, step in zip(a.shape[:stack], a.strides)])
+    return all([n == 1 or step == 0 for n, step in zip(a.shape[:stack], strides)])

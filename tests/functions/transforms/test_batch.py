@@ -464,3 +464,22 @@ def test_jacobians_of_samples_of_samples(no_loops, monkeypatch):
 
     expected = [of_row(row, y).array for row, y in zip(x, x[:, 0], strict=True)]
     np.testing.assert_allclose(chainer.vmap(of_row)(x, x[:, 0]).array, expected, rtol=1e-12)
+
+
+def test_gradients_of_samples_within_a_captured_step():
+    # Weights that all samples share are multiplied at once, in the record, too.
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal(s).astype("f") for s in ((12, 8), (12,), (5, 12), (5,))]
+
+    def loss(weights, x, t):
+        h = F.tanh(F.linear(x[None], *weights[:2]))
+        return F.softmax_cross_entropy(F.linear(h, *weights[2:]), t[None])
+
+    gradients = chainer.per_sample_grad(loss, weights)
+    captured = chainer.capture(gradients, on_failure="error")
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, t = rng.standard_normal((9, 8)).astype("f"), rng.integers(0, 5, 9).astype("i")
+        for found, expected in zip(captured(x, t), gradients(x, t), strict=True):
+            np.testing.assert_array_equal(found.array, expected.array)
+    assert "in use" in captured.explain()
