@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import chainer
+import chainer.functions as F
 import chainer.links as L
 from chainer.iterators._statemachine import IteratorState, iterator_statemachine
 
@@ -265,6 +266,14 @@ class TestNamesOfPackages:
         module = chainer.links.connection.linear.linear
         monkeypatch.setattr(module, "linear", lambda *args, **kwargs: "patched")
         assert L.Linear(3, 2)(np.zeros((1, 3), np.float32)) == "patched"
+        # These links call the functions by their public names, in release 7, too.
+        x = np.zeros((2, 3), np.float32)
+        for name in ("batch_normalization", "decorrelated_batch_normalization"):
+            link = {"b": L.BatchNormalization, "d": L.DecorrelatedBatchNormalization}[name[0]](3)
+            for prefix, train in (("", True), ("fixed_", False)):
+                monkeypatch.setattr(F, prefix + name, lambda *args, **kwargs: "patched")
+                with chainer.using_config("train", train):
+                    assert link(x) == "patched"
 
 
 class Parts(chainer.Chain):

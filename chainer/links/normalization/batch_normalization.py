@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy
 
+# The functions are called by these names, as in release 7: programs patch them.
+from chainer import functions
 from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
@@ -23,10 +25,6 @@ from chainer.core.typing import (
     VariableLike,
 )
 from chainer.core.utils.argument import REMOVED_TEST, removed_arguments
-from chainer.functions.normalization.batch_normalization import (
-    batch_normalization,
-    fixed_batch_normalization,
-)
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.links.link import Link
 from chainer.links.normalization._parameters import of_dtype, typed_parameter
@@ -216,7 +214,7 @@ class BatchNormalization(Link):
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike, decay: float
     ) -> Variable:
         """Normalizes by the statistics of the batch and updates the kept ones."""
-        return batch_normalization(
+        return functions.batch_normalization(
             x,
             gamma,
             beta,
@@ -231,13 +229,13 @@ class BatchNormalization(Link):
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
         """Normalizes as the previous call did, without another update of the kept statistics."""
-        return batch_normalization(x, gamma, beta, eps=self.eps, axis=self._axes())
+        return functions.batch_normalization(x, gamma, beta, eps=self.eps, axis=self._axes())
 
     def _normalize_fixed(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
         """Normalizes by the kept statistics."""
-        return fixed_batch_normalization(
+        return functions.fixed_batch_normalization(
             x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self._axes()
         )
 

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy
 
+# The functions are called by these names, as in release 7: programs patch them.
+from chainer import functions
 from chainer.core.arrays.backend import copyto
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import Array, DTypeLike, VariableLike
-from chainer.functions.normalization.decorrelated_batch_normalization import (
-    decorrelated_batch_normalization,
-    fixed_decorrelated_batch_normalization,
-)
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer
 
@@ -104,17 +102,17 @@ class DecorrelatedBatchNormalization(Link):
             InvalidType: If ``groups`` is not a divisor of the number of channels.
         """
         if not config.train:
-            return fixed_decorrelated_batch_normalization(
+            return functions.fixed_decorrelated_batch_normalization(
                 x, self.avg_mean, self.avg_projection, self.groups
             )
         if config.in_recomputing:
             # F.forget calls the link a second time with the same input.
-            return decorrelated_batch_normalization(x, groups=self.groups, eps=self.eps)
+            return functions.decorrelated_batch_normalization(x, groups=self.groups, eps=self.eps)
         decay = self.decay
         if finetune:
             self.N += 1
             decay = 1.0 - 1.0 / self.N
-        return decorrelated_batch_normalization(
+        return functions.decorrelated_batch_normalization(
             x,
             groups=self.groups,
             eps=self.eps,
