@@ -176,6 +176,24 @@ class BatchedArray:
         _refuse(name)
 
 
+def need_values(*arrays: object) -> None:
+    """Ends a call for all samples at once if values of a batched array are needed.
+
+    NumPy's functions ask a batched array, which refuses. Functions of other libraries raise errors
+    of their own. So a function that computes with arrays outside of nodes calls this before.
+
+    Args:
+        arrays: The arrays.
+
+    Raises:
+        BatchingError: If one of them is batched. :func:`chainer.vmap` then calls the function for
+            each sample.
+    """
+    for array in arrays:
+        if isinstance(array, BatchedArray):
+            _refuse("values")
+
+
 def _refuse(name: str) -> NoReturn:
     raise BatchingError(f"{name} of a batched array was read")
 

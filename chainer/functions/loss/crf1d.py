@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from chainer.backends import operations
+from chainer.core.autograd.batching import need_values
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
@@ -226,6 +227,7 @@ def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variab
         in_types = type_check.get_types((cost.array, *[x.array for x in xs]), "in_types")
         _check_costs(in_types[0], list(in_types)[1:])
     arrays = [x.array for x in xs]
+    need_values(cost.array, *arrays)
     kernel = operations.linear_chain_crf.select(cost.array, *arrays)
     with cost.device:
         path = kernel.decode(cost.array, arrays)
