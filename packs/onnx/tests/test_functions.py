@@ -94,7 +94,6 @@ WITHOUT_CASE = {
     "roi_max_align_2d": _NO_OPERATOR,
     "roi_max_pooling_2d": _NO_OPERATOR,
     "simplified_dropconnect": _RANDOM,
-    "sparse_matmul": "its matrices are not arrays",
     "upsampling_2d": "its indexes are not in the graph",
     "zeta": _NO_OPERATOR,
     "zoneout": _RANDOM,
