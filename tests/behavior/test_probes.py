@@ -27,6 +27,10 @@ INTENDED = {
         "Variable float32(2,) 5.0 5.0]"
     ),
 }
+#: Probes that raise in 7.8.1 and have a value here.
+ALLOWED = {
+    "V(2, 3)[Variable(np.array([0]))]": "Variable float32(1,3) 0.991665 -0.255541 -0.925815",
+}
 
 
 def differences(expected, found):
@@ -36,12 +40,13 @@ def differences(expected, found):
 
 def as_intended(outcomes):
     """Returns outcomes of 7.8.1 with those replaced that differ on purpose."""
-    return {
+    intended = {
         line: dict(outcome, value=INTENDED.get(outcome.get("value"), outcome.get("value")))
         if "value" in outcome
         else outcome
         for line, outcome in outcomes.items()
     }
+    return intended | {line: {"value": ALLOWED[line]} for line in ALLOWED.keys() & outcomes.keys()}
 
 
 def same(expected, found):

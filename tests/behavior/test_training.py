@@ -122,11 +122,10 @@ def test_image_dataset_tells_whether_pillow_is_there():
 
 
 @pytest.fixture
-def dataset_root(tmp_path):
-    root = chainer.dataset.get_dataset_root()
-    chainer.dataset.set_dataset_root(str(tmp_path / "root"))
-    yield tmp_path / "root"
-    chainer.dataset.set_dataset_root(root)
+def dataset_root(tmp_path, monkeypatch):
+    # What was set before is restored, also that nothing was set.
+    monkeypatch.setattr("chainer.training.dataset.download._root", str(tmp_path / "root"))
+    return tmp_path / "root"
 
 
 def test_cached_file_below_a_file(dataset_root):

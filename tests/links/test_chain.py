@@ -184,7 +184,7 @@ class TestChain:
             ")"
         )
         assert repr(chainer.Chain()) == "Chain()"
-        assert repr(MLP()).startswith("<MLP 0x")
+        assert repr(MLP()) == "<MLP l1=Linear, l2=Linear>"
 
 
 class TestCopy:

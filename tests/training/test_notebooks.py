@@ -24,6 +24,9 @@ trainer.extend(extensions.LogReport())
 trainer.extend(extensions.ProgressBar(update_interval=1))
 """
 
+#: An import of a module that is None fails, as if it were not installed.
+NO_WIDGETS = "import sys; sys.modules['ipywidgets'] = None"
+
 #: Program of a cell, the type of the output that is looked at, and a part of it.
 CELLS = [
     ("trainer.run()", "text/plain", "12 iter, 3.00 epoch / 3 epochs"),
@@ -57,9 +60,10 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The outputs of the cells, from one kernel: to start one takes seconds."""
+    """The outputs of the cells without widgets, from one kernel: to start one takes seconds."""
     folder = tmp_path_factory.mktemp("notebook")
-    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, *(cell[0] for cell in CELLS))]
+    programs = (NO_WIDGETS + SETUP, *(cell[0] for cell in CELLS))
+    cells = [nbformat.v4.new_code_cell(code) for code in programs]
     notebook = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(
         notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
@@ -117,8 +121,7 @@ def test_without_widgets_in_vs_code(tmp_path, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setenv("VSCODE_PID", "1")
     monkeypatch.setenv("VSCODE_CWD", str(tmp_path))
-    # An import of a module that is None fails, as if it were not installed.
-    code = ("import sys; sys.modules['ipywidgets'] = None", SETUP, "trainer.run()")
+    code = (NO_WIDGETS, SETUP, "trainer.run()")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in code])
     nbclient.NotebookClient(
         notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}

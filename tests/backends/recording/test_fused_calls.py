@@ -8,11 +8,11 @@ import chainer.functions as F
 from chainer.kernel import FusedCall, Fusion, Kernel, get_operation, register_kernel
 
 made = []
-PATTERN = (FusedCall("softplus.forward"), FusedCall("leaky_relu.forward"))
+PATTERN = (FusedCall("softplus.forward"), FusedCall("elu.forward"))
 
 
 class SoftplusKernel:
-    """Computes leaky relu in the same pass."""
+    """Computes elu in the same pass."""
 
     fusions = (Fusion(PATTERN, "both", supports="fits", exact=True),)
     answer, factor = True, 1
@@ -21,15 +21,15 @@ class SoftplusKernel:
         reference = get_operation("softplus").reference_for(backend)
         self.forward, self.backward = reference.forward, reference.backward
 
-    def fits(self, softplus, leaky_relu):
+    def fits(self, softplus, elu):
         assert softplus[0].shape == (3, 4)
-        assert leaky_relu[0] is None
+        assert elu[0] is None
         return self.answer
 
-    def both(self, softplus, leaky_relu):
-        made.append(leaky_relu)
+    def both(self, softplus, elu):
+        made.append(elu)
         y = self.forward(*softplus)
-        return None, np.where(y >= 0, y, y * leaky_relu[1]) * np.float32(self.factor)
+        return None, np.where(y >= 0, y, elu[1] * np.expm1(y)) * np.float32(self.factor)
 
 
 class Plugin:
@@ -61,7 +61,7 @@ def captured(step, calls=5):
 
 
 def test_two_calls_become_one():
-    text = captured(lambda x: F.leaky_relu(F.softplus(x), 0.25))
+    text = captured(lambda x: F.elu(F.softplus(x), 0.25))
     assert "1 of them fused" in text
     assert made
     assert made[-1][1] == 0.25
@@ -70,7 +70,7 @@ def test_two_calls_become_one():
 def test_gradients_are_those_of_the_step_as_written():
     def step(x):
         x = chainer.Variable(x)
-        F.sum(F.leaky_relu(F.softplus(x), 0.25)).backward()
+        F.sum(F.elu(F.softplus(x), 0.25)).backward()
         return x.grad_var
 
     assert "1 of them fused" in captured(step)
@@ -80,7 +80,7 @@ def test_gradients_are_those_of_the_step_as_written():
 def test_not_where_something_else_reads_the_result_between(returns):
     def step(x):
         y = F.softplus(x)
-        z = F.leaky_relu(y, 0.25)
+        z = F.elu(y, 0.25)
         return (y, z) if returns else (z, y * 2)
 
     assert "fused" not in captured(step)
@@ -89,19 +89,19 @@ def test_not_where_something_else_reads_the_result_between(returns):
 
 def test_not_where_the_kernel_does_not_support_it(monkeypatch):
     monkeypatch.setattr(SoftplusKernel, "answer", False)
-    assert "fused" not in captured(lambda x: F.leaky_relu(F.softplus(x), 0.25))
+    assert "fused" not in captured(lambda x: F.elu(F.softplus(x), 0.25))
     assert not made
 
 
 def test_not_with_kernels_of_other_providers():
     with chainer.using_config("kernels", ()):
-        assert "fused" not in captured(lambda x: F.leaky_relu(F.softplus(x), 0.25))
+        assert "fused" not in captured(lambda x: F.elu(F.softplus(x), 0.25))
 
 
 def test_a_wrong_result_is_found(monkeypatch):
     monkeypatch.setattr(SoftplusKernel, "factor", 1.5)
     with pytest.raises(RuntimeError, match="differ"):
-        captured(lambda x: F.leaky_relu(F.softplus(x), 0.25))
+        captured(lambda x: F.elu(F.softplus(x), 0.25))
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -109,7 +109,7 @@ def test_roundings_have_to_be_declared(monkeypatch, exact):
     # A run with other roundings passes the comparison where the kernel says that it may.
     monkeypatch.setattr(SoftplusKernel, "factor", 1 + 2**-23)
     monkeypatch.setattr(SoftplusKernel, "fusions", (Fusion(PATTERN, "both", exact=exact),))
-    run = chainer.capture(lambda x: F.leaky_relu(F.softplus(x), 0.25), on_failure="error")
+    run = chainer.capture(lambda x: F.elu(F.softplus(x), 0.25), on_failure="error")
     x = np.random.default_rng(0).standard_normal((3, 4), "f")
     if exact:
         with pytest.raises(RuntimeError, match="differ"):

@@ -50,7 +50,7 @@ from chainer.backends.numpy.recording.tape import (
     current,
     floating_point_errors,
 )
-from chainer.backends.numpy.recording.whole_calls import WholeCalls
+from chainer.backends.numpy.recording.whole_calls import WholeCalls, may_be_fused
 from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import Operation, Recording
@@ -86,21 +86,23 @@ class StepsInLoops:
     Args:
         in_steps: Reference for arrays of recordings.
         whole: Kernel whose calls are recorded as they are.
-        methods: Names of its methods.
+        operation: The operation.
     """
 
-    def __init__(self, in_steps: Any, whole: WholeCalls, methods: tuple[str, ...]) -> None:
+    def __init__(self, in_steps: Any, whole: WholeCalls, operation: Operation) -> None:
         def chosen(name: str, *args: Any) -> Any:
             arrays = [a for a in args if hasattr(a, "dtype")]
             use_steps = (
                 threads.state.policy.accelerates
                 and all([type(a) is TapeArray and a.nbytes <= _MOST_BYTES_IN_LOOPS for a in arrays])
                 and native_compiler() is not None
+                # A kernel that computes the call in a pass of its own saves more.
+                and not may_be_fused(operation.name, name)
             )
             return getattr(in_steps if use_steps else whole, name)(*args)
 
         self._whole = whole
-        for name in methods:
+        for name in operation.methods:
             setattr(self, name, partial(chosen, name))
 
     def __getattr__(self, name: str) -> Any:
@@ -167,7 +169,7 @@ class RecordingBackend(Backend):
         if is_reference and recording is Recording.SMALL_STEPS:
             return StepsIfSmall(factory(self), whole, operation.methods)
         if operation.is_exact:
-            return StepsInLoops(resolve(operation.reference)(self), whole, operation.methods)
+            return StepsInLoops(resolve(operation.reference)(self), whole, operation)
         return whole
 
 

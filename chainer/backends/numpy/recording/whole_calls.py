@@ -30,6 +30,9 @@ class RecordedMethod(NamedTuple):
 #: Methods of kernels whose calls are recorded. Kernels live as long as the process.
 _methods: dict[Callable[..., Any], RecordedMethod] = {}
 
+#: Names of the calls in the fusions that these kernels offer.
+_fused_names: set[str] = set()
+
 
 def recorded_method(method: Callable[..., Any]) -> RecordedMethod | None:
     """Returns which method of which kernel a recorded function is; None for other functions."""
@@ -40,6 +43,16 @@ def is_pure(method: Callable[..., Any]) -> bool:
     """Returns whether a recorded method depends on its arguments alone and does not change them."""
     found = _methods.get(method)
     return found is not None and found.operation.pure
+
+
+def may_be_fused(operation: str, method: str) -> bool:
+    """Returns whether a kernel that was used in a recording computes a method as part of another.
+
+    Args:
+        operation: Name of the operation.
+        method: Name of the method.
+    """
+    return f"{operation}.{method}" in _fused_names
 
 
 def joined_rows(method: Callable[..., Any]) -> JoinedRows | None:
@@ -60,6 +73,8 @@ class WholeCalls:
 
     def __init__(self, kernel: Any, operation: Operation) -> None:
         self._kernel = kernel
+        for fusion in getattr(kernel, "fusions", ()):
+            _fused_names.update([call.name for call in fusion.calls])
         for name in operation.methods:
             method = getattr(kernel, name)
             _methods[method] = RecordedMethod(operation, name, kernel)
