@@ -14,3 +14,12 @@ def pytest_generate_tests(metafunc):
         if getattr(metafunc.module, "QUICK", False):
             patch.setattr(metafunc.config.option, "chainer_quick", True)
         suite.pytest_generate_tests(metafunc)
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
+def pytest_collection_modifyitems(items):
+    # A minute of processor time each: on NumPy in every run, on other arrays by -m slow.
+    for item in items:
+        name = getattr(item, "originalname", "")
+        if name == "test_transforms" and item.module.__name__.endswith("test_strict"):
+            item.add_marker(pytest.mark.slow)
