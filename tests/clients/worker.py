@@ -83,7 +83,7 @@ def public_names(package):
 
 
 class Draw:
-    """What a program may use to draw arguments and to look at results.
+    """Functions with which a program draws arguments and looks at results.
 
     Args:
         seed: Number of the run.

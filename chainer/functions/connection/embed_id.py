@@ -54,7 +54,7 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         return self.apply((numbers, functions.reshape(W, (size * W.shape[1], W.shape[2]))))
 
     def _joined(self, x: Array, offsets: Array, count: int, size: int) -> Array:
-        """Returns numbers of rows of a joined table, from those of the table of each sample."""
+        """Turns numbers of rows in the table of each sample into numbers in a joined table."""
         xp = backend_of(x).xp
         x = x.astype(offsets.dtype)
         if config.debug:

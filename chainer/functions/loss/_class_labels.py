@@ -80,7 +80,7 @@ class IsLabel(FunctionNode):
 
 
 def mean_of_valid(losses: Variable, t: VariableLike, ignore_label: int) -> Variable:
-    """Returns the mean of losses of which those of labels to ignore are zero.
+    """Returns the mean of losses that are zero where the label is ignored.
 
     Args:
         losses: The losses, of any shape.
@@ -97,7 +97,7 @@ def means_of_samples(losses: Variable, t: Variable, ignore_label: int, normalize
     """Returns the mean of the losses of each sample of a batch of samples.
 
     Args:
-        losses: The losses, of which those of labels to ignore are zero; an axis of samples in
+        losses: The losses, zero where the label is ignored; an axis of samples in
             front.
         t: The labels, of the same shape.
         ignore_label: Label to ignore.

@@ -50,7 +50,7 @@ class Upsampling2D(Unpooling2D):
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
         node = copy.copy(self)
-        # The indices of a sample are those of all samples, in one longer batch.
+        # All samples become one longer batch, in which the indices mean the same.
         repeated = self.xp.broadcast_to(self.indexes, (size, *self.indexes.shape))
         shape = (size * self.indexes.shape[0], *self.indexes.shape[1:])
         node.indexes = repeated.reshape(shape)

@@ -148,7 +148,7 @@ class SequencesFirst:
     """Mixin of functions of sequences: the first axis is time, and the others stay as they are.
 
     Attributes:
-        added_axes: Number of axes that the outputs have in front of those of one time step.
+        added_axes: Number of axes in front of the axes of one time step in the outputs.
     """
 
     added_axes: int
@@ -176,7 +176,7 @@ class ReducesLosses:
     def batched(
         self: Any, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
-        """Computes the losses of all samples, then reduces those of each."""
+        """Computes the losses of all samples, then reduces the losses of each sample."""
         taken = with_samples(inputs, are_batched, size)
         node = copy.copy(self)
         node.reduce = "no"
@@ -218,7 +218,7 @@ def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, .
     """
     # One byte for each element, since views of other memory may have to be copied.
     node = copy.copy(function)
-    node.xp = numpy  # of this array, not of those of the samples
+    node.xp = numpy  # of this array; arrays of the samples may have another one
     return node.forward((numpy.empty(shape, numpy.int8),))[0].shape
 
 

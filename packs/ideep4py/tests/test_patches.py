@@ -25,7 +25,7 @@ def always(monkeypatch):
 
 
 def plans(W: tuple[int, ...] | None = None) -> list[type]:
-    """Classes of the plans by products, of all filters or of those of one shape."""
+    """Classes of the plans by products, of all filters, or of filters of one shape."""
     found = []
     for (_, key), plan in runtime._state.plans.items():
         run = plan[0] if isinstance(plan, tuple) else plan.run

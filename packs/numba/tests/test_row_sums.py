@@ -1,4 +1,4 @@
-"""Sums of selected rows: every bit is that of the selection and the addition."""
+"""Sums of selected rows: the bits of a selection and an addition."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Axes = tuple[int, ...]
 
 
 class Saved(NamedTuple):
-    """What a batch normalization keeps for its gradient.
+    """Values that a batch normalization keeps for its gradient.
 
     Attributes:
         var: Variance of the batch.

@@ -30,7 +30,7 @@ def with_early_updates(
 
     Args:
         calls: The calls.
-        updates: Those of them that update parameters, each by one call of a kernel. An update
+        updates: The calls among them that update parameters, one call each. An update
             depends on its arguments alone.
         parents: For buffers that lie within another one, that buffer and the offset in bytes.
         fixed: Memory that calls may read which do not refer to it.

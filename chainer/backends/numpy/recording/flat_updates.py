@@ -317,7 +317,7 @@ def _adjacent(refs: list[Ref]) -> Ref | None:
 
 
 def _divided(group: list[Call]) -> list[list[Any]]:
-    """Returns the arguments of updates: those of small parameters together, others alone."""
+    """Returns the arguments of updates: small parameters together, each large one alone."""
     small: list[Any] = []
     large: list[list[Any]] = []
     for call in group:

@@ -1,8 +1,8 @@
 """Selections of rows whose result is only added at other rows, as one call.
 
 Messages between the nodes of a graph are rows that ``embed_id`` or ``get_item`` selects and
-``scatter_add`` adds at other nodes; gradients are alike. The array of all messages is larger than
-those of the nodes by the number of neighbors, and is written and read for nothing. A provider of
+``scatter_add`` adds at other nodes; gradients are alike. The array of all messages has a row
+for each neighbor of each node, and is written and read for nothing. A provider of
 :data:`~chainer.backends.operations.row_sums.selected_row_sums` adds the rows directly.
 
 Each pair is tried once on an example, and is replaced if bits are the same and the time is less.

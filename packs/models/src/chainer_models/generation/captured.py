@@ -64,7 +64,7 @@ class FixedCache(chainer.Link):
 
     Args:
         cache: Keys and values of the tokens so far, which are copied.
-        length: Number of tokens that there is memory for, those of ``cache`` among them.
+        length: Number of tokens that there is memory for, the tokens in ``cache`` among them.
 
     Attributes:
         capacity (int): Number of tokens that there is memory for.
@@ -136,7 +136,7 @@ class FixedCache(chainer.Link):
         )
 
     def fill(self, cache: Cache) -> None:
-        """Replaces the contents by those of another cache.
+        """Replaces the contents by the contents of another cache.
 
         Args:
             cache: Keys and values of the tokens so far.
@@ -204,7 +204,7 @@ class CapturedDecoder:
 
     Args:
         model (Model): A model that generates text and has no encoder.
-        length (int): Number of tokens, with those of the prompt, that there is memory for.
+        length (int): Number of tokens that there is memory for, with the tokens of the prompt.
 
     Raises:
         ValueError: If the model has an encoder, or ``length`` is not positive.
