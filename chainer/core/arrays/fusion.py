@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 
 class FusedCall(NamedTuple):
@@ -50,6 +50,7 @@ class Fusion:
             the step as written allows for roundings.
 
     Raises:
+        TypeError: If one of ``calls`` is not a :class:`FusedCall`.
         ValueError: If there are fewer than two calls, or a name is not of the form
             ``'operation.method'``.
 
@@ -76,6 +77,10 @@ class Fusion:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        given = cast("tuple[Any, ...]", self.calls)  # without a type checker, of any type
+        wrong = [call for call in given if not isinstance(call, FusedCall)]
+        if wrong:
+            raise TypeError(f"calls of a Fusion must be FusedCall objects, got {wrong[0]!r}")
         if len(self.calls) < 2:
             raise ValueError(f"calls of a Fusion must be two or more, got {len(self.calls)}")
         for call in self.calls:

@@ -122,6 +122,9 @@ def test_roundings_have_to_be_declared(monkeypatch, exact):
 
 
 def test_declarations_are_checked():
+    for calls in ("softplus.forward", ("softplus.forward", "elu.forward")):
+        with pytest.raises(TypeError, match="calls of a Fusion must be FusedCall objects, got 's"):
+            Fusion(calls, "both")
     with pytest.raises(ValueError, match="two or more, got 1"):
         Fusion((FusedCall("relu.forward"),), "one")
     with pytest.raises(ValueError, match="'relu.forward', got 'relu'"):
