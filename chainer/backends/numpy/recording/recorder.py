@@ -16,11 +16,6 @@ from chainer.backends.numpy.recording import tape as recording_tape
 from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fused_calls import FusedProgram, with_fused_calls
-from chainer.backends.numpy.recording.fusion import (
-    buffers_of_native,
-    native_compiler,
-    with_native_loops,
-)
 from chainer.backends.numpy.recording.joining import with_joined_calls
 from chainer.backends.numpy.recording.memory import (
     Buffer,
@@ -32,6 +27,11 @@ from chainer.backends.numpy.recording.memory import (
     root,
 )
 from chainer.backends.numpy.recording.namespace import xp
+from chainer.backends.numpy.recording.native_loops import (
+    buffers_of_native,
+    native_compiler,
+    with_native_loops,
+)
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
 from chainer.backends.numpy.recording.row_sums import with_row_sums

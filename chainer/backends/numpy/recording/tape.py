@@ -57,7 +57,7 @@ class Kind(enum.Enum):
     WHOLE = enum.auto()
     #: An update of a parameter by a kernel; see :mod:`~.recording.flat_updates`.
     UPDATE = enum.auto()
-    #: A native function in place of several calls; see :mod:`~.recording.fusion`.
+    #: A native function in place of several calls; see :mod:`~.recording.native_loops`.
     NATIVE = enum.auto()
 
 
