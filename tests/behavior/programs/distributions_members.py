@@ -4,6 +4,8 @@ import warnings, sys, os, copy, pickle, tempfile
 import numpy as np
 import chainer, chainer.functions as F, chainer.links as L
 
+import _cases
+
 np.set_printoptions(precision=4, suppress=True)
 
 #: Cases in which this release does something else on purpose.
@@ -47,50 +49,7 @@ SKIPPED = [
     "support",
 ]
 
-
-def show(x):
-    if isinstance(x, chainer.Variable):
-        return "V:" + show(x.array)
-    if isinstance(x, np.ndarray):
-        v = x.tolist() if x.dtype.kind != "f" else np.round(x.astype("d"), 4).tolist()
-        return "%s%s%s" % (x.dtype, x.shape, v)
-    if isinstance(x, np.generic):
-        return "%s(%s)" % (type(x).__name__, x)
-    if isinstance(x, float):
-        return "%.5g" % x
-    if isinstance(x, dict):
-        return "{" + ", ".join("%s: %s" % (k, show(x[k])) for k in x) + "}"
-    if isinstance(x, tuple):
-        return "(" + ", ".join(map(show, x)) + ")"
-    if isinstance(x, list):
-        return "[" + ", ".join(map(show, x)) + "]"
-    return repr(x)
-
-
-def public(kind):
-    """Name of an error or a warning: that of the class of Python it derives from."""
-    return next(c.__name__ for c in kind.__mro__ if c.__module__ == "builtins")
-
-
-def case(name, f):
-    if name in SKIPPED:
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        np.random.seed(0)
-        try:
-            text = show(f())
-        except Exception as error:
-            text = "! " + public(type(error))
-        ws = sorted(
-            {
-                public(w.category)
-                for w in caught
-                if w.category not in (PendingDeprecationWarning, ResourceWarning)
-            }
-        )
-    print(name, "|", text, ("| W " + ",".join(ws)) if ws else "")
-
+case = _cases.printer(SKIPPED)
 
 import chainer.distributions as D
 
