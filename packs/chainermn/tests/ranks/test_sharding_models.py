@@ -59,7 +59,7 @@ class Shared(chainer.Chain):
 
 
 class Normalized(chainer.Chain):
-    """Running statistics, which are no parameters, and a number."""
+    """Running statistics and a number, which are saved besides the parameters."""
 
     def __init__(self):
         super().__init__()
