@@ -90,7 +90,7 @@ def transformer(samples):
             fully_shard(model, mesh=mesh)
         else:
             model = nn.parallel.DistributedDataParallel(model)
-        optimizer = torch.optim.Adam(model.parameters())
+        optimizer = torch.optim.Adam(model.parameters(), fused=True)
 
         def step(model=model, optimizer=optimizer):
             optimizer.zero_grad()

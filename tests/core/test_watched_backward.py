@@ -151,3 +151,10 @@ def test_a_gradient_that_is_taken_is_not_stored(create_graph: bool) -> None:
     assert model[2].W.grad is None
     np.testing.assert_allclose(taken[0], expected, rtol=1e-6)
     assert all(p.grad is not None for p in model.params() if p is not model[2].W)
+
+
+def test_loss_scale_of_gradients_that_are_taken() -> None:
+    model = make_model()
+    model.cleargrads()
+    backward_watched(F.sum(model(np.ones((1, 3), "f"))), lambda leaf, gradient: True, 4.0)
+    assert all(param.grad is None and param.loss_scale == 4.0 for param in model.params())

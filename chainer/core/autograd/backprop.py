@@ -68,6 +68,8 @@ def backward(
     if on_complete is None:
         backward_pass = BackwardPass(enable_double_backprop, retain_grad)
     else:
+        if loss_scale is not None:
+            on_complete = _with_loss_scale(on_complete, loss_scale)
         backward_pass = WatchedPass(node, on_complete, enable_double_backprop, retain_grad)
     unseeded = None
     if root.grad is None:
@@ -103,9 +105,20 @@ def backward_watched(
             the gradient of the leaf. The function is called as soon as the sum is complete, and
             must not change the array. If it returns True, the gradient is not stored in the leaf,
             and its memory is freed.
-        loss_scale: Factor of the gradient of the root.
+        loss_scale: Factor of the gradient of the root. Leaves have it as ``loss_scale``, also those
+            whose gradient is not stored.
     """
     backward(root, False, False, loss_scale, on_complete)
+
+
+def _with_loss_scale(on_complete: OnComplete, loss_scale: float) -> OnComplete:
+    """Returns a callback that gives leaves their loss scale: it may take the gradient."""
+
+    def complete(variable: Variable, gradient: Array) -> bool | None:
+        variable.loss_scale = loss_scale
+        return on_complete(variable, gradient)
+
+    return complete
 
 
 def _use_up_gradients(root: Variable, creator: FunctionNode) -> None:

@@ -68,6 +68,22 @@ class DynamicLossScaling:
         return max(1.0, min(MAX_LOSS_SCALE, scale * factor))
 
 
+def note_loss_scale(params: Iterable[Parameter], loss_scale: float | None) -> None:
+    """Gives parameters with gradients the loss scale of a backward pass that has just ended.
+
+    The pass does it for the gradients that it stores. Within it, :func:`chainer.functions.forget`
+    runs passes of its own, which do not know the scale.
+
+    Args:
+        params: The parameters.
+        loss_scale: The scale; None if there is none.
+    """
+    if loss_scale is not None:
+        for param in params:
+            if param.grad is not None:
+                param.loss_scale = loss_scale
+
+
 def remove_loss_scale(param: Parameter) -> None:
     """Divides the gradient of a parameter by its loss scale, which becomes None."""
     scale = param.loss_scale

@@ -34,6 +34,7 @@ from chainer.training.optimizers.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
     names_of_nonfinite_gradients,
+    note_loss_scale,
     remove_loss_scale,
 )
 from chainer.training.optimizers.misuse_checks import UpdateChecks
@@ -607,6 +608,7 @@ class GradientMethod(Optimizer):
         else:
             target.zerograds()
         loss.backward(loss_scale=self._loss_scale)
+        note_loss_scale(target.params(), self._loss_scale)
         return isinstance(loss, Variable)
 
     def _update_params(self, params: list[Parameter], checks: UpdateChecks) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from chainermn.launching.control import SILENT_SECONDS
 from chainermn.launching.finding import LaunchError, find_launcher
+from late_cable import LateCable
 
 PROGRAM = Path(__file__).parent / "programs" / "resume.py"
 NAMES = ["alpha", "beta"]
@@ -58,15 +59,22 @@ class Hosts:
 
     Args:
         folder: Folder for the files of the hosts.
+        delay: Seconds that a message is under way; 0: a cable of the kernel.
+        loss: Part of the messages that are lost, and sent again, where there is a delay.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, delay=0.0, loss=0.0):
         self.folder = folder
         self.spaces = {name: f"mn{os.getpid()}{name}" for name in NAMES}
         for space in self.spaces.values():
             ip("netns", "add", space)
         first, second = self.spaces.values()
-        ip("link", "add", "eth0", "netns", first, "type", "veth", "peer", "eth0", "netns", second)
+        self.cable = LateCable((first, second), delay, loss) if delay else None
+        if self.cable is not None:
+            self.cable.start()
+        else:
+            peer = ("type", "veth", "peer", "eth0", "netns", second)
+            ip("link", "add", "eth0", "netns", first, *peer)
         lines = ["127.0.0.1 localhost"]
         for number, (name, space) in enumerate(self.spaces.items(), 1):
             ip("-n", space, "address", "add", f"10.77.0.{number}/24", "dev", "eth0")
@@ -124,16 +132,30 @@ class Hosts:
         for name, space in self.spaces.items():
             self.kill(name)
             ip("netns", "delete", space)
+        if self.cable is not None:
+            self.cable.stop()
 
 
 @pytest.fixture
-def hosts(tmp_path):
+def make_hosts(tmp_path):
+    """Returns a function that makes the two hosts."""
     reason = why_not()
     if reason:
         pytest.skip(reason)
-    made = Hosts(tmp_path)
-    yield made
-    made.remove()
+    made = []
+
+    def make(**options):
+        made.append(Hosts(tmp_path, **options))
+        return made[-1]
+
+    yield make
+    for hosts in made:
+        hosts.remove()
+
+
+@pytest.fixture
+def hosts(make_hosts):
+    return make_hosts()
 
 
 def finish(process):
@@ -219,3 +241,20 @@ def test_a_slow_link(hosts, tmp_path):
     status, out, error = finish(hosts.start(NAMES, tmp_path / "out", 3, 0))
     assert status == 0, error
     assert "iteration 3" in out
+
+
+def test_a_late_link(make_hosts, tmp_path):
+    """Messages take 50 ms, and one in fifty is lost: results are those of a quick link."""
+    if not os.path.exists("/dev/net/tun"):
+        pytest.skip("needs TAP devices, /dev/net/tun")
+    hosts = make_hosts(delay=0.05, loss=0.02)
+    status, out, error = finish(hosts.start(NAMES, tmp_path / "late", 3, 0))
+    assert status == 0, error
+    assert "iteration 3" in out
+    assert hosts.cable.carried > 100
+    assert hosts.cable.lost > 0
+    here = [find_launcher().path, "-n", "2", sys.executable, str(PROGRAM)]
+    subprocess.run([*here, str(tmp_path / "here"), "3", "0"], check=True, timeout=SECONDS)
+    late, quick = (dict(np.load(tmp_path / name / "model-3.npz")) for name in ("late", "here"))
+    for name, value in late.items():
+        np.testing.assert_array_equal(value, quick[name])

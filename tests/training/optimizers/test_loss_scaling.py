@@ -337,3 +337,15 @@ def test_update_calls_each_step_by_name():
         ("call_hooks", "post", 1),
         ("update_loss_scale", 1),
     ]
+
+
+def test_gradients_of_a_part_that_is_computed_again():
+    """Release 7.8.1 does not divide them, because the inner pass knows no scale."""
+    weights = []
+    for scale in (None, 8.0):
+        link = chainer.links.Linear(2, 2, initialW=np.ones((2, 2), np.float32))
+        optimizer = chainer.optimizers.SGD(0.1).setup(link)
+        optimizer.set_loss_scale(scale)
+        optimizer.update(lambda x, link=link: F.sum(F.forget(link, x) ** 2), np.ones((1, 2), "f"))
+        weights.append(link.W.array)
+    np.testing.assert_allclose(*weights, rtol=1e-6)

@@ -13,6 +13,7 @@ import warnings
 
 import chainermn
 import numpy as np
+from cases7 import text, write
 from chainermn.iterators import create_multi_node_iterator, create_synchronized_iterator
 
 import chainer
@@ -31,32 +32,6 @@ cases = {}
 def case(name, call):
     assert name not in cases, name
     cases[name] = call
-
-
-def text(value):
-    """Returns a text that does not depend on the versions of NumPy and Python."""
-    if isinstance(value, chainer.Variable):
-        value = value.array
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{value.shape}{(np.round(value.astype(float), 4) + 0.0).tolist()}"
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.4f}"
-    if isinstance(value, np.integer):
-        return str(int(value))
-    if isinstance(value, (tuple, list)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return "{}[{}]".format(kind, ", ".join(map(text, value)))
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {text(value[key])}" for key in sorted(value)) + "}"
-    return repr(value)
-
-
-def outcome(call):
-    """Returns the text of a result, or of the class of an exception."""
-    try:
-        return text(call())
-    except Exception as error:
-        return type(error).__name__
 
 
 # -- imports --------------------------------------------------------------------------------------
@@ -503,16 +478,5 @@ case("trainer with a multi node iterator", lambda: iterated(create_multi_node_it
 case("trainer with a synchronized iterator", lambda: iterated(create_synchronized_iterator))
 
 
-def main():
-    only = sys.argv[2:]
-    with open(os.path.join(FOLDER, f"{rank}.txt"), "w") as file:
-        for name, call in cases.items():
-            if only and not any(word in name for word in only):
-                continue
-            comm.mpi_comm.barrier()
-            file.write(f"{name}: {outcome(call)}\n")
-            file.flush()
-
-
 if __name__ == "__main__":
-    main()
+    write(cases, comm, FOLDER)

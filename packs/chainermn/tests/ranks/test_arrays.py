@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import chainer
+
 DTYPES = ["int32", "int64", "float16", "float32", "float64"]
 SHAPES = [(), (0,), (3,), (2, 3), (2, 0, 4)]
 
@@ -230,3 +232,28 @@ def test_split(comm):
     assert part.get_config("batched_copy") is False
     assert comm.get_config("batched_copy") is True
     assert part.allreduce(np.array(comm.rank)) == sum(members)
+
+
+def test_split_has_the_configuration(comm):
+    part = comm.split(0, comm.rank)
+    with part.config_scope():
+        part.mine = 3
+    part.set_config("batched_copy", False)
+    again = part.split(0, comm.rank)
+    assert again.mine == again.get_config("mine") == 3
+    assert again.batched_copy is False
+
+
+def test_alltoall_of_an_iterator(comm):
+    received = comm.alltoall(np.full(2, 10 * comm.rank + to) for to in range(comm.size))
+    assert [each[0] for each in received] == [10 * rank + comm.rank for rank in range(comm.size)]
+
+
+def test_classes_of_errors(comm):
+    for value in (1, chainer.Variable(np.ones(2, "f"))):
+        with pytest.raises(TypeError):
+            comm.allreduce(value)
+    with pytest.raises(TypeError):
+        comm.alltoall([1] * comm.size)
+    with pytest.raises(ValueError):
+        comm.allgather([1])

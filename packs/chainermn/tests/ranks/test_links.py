@@ -10,6 +10,7 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer import links as L
+from chainer.utils import type_check
 
 BATCH = 6
 
@@ -62,6 +63,13 @@ def test_batch_normalization_without_parameters(comm):
     np.testing.assert_allclose(total, [np.zeros(5), np.ones(5)], atol=1e-3)
     assert (link.avg_var != 0).all()
     assert sum(1 for _ in link.params()) == 0
+
+
+def test_batch_normalization_of_wrong_arrays(comm):
+    link = ML.MultiNodeBatchNormalization(5, comm)
+    for x in (np.ones((2, 4), "f"), np.ones(5, "f"), np.ones((2, 5), "i")):
+        with pytest.raises(type_check.InvalidType):
+            link(x)
 
 
 def test_batch_normalization_arguments(comm):

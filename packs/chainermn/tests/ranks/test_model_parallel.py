@@ -225,3 +225,67 @@ def test_bubble(comm):
         waited[number] = comm.bcast_obj(1 - number * work / (time.perf_counter() - begin))
     if comm.size > 1:
         assert waited[8] < waited[1]
+
+
+def test_fewer_rows_than_processes(comm):
+    """Some processes have no part, and take part."""
+    compare(
+        comm,
+        lambda: L.Linear(8, 3),
+        lambda link: chainermn.links.ColumnParallelLinear(link, comm),
+        [X[0]],
+        lambda name: rows(comm, 3),
+    )
+    compare(
+        comm,
+        lambda: L.EmbedID(3, 4),
+        lambda link: chainermn.links.ParallelEmbedID(link, comm),
+        [np.array([[0, 2, 1], [1, 1, 2]], "i")],
+        lambda name: rows(comm, 3),
+    )
+
+
+def test_two_batch_axes_float64_and_layouts(comm):
+    class Deep(chainer.Chain):
+        def __init__(self, first, second):
+            super().__init__(first=first, second=second)
+
+        def forward(self, x):
+            h = F.tanh(self.first(F.transpose(x, (1, 0, 2)), n_batch_axes=2))
+            return self.second(h, n_batch_axes=2)
+
+    def make():
+        with chainer.using_config("dtype", np.float64):
+            return Deep(L.Linear(8, 6), L.Linear(6, 8))
+
+    def parts(name):
+        if name == "/second/W":
+            return slice(None), rows(comm, 6)
+        return slice(None) if name == "/second/b" else rows(comm, 6)
+
+    compare(
+        comm,
+        make,
+        lambda pair: Deep(
+            chainermn.links.ColumnParallelLinear(pair.first, comm, join=False),
+            chainermn.links.RowParallelLinear(pair.second, comm),
+        ),
+        [X.astype("d")],
+        parts,
+    )
+
+
+def test_second_order(comm):
+    """Gradients of gradients are those of the whole link."""
+    np.random.seed(0)
+    whole = L.Linear(8, 6)
+    link = chainermn.links.ColumnParallelLinear(whole, comm)
+    grads = []
+    for each in (whole, link):
+        x = chainer.Variable(X[0])
+        each.cleargrads()
+        (gx,) = chainer.grad([F.sum(F.sin(each(x)))], [x], enable_double_backprop=True)
+        F.sum(gx * gx).backward()
+        grads.append((x.grad, each.W.grad))
+    np.testing.assert_allclose(grads[1][0], grads[0][0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(grads[1][1], grads[0][1][rows(comm, 6)], rtol=1e-5, atol=1e-6)

@@ -275,3 +275,32 @@ def test_bad_options(comm):
         make(optimizers.SGD(), comm, zero_fill=False, overlap=True)
     with pytest.raises(ValueError, match="bucket_bytes"):
         make(optimizers.SGD(), comm, bucket_bytes=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"overlap": True}, {"shard_states": True}])
+def test_loss_scale_of_other_gradients(comm, options):
+    """The scale changes nothing, also where only one process has a gradient."""
+
+    class Branches(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.first = L.Linear(2, 2, initialW=np.eye(2, dtype="f"))
+                self.second = L.Linear(2, 2, initialW=np.eye(2, dtype="f"))
+
+        def forward(self, x):
+            h = F.forget(self.first, x)
+            return F.sum((self.second(h) if comm.rank == 0 else h) ** 2)
+
+    weights = []
+    for scale in (None, 8.0):
+        model = Branches()
+        actual = chainer.optimizers.SGD(0.01)
+        optimizer = chainermn.create_multi_node_optimizer(actual, comm, **options).setup(model)
+        actual.set_loss_scale(scale)
+        for _ in range(3):
+            optimizer.update(model, np.ones((1, 2), "f"))
+        weights.append([param.array for _, param in sorted(model.namedparams())])
+    for plain, scaled in zip(*weights, strict=True):
+        np.testing.assert_allclose(scaled, plain, rtol=1e-5)
+        np.testing.assert_array_equal(scaled, comm.bcast(scaled))

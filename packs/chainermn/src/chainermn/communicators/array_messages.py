@@ -58,7 +58,8 @@ def check_array(array: Array, caller: str) -> None:
         ValueError: If it is a list, a string, or another iterable whose elements are not arrays.
     """
     if find_backend(type(array)) is None:
-        check_arrays(array, caller)  # Raises for elements of a wrong kind, as release 7 does.
+        if isinstance(array, (tuple, list, str)):
+            check_arrays(array, caller)  # Raises for elements of a wrong kind, as release 7 does.
         raise TypeError(f"{caller} takes a NumPy or CuPy array, got {type(array).__name__}")
     if array.dtype not in DTYPES:
         names = ", ".join(sorted(dtype.name for dtype in DTYPES))

@@ -112,8 +112,10 @@ class MpiCommunicatorBase(CommunicatorBase):
     def split(self, color: int, key: int) -> Self:
         self._check_call("split")
         other = type(self)(self.mpi_comm.Split(color, key))
-        for name, value in self._configs.items():
-            other.set_config(name, value)
+        # Not by set_config, which refuses the names that a program has added.
+        with other.config_scope():
+            for name, value in self._configs.items():
+                setattr(other, name, value)
         return other
 
     def barrier(self) -> None:
@@ -222,16 +224,20 @@ class MpiCommunicatorBase(CommunicatorBase):
     def alltoall(self, xs: Sequence[Array]) -> tuple[Array, ...]:
         self._check_call("alltoall")
 
+        arrays: list[Array] = []
+
         def check() -> list[Description]:
-            arrays = check_arrays(xs, "alltoall")
-            self._check_count(len(arrays), "alltoall")
+            arrays.extend(xs)
+            for array in arrays:
+                check_array(array, "alltoall")
+            self._check_count(len(check_arrays(arrays, "alltoall")), "alltoall")
             return [describe(array) for array in arrays]
 
         entries = self.mpi_comm.allgather(self._attempt(check))
         raise_first(entries)
         check_same_dtype([head.dtype for heads in entries for head in heads], "alltoall")
         heads = [heads[self._rank] for heads in entries]
-        own = [to_host(array) for array in xs]
+        own = [to_host(array) for array in arrays]
         sent = numpy.concatenate([_bytes(array) for array in own])
         buffer, counts = _joint_buffer(heads)
         byte = self._mpi.BYTE

@@ -8,6 +8,7 @@ import numpy
 
 import chainer
 from chainer import FunctionNode
+from chainer.utils import type_check
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ class MultiNodeBatchNormalizationFunction(FunctionNode):
 
     def __init__(self, comm: CommunicatorBase, eps: float) -> None:
         self._comm, self._eps = comm, eps
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        x, gamma, beta = in_types
+        type_check.expect(
+            x.dtype.kind == "f",
+            x.ndim >= gamma.ndim + 1,
+            x.shape[1 : 1 + type_check.eval(gamma.ndim)] == gamma.shape,
+            gamma.dtype == beta.dtype,
+            gamma.shape == beta.shape,
+        )
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gamma, beta = inputs

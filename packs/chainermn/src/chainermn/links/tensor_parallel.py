@@ -159,8 +159,14 @@ class ParallelEmbedID(chainer.Link):
         is_own = (ids >= self._rows.start) & (ids < self._rows.stop)
         if self.ignore_label is not None:
             is_own &= ids != self.ignore_label
-        own = self.xp.where(is_own, ids - self._rows.start, -1).astype(ids.dtype)
-        return sum_of_all(self.comm, F.embed_id(own, self.W, ignore_label=-1))
+        if self._rows.start == self._rows.stop:
+            # More processes than rows: a product with no columns is zero, and has a gradient.
+            nothing = self.xp.zeros((ids.size, 0), self.W.dtype)
+            y = F.reshape(F.matmul(nothing, self.W), (*ids.shape, self.W.shape[1]))
+        else:
+            own = self.xp.where(is_own, ids - self._rows.start, -1).astype(ids.dtype)
+            y = F.embed_id(own, self.W, ignore_label=-1)
+        return sum_of_all(self.comm, y)
 
 
 class ParallelMultiHeadAttention(chainer.Chain):

@@ -81,7 +81,7 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
             self._clear_gradients(target)
-            loss.backward(loss_scale=self.actual_optimizer._loss_scale)
+            self._backward(loss, watch=False)
             del loss
         if self._present_params() != self.target_params:
             self._wait()

@@ -180,6 +180,11 @@ class MultiNodeOptimizer(DelegatingOptimizer):
 
     def _backward(self, loss: Variable, watch: bool) -> None:
         scale = self.actual_optimizer._loss_scale
+        if scale is not None:
+            # Backward does it for the gradients that it finds here. Others may come from other
+            # processes, or from a part that F.forget computes again.
+            for param in self._target().params():
+                param.loss_scale = scale
         if not watch:
             loss.backward(loss_scale=scale)
             return

@@ -1,7 +1,7 @@
 """Checkpoints of sharded models: each process writes the layers that it owns.
 
 Parameters and states are written whole, under their names, so any number of processes can load
-them, and each takes the layers that it owns then.
+them, and each takes the layers that it owns then. Persistent values are those of rank 0.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ import numpy
 
 from chainer.serializers import save_safetensors
 from chainermn.optimizers.sharded import set_state, state_of
+from chainermn.sharding.persistent import load_persistent_values, persistent_values
 
 _INDEX = "complete.json"
+_PERSISTENT = ":persistent"
 _SHARD = re.compile(r"shard-[0-9]+\.[0-9]+-of-[0-9]+\.npz")
 
 
@@ -44,6 +46,10 @@ def save_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
         if unit.is_own:
             for name, param in unit.named:
                 _collect(arrays, name, param)
+    if comm.rank == 0:
+        params = {name for name, _ in optimizer.target.namedparams(include_uninit=True)}
+        for name, value in persistent_values(optimizer.target, params).items():
+            arrays[name + _PERSISTENT] = value
     # Each checkpoint has names of its own: files of the older one stay until the index is replaced.
     names = [f"shard-{number}.{rank}-of-{comm.size}.npz" for rank in range(comm.size)]
     _write(folder / names[comm.rank], lambda file: numpy.savez(file, **arrays))
@@ -80,12 +86,13 @@ def load_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
             if param.update_rule is not None:
                 state = values["t"], values["state"], values["master"]
                 set_state(param.update_rule, param, state)
+        load_persistent_values(optimizer.target, _persistent_entries(folder, index))
     optimizer.drop_other_states()
     optimizer.actual_optimizer.t = index["t"]
 
 
 def export_sharded(folder: str | os.PathLike[str], file: str | os.PathLike[str]) -> None:
-    """Writes the parameters of a sharded checkpoint into one file of safetensors.
+    """Writes parameters and persistent values of a sharded checkpoint into one safetensors file.
 
     One process does it, which need not have the model: a tool for afterwards.
 
@@ -100,6 +107,8 @@ def export_sharded(folder: str | os.PathLike[str], file: str | os.PathLike[str])
     whole = _Arrays()
     for name, values in _entries(folder, _index(folder)):
         whole.arrays[name.lstrip("/")] = values["array"]
+    for name, value in _persistent_entries(folder, _index(folder)).items():
+        whole.arrays[name.lstrip("/")] = value
     save_safetensors(file, whole)
 
 
@@ -162,6 +171,17 @@ def _entries(folder: Path, index: dict[str, Any]) -> Iterator[tuple[str, dict[st
                         "master": arrays[master] if master in arrays.files else None,
                     },
                 )
+
+
+def _persistent_entries(folder: Path, index: dict[str, Any]) -> dict[str, Any]:
+    """Returns the persistent values; a checkpoint of an earlier version has none."""
+    values: dict[str, Any] = {}
+    for file in index["files"]:
+        with numpy.load(folder / file, allow_pickle=False) as arrays:
+            for key in arrays.files:
+                if key.endswith(_PERSISTENT):
+                    values[key[: -len(_PERSISTENT)]] = arrays[key]
+    return values
 
 
 def _check_shapes(

@@ -24,10 +24,14 @@ class Layers:
         units: The units of the model.
         prefetch: Whether the next unit, in the order of the last step, is fetched while this one
             computes.
+        missing: Names of parameters that had no shape when the model was sharded, by ``id``.
     """
 
-    def __init__(self, units: list[Unit], prefetch: bool) -> None:
+    def __init__(
+        self, units: list[Unit], prefetch: bool, missing: dict[int, str] | None = None
+    ) -> None:
         self.units = units
+        self._missing = missing or {}
         self._prefetch = prefetch
         self._unit_of = {id(param): unit for unit in units for _, param in unit.named}
         self._in_backward = False
@@ -73,6 +77,12 @@ class Layers:
         """Takes a gradient that is complete; see :func:`chainer.backprop.backward_watched`."""
         unit = self._unit_of.get(id(variable))
         if unit is None:
+            if id(variable) in self._missing:
+                raise RuntimeError(
+                    f"parameter {self._missing[id(variable)]} is used first after the model was "
+                    "sharded, and has other values in each process. Call its link in the first "
+                    "step, or give its sizes"
+                )
             return False
         if not unit.is_open:
             name = next(name for name, param in unit.named if param is variable)
@@ -289,7 +299,7 @@ def _parameters_of_layers(
     own: list[tuple[str, Any]] = []
     for name in sorted(link._params):
         param = getattr(link, name)
-        if id(param) not in seen:
+        if id(param) not in seen and param.array is not None:
             seen.add(id(param))
             own.append((f"{path}/{name}", param))
     layers = [own] if own else []
@@ -299,3 +309,17 @@ def _parameters_of_layers(
     joined = [entry for layer in layers for entry in layer]
     nbytes = sum(param.array.nbytes for _, param in joined)
     return [joined] if joined and nbytes <= max_bytes else layers
+
+
+def make_whole(model: Link) -> None:
+    """Opens the layers of a model that another optimizer has sharded, and forgets them. Collective.
+
+    Args:
+        model: The model.
+    """
+    for link in dict.fromkeys(model.links()):
+        hook: Any = link.local_link_hooks.get(GatherHook.name)
+        if hook is not None:
+            for unit in hook.units:
+                unit.open()
+            link.delete_hook(GatherHook.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,11 +17,17 @@ from chainer.optimizer_hooks import GradientClipping
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
 from chainermn.optimizers.sharded import set_state, state_of
-from chainermn.sharding.layers import FirstStep, GatherHook, Layers, parameters_of_layers
+from chainermn.sharding.layers import (
+    FirstStep,
+    GatherHook,
+    Layers,
+    make_whole,
+    parameters_of_layers,
+)
 from chainermn.sharding.unit import Unit
 
 if TYPE_CHECKING:
-    from chainer import Variable
+    from chainer import Parameter, Variable
 
 KINDS = ("gradients", "parameters")
 
@@ -125,19 +132,26 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
         if self._layers is None and all(param.array is not None for param in params):
             self._sharded()
 
-    def _sharded(self) -> Layers:
+    def _sharded(self, is_called: bool = False) -> Layers:
+        """Returns the layers of the model, which it shards first if that was not done.
+
+        Args:
+            is_called: Whether the model was called. Parameters that have no shape yet belong to
+                links that it does not use, and are left alone.
+        """
         if self._layers is not None:
             return self._layers
         target = self._target()
-        missing = [name for name, param in target.namedparams() if param.array is None]
-        if missing:
+        missing = {id(p): name for name, p in target.namedparams() if p.array is None}
+        if missing and not is_called:
             raise RuntimeError(
-                f"parameter {missing[0]} is not initialized; call the model once before it is "
-                "sharded"
+                f"parameter {next(iter(missing.values()))} is not initialized; call the model once "
+                "before it is sharded"
             )
         comm = self.communicator
+        make_whole(target)
         comm.bcast_data(target)
-        total = sum(param.array.nbytes for param in target.params())
+        total = sum(param.array.nbytes for param in target.params() if param.array is not None)
         # Smaller than the part of a process, so that all processes get some.
         max_bytes = min(self._layer_bytes, total // (2 * comm.size))
         groups: list[list[tuple[str, Any]]] = []
@@ -155,7 +169,7 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
             loads[owners[index]] += sizes[index]
         releases = self.shard == "parameters"
         units = [Unit(comm, named, owners[index], releases) for index, named in enumerate(groups)]
-        self._layers = layers = Layers(units, self._prefetch and releases)
+        self._layers = layers = Layers(units, self._prefetch and releases, missing)
         if releases:
             self._hook_links(layers)
         self.take_parameters_as_equal()
@@ -163,10 +177,11 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
 
     def _hook_links(self, layers: Layers) -> None:
         unit_of = {id(param): unit for unit in layers.units for _, param in unit.named}
-        for link in self._target().links():
+        # Two children may be the same link.
+        for link in dict.fromkeys(self._target().links()):
             params = [getattr(link, name) for name in sorted(link._params)]
-            units = list(dict.fromkeys(unit_of[id(param)] for param in params))
-            link.add_hook(GatherHook(layers, units))
+            units = [unit_of[id(param)] for param in params if id(param) in unit_of]
+            link.add_hook(GatherHook(layers, list(dict.fromkeys(units))))
 
     def _end_first_step(self, layers: Layers) -> None:
         """Links that use no parameters themselves are called without a hook from now on."""
@@ -215,14 +230,14 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
                 "update() of a sharded model needs a loss function: gradients are given to their "
                 "owners while backward runs"
             )
-        clipping = self._clipping_hooks()
+        self._check_hooks()
         if self._layers is None:
             import chainer
 
             if any(param.array is None for param in self._target().params()):
                 with chainer.no_backprop_mode():
                     lossfun(*args, **kwds)
-        layers = self._sharded()
+        layers = self._sharded(is_called=True)
         target = self._target()
         if self._accumulated == 0:
             target.cleargrads()
@@ -241,8 +256,7 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
         count, self._accumulated = self._accumulated, 0
         for unit in layers.units:
             unit.finish_gradients(1 / count)
-        self._clip(clipping)
-        self._apply_own(clipping)
+        self._apply_own()
         target.cleargrads()
         if self.shard == "gradients":
             for unit in layers.units:
@@ -255,36 +269,51 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
         layers.begin_backward()
         backward_watched(loss, layers.add_gradient, self.actual_optimizer._loss_scale)
 
-    def _clipping_hooks(self) -> list[GradientClipping]:
+    def _check_hooks(self) -> None:
         actual = self.actual_optimizer
         if actual._dynamic_scaling is not None:
             raise ValueError("a sharded model cannot be trained with dynamic loss scaling")
-        hooks = [] if actual._hooks is None else list(actual._hooks.at("pre"))
-        hooks = [hook for hook in hooks if not getattr(hook, "call_for_each_param", False)]
+        hooks = (
+            [] if actual._hooks is None else [*actual._hooks.at("pre"), *actual._hooks.at("post")]
+        )
         for hook in hooks:
-            if not isinstance(hook, GradientClipping):
-                name = getattr(hook, "name", type(hook).__name__)
-                raise ValueError(
-                    f"the optimizer hook {name!r} looks at all gradients, but a process has the "
-                    "gradients of its own layers only. Use shard_states=True instead"
-                )
-        return hooks
+            if getattr(hook, "call_for_each_param", False) or isinstance(hook, GradientClipping):
+                continue
+            name = getattr(hook, "name", None) or getattr(hook, "__name__", type(hook).__name__)
+            raise ValueError(
+                f"the optimizer hook {name!r} looks at all gradients, but a process has the "
+                "gradients of its own layers only. Use shard_states=True instead"
+            )
 
-    def _clip(self, hooks: list[GradientClipping]) -> None:
-        """Clips by the norm of the gradients of all processes."""
-        if not hooks:
-            return
-        scale = self.actual_optimizer._loss_scale or 1.0
-        own = [p for unit in self.units if unit.is_own for _, p in unit.named if p.grad is not None]
-        squares = sum(float(numpy.float64(p.xp.vdot(p.grad, p.grad))) for p in own)
-        norm = math.sqrt(self.communicator.allreduce_obj(squares)) / scale
-        for hook in hooks:
-            if norm > hook.threshold:
-                for param in own:
-                    param.grad *= param.dtype.type(hook.threshold / norm)
-                norm = hook.threshold
+    def _clip(self, hook: GradientClipping) -> None:
+        """Clips by the norm of the gradients of all processes. Collective."""
+        owned = {id(param) for unit in self.units if unit.is_own for _, param in unit.named}
+        # A parameter of two children counts twice, as it does in one process.
+        own = [
+            param
+            for param in self._target().params(include_uninit=False)
+            if id(param) in owned and param.grad is not None
+        ]
+        squares = self.communicator.allreduce_obj(sum(_squares(param) for param in own))
+        norm = math.sqrt(squares) / (self.actual_optimizer._loss_scale or 1.0)
+        if norm > hook.threshold:
+            for param in own:
+                param.grad *= param.dtype.type(hook.threshold / norm)
 
-    def _apply_own(self, clipping: list[GradientClipping]) -> None:
+    @contextlib.contextmanager
+    def _clipping_together(self) -> Iterator[None]:
+        """GradientClipping takes the gradients of all processes, in its turn among the hooks."""
+        hooks = {} if self.actual_optimizer._hooks is None else self.actual_optimizer._hooks.pre
+        before = dict(hooks)
+        try:
+            for name, hook in before.items():
+                if isinstance(hook, GradientClipping):
+                    hooks[name] = functools.partial(lambda hook, opt: self._clip(hook), hook)
+            yield
+        finally:
+            hooks.update(before)
+
+    def _apply_own(self) -> None:
         # Rules of others' layers do nothing, so they make no states. Nor do the parameters get the
         # zeros that an optimizer makes for those without a gradient: they would fill the memory.
         others = [param for unit in self.units if not unit.is_own for _, param in unit.named]
@@ -294,23 +323,22 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
             if param.update_rule is not None and param.update_rule.enabled
         ]
         trained = [param for param in others if param.requires_grad]
-        thresholds = [hook.threshold for hook in clipping]
+        # As Variable.backward() notes it: update rules divide gradients by it.
+        for unit in self.units:
+            for _, param in unit.named if unit.is_own else []:
+                param.loss_scale = self.actual_optimizer._loss_scale
         try:
             for rule in rules:
                 rule.enabled = False
             for param in trained:
                 param.requires_grad = False
-            for hook in clipping:
-                hook.threshold = math.inf  # the norm of all processes was clipped already
-            with self._without_complaint():
+            with self._without_complaint(), self._clipping_together():
                 self.actual_optimizer.update(None)
         finally:
             for rule in rules:
                 rule.enabled = True
             for param in trained:
                 param.requires_grad = True
-            for hook, threshold in zip(clipping, thresholds, strict=True):
-                hook.threshold = threshold
 
     @contextlib.contextmanager
     def _without_complaint(self) -> Iterator[None]:
@@ -348,3 +376,14 @@ class FullyShardedOptimizer(MultiNodeOptimizer):
             for _, param in unit.named:
                 if not unit.is_own and param.update_rule is not None:
                     set_state(param.update_rule, param, (0, None, None))
+
+
+def _squares(param: Parameter) -> float:
+    """Returns the squared norm of a gradient, in float64 where float32 overflows."""
+    gradient = param.grad
+    with numpy.errstate(over="ignore"):
+        squares = float(param.xp.vdot(gradient, gradient))
+    if math.isfinite(squares) and gradient.dtype != numpy.float16:
+        return squares
+    wide = gradient.astype(numpy.float64)
+    return float(param.xp.vdot(wide, wide))
