@@ -239,7 +239,7 @@ def _end_tokens(model: Any, given: int | Sequence[int] | None) -> list[int]:
     if found is None:
         return []
     several = isinstance(found, Sequence) and not isinstance(found, str)
-    tokens = list(found) if several else [found]
+    tokens: list[Any] = list(found) if several else [found]
     # Some files write -1 where there is no such token.
     if all([_is_integer(token) and -1 <= token < 1 << 31 for token in tokens]):
         return [int(token) for token in tokens]
