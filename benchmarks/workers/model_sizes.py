@@ -52,4 +52,12 @@ def reading(name):
     return f"{name}, prompt of {PROMPT}"
 
 
+def memory(name, weights):
+    """Returns the name of the row that reads as much memory as the decoder has weights."""
+    return f"{name}, read its {weights} weights {NEW} times"
+
+
+#: Bytes of a number.
+WIDTHS = {"float32": 4, "bfloat16": 2, "int8": 1}
+
 LOADING = "GPT-2, load a file"

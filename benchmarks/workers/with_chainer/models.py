@@ -98,6 +98,23 @@ def reading(name):
     return prepare
 
 
+def memory(name, weights):
+    """No token of a batch of one takes less time: each needs all weights, which no cache holds."""
+
+    def prepare():
+        count = model_of("decoder", name).count_params()
+        model_of.cache_clear()
+        numbers = np.ones(count * sizes.WIDTHS[weights] // 8, np.int64)
+
+        def read():
+            for _ in range(sizes.NEW):
+                numbers.max()  # the reduction of NumPy that reads most in a second
+
+        return read
+
+    return prepare
+
+
 def encoding(row):
     def prepare():
         shape = sizes.ENCODERS[row][1]
@@ -136,8 +153,9 @@ for _name in sizes.DECODERS:
     CASES[sizes.reading(_name)] = reading(_name)
     for _weights in ("bfloat16", "int8", "int4"):
         CASES[sizes.decoding(_name, _weights)] = decoding(_name, _weights)
-    for _weights in ("", "int8"):
+    for _weights in ("", "bfloat16", "int8"):
         _row = sizes.decoding(_name, _weights, is_captured=True)
         CASES[_row] = decoding(_name, _weights, is_captured=True)
+    CASES |= {sizes.memory(_name, kind): memory(_name, kind) for kind in sizes.WIDTHS}
 CASES |= {row: encoding(row) for row in sizes.ENCODERS}
 CASES |= {row: depthwise(row) for row in sizes.DEPTHWISE}

@@ -102,7 +102,7 @@ for _name in sizes.DECODERS:
     # Weights of fewer bits are compared with those that everybody has.
     for _weights in ("bfloat16", "int8", "int4"):
         CASES[sizes.decoding(_name, _weights)] = decoding(_name)
-    for _weights in ("", "int8"):
+    for _weights in ("", "bfloat16", "int8"):
         CASES[sizes.decoding(_name, _weights, is_captured=True)] = decoding(_name)
 CASES |= {row: encoding(row) for row in sizes.ENCODERS}
 CASES |= {row: depthwise(row) for row in sizes.DEPTHWISE}

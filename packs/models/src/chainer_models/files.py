@@ -69,6 +69,8 @@ def _open(path: Path) -> SafetensorsFile:
         return open_safetensors(path, writable=True)
     except FileNotFoundError as error:
         raise ModelFileError(f"{path} is missing, although the index names it") from error
+    except OSError as error:  # such as a folder, or links in a circle
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _read_index(path: Path) -> dict[str, str]:
@@ -78,12 +80,8 @@ def _read_index(path: Path) -> dict[str, str]:
         raise ModelFileError(f"{path} has no 'weight_map' of tensors and files")
     for name, file in places.items():
         # A path would lead out of the folder.
-        if (
-            not isinstance(file, str)
-            or Path(file).name != file
-            or "\\" in file
-            or file in ("", "..")
-        ):
+        # Characters that are not printable are no part of a name, and some no system can open.
+        if not isinstance(file, str) or not file.isprintable() or "/" in file or "\\" in file:
             raise ModelFileError(
                 f"{path} must name files beside it, got {file!r} for the tensor {name!r}"
             )

@@ -256,6 +256,12 @@ def _load(named: Named, name: str, tensors: Tensors, dtype: Any) -> None:
             f"{name!r} of {tensors.folder} must have the shape "
             f"{named.transform.save(parameter.array).shape}, got {tensors.shape(name)}"
         )
+    # Such as the codes of a quantized model, which mean nothing without their scales; bfloat16, a
+    # type of another package, has the kind V.
+    if array.dtype.kind in "biuc":
+        raise ModelFileError(
+            f"{name!r} of {tensors.folder} must have numbers with a fraction, got {array.dtype}"
+        )
     # Without a conversion the array stays a view of the mapped file, which is read on first use.
     parameter.array = array.astype(dtype, copy=False)
 

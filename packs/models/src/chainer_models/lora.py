@@ -26,6 +26,38 @@ from chainer_models.packing import LINEAR, PackedLinear
 from chainer_models.places import linear_paths, link_at, replace_link
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+#: Values of ``init_lora_weights`` that leave the base model as it is.
+_STARTS = ("gaussian", "eva", "orthogonal")
+
+#: Options of peft that do not change what a finished adapter computes, or that are read below.
+#: Which layers there are is known from the names of the tensors.
+_HARMLESS = frozenset(
+    {
+        "auto_mapping",
+        "base_model_name_or_path",
+        "bias",
+        "ensure_weight_tying",
+        "eva_config",
+        "exclude_modules",
+        "fan_in_fan_out",
+        "inference_mode",
+        "init_lora_weights",
+        "layers_pattern",
+        "layers_to_transform",
+        "lora_alpha",
+        "lora_dropout",
+        "megatron_config",
+        "megatron_core",
+        "peft_type",
+        "peft_version",
+        "qalora_group_size",
+        "r",
+        "revision",
+        "target_modules",
+        "task_type",
+    }
+)
+
 #: Prefix of all names in files of peft.
 _PREFIX = "base_model.model."
 
@@ -213,10 +245,7 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
     options = Options(read_json(folder / _CONFIG), str(folder / _CONFIG))
     options.choice("peft_type", ("LORA",), "LORA")
     options.choice("bias", ("none",), "none")
-    # Each of these changes the formula or the layers: without it the outputs would be wrong.
-    for name in ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_save"):
-        if options.get(name):
-            raise ModelFileError(f"{name!r} of {options.source} must be off: it is not understood")
+    _check_options(options)
     # The defaults of peft.
     rank, alpha = options.integer("r", default=8), options.number("lora_alpha", default=8.0)
     dropout = options.number("lora_dropout", default=0.0)
@@ -245,6 +274,20 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
             name = f"{_PREFIX}{found[path]}.lora_{letter}.weight"
             parameter.array = tensors[name].astype(parameter.dtype)
     return paths
+
+
+def _check_options(options: Options) -> None:
+    """Refuses options that change the formula or the layers, and those that nobody knows."""
+    start = options.get("init_lora_weights")
+    # Others, such as "pissa", take from the weights of the base model what they give to A and B.
+    if not any(start is value for value in (None, True, False)) and start not in _STARTS:
+        raise ModelFileError(
+            f"'init_lora_weights' of {options.source} must be true, false, or one of "
+            f"{', '.join(_STARTS)}: others change the base model; got {start!r}"
+        )
+    for name in options:
+        if name not in _HARMLESS and options.get(name):
+            raise ModelFileError(f"{name!r} of {options.source} must be off: it is not understood")
 
 
 def _check_matrices(tensors: SafetensorsFile, layer: str, link: Any, rank: int) -> None:

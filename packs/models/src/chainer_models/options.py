@@ -119,7 +119,19 @@ class Options(Mapping[str, Any]):
             raise self._wrong(names, "finite", value)
         return value
 
-    def optional_number(self, *names: str) -> float | None:
+    def positive(self, *names: str, default: float | None = None) -> float:
+        """Returns the first of some options that is given, a finite number above zero.
+
+        Args:
+            names: Names of the option.
+            default: Value if none is given; None if one must be.
+        """
+        value = self.number(*names, default=default)
+        if value <= 0:
+            raise self._wrong(names, "positive", value)
+        return value
+
+    def optional_positive(self, *names: str) -> float | None:
         """Returns the same, or None if no option is given.
 
         Args:
@@ -128,7 +140,7 @@ class Options(Mapping[str, Any]):
         if all([self._values.get(name) is None for name in names]):
             self.read.update(names)
             return None
-        return self.number(*names)
+        return self.positive(*names)
 
     def flag(self, name: str, default: bool = False) -> bool:
         """Returns an option that is true or false.
@@ -215,11 +227,15 @@ def read_json(path: Path) -> dict[str, Any]:
         path: The file.
 
     Raises:
-        ModelFileError: If it is not such a file.
-        OSError: If it cannot be read.
+        ModelFileError: If it is not such a file, or cannot be read.
+        FileNotFoundError: If it does not exist.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # such as a folder, or links in a circle
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a file in JSON: {error}") from error
     if not isinstance(value, dict):

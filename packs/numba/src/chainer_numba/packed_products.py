@@ -14,37 +14,13 @@ from chainer.typing import Array
 
 from chainer_numba.launching import dense, launch, summing
 from chainer_numba.packed_int4 import int4_vector_product, serves
+from chainer_numba.packed_rows import bfloat16_product, int8_product
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
 
 f = numpy.float32
-_ZERO, _HALF, _LOW, _FOUR = f(0), numpy.uint32(16), numpy.uint8(15), numpy.uint8(4)
-
-
-@summing
-def bfloat16_product(part, start, stop, x, codes, y):
-    for i in range(start, stop):
-        row = codes[i]
-        for n in range(len(x)):
-            vector = x[n]
-            total = _ZERO
-            for j in range(len(row)):
-                bits = numpy.uint32(numpy.uint32(row[j]) << _HALF)
-                total += bits.view(f) * vector[j]
-            y[n, i] = total
-
-
-@summing
-def int8_product(part, start, stop, x, codes, scales, y):
-    for i in range(start, stop):
-        row = codes[i]
-        for n in range(len(x)):
-            vector = x[n]
-            total = _ZERO
-            for j in range(len(row)):
-                total += f(row[j]) * vector[j]
-            y[n, i] = total * scales[i]
+_ZERO, _LOW, _FOUR = f(0), numpy.uint8(15), numpy.uint8(4)
 
 
 @summing

@@ -495,8 +495,8 @@ class Gemma2(Gemma):
         return replace(
             super().layer_options(config),
             norm_outputs=True,
-            scale=config.number("query_pre_attn_scalar", default=256) ** -0.5,
-            softcap=config.optional_number("attn_logit_softcapping"),
+            scale=config.positive("query_pre_attn_scalar", default=256) ** -0.5,
+            softcap=config.optional_positive("attn_logit_softcapping"),
         )
 
     def windows(self, config: Options, n_layers: int) -> list[int | None]:
@@ -516,7 +516,7 @@ class Gemma2(Gemma):
         Args:
             config: Options of ``config.json``.
         """
-        cap = config.optional_number("final_logit_softcapping")
+        cap = config.optional_positive("final_logit_softcapping")
         return replace(super().read_options(config), logit_cap=cap)
 
 

@@ -10,6 +10,7 @@ import numpy
 from chainer.backend import get_array_module
 from chainer.typing import Array
 
+from chainer_models.errors import ModelFileError
 from chainer_models.generation.beams import search
 from chainer_models.generation.captured import CapturedDecoder
 from chainer_models.generation.processors import Processor
@@ -233,12 +234,23 @@ class _Watcher:
 
 
 def _end_tokens(model: Any, given: int | Sequence[int] | None) -> list[int]:
-    """Returns the tokens that end a text."""
-    if given is None:
-        given = model.generation_option("eos_token_id")
-    if given is None:
+    """Returns the tokens that end a text: the given ones, or those of the model's files."""
+    found: Any = model.generation_option("eos_token_id") if given is None else given
+    if found is None:
         return []
-    return [given] if isinstance(given, int) else [int(token) for token in given]
+    several = isinstance(found, Sequence) and not isinstance(found, str)
+    tokens: list[Any] = list(found) if several else [found]
+    # Some files write -1 where there is no such token.
+    if all([_is_integer(token) and -1 <= token < 1 << 31 for token in tokens]):
+        return [int(token) for token in tokens]
+    text = f"must be a token or a list of tokens, got {found!r}"
+    if given is None:
+        raise ModelFileError(f"'eos_token_id' in the files of {type(model).__name__} {text}")
+    raise ValueError(f"eos_token_id {text}")
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
 
 
 def _check(
