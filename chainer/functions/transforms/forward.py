@@ -75,9 +75,9 @@ def jvp(
             raise TypeError(
                 f"jvp: {name} must be a tuple or a list of arrays, got {type(value).__name__}"
             )
-    is_differentiable = config.enable_backprop
     applied = Applied("jvp", func, primals, has_aux)
     given = applied.like_inputs(tuple(tangents), "tangents")
+    is_differentiable = config.enable_backprop and applied.are_differentiable(given)
     found = filled(applied.result, applied.push(applied.outputs, given, is_differentiable))
     return (applied.result, found, applied.aux) if has_aux else (applied.result, found)
 
@@ -111,9 +111,10 @@ def _columns_at_once(
         found: list[Variable | None] = [None] * len(outputs)
         if size:
             units = units_of(x, raw, levels)
-            differentiating = using_config("enable_backprop", is_differentiable)
-            with on_all_samples(), Level(size) as level, differentiating:
-                pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)})
+            with on_all_samples(), Level(size) as level:
+                pushed = push_forward(
+                    raw_outputs, {raw.node: level.wrap(units)}, is_differentiable
+                )
                 found = [None if t is None else level.expand(t) for t in pushed]
         for j, (y, raw_y, t) in enumerate(zip(outputs, raw_outputs, found)):
             shape = (*raw_y.shape, *x.shape)

@@ -63,11 +63,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         >>> gx.array
         array([  3., 120.], dtype=float32)
     """
-    is_differentiable = config.enable_backprop
+    was_enabled = config.enable_backprop
     applied = Applied("vjp", func, primals, has_aux)
 
     def pull(cotangents: Any) -> tuple[Any, ...]:
         found = applied.like_result(cotangents, "cotangents")
+        is_differentiable = was_enabled and applied.are_differentiable(found)
         return applied.of_inputs(applied.pull(found, is_differentiable))
 
     return (applied.result, pull, applied.aux) if has_aux else (applied.result, pull)
