@@ -224,7 +224,8 @@ def _of_elementwise_arrays(
             return None
         (part,) = function.backward_arrays((i,), (array,))
         if part is not None:
-            total = sum_of(total, from_array(part, False))
+            # Operators of NumPy return numbers in place of arrays without axes.
+            total = sum_of(total, from_array(numpy.asarray(part), False))
     return (total,)
 
 

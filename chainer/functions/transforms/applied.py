@@ -9,7 +9,13 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import kind_of
-from chainer.core.autograd.batching import LEVELS, BatchingError, lowered, raised
+from chainer.core.autograd.batching import (
+    LEVELS,
+    BatchingError,
+    lowered,
+    on_all_samples,
+    raised,
+)
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.grad import grad, has_other_leaves
 from chainer.core.autograd.variable import Variable
@@ -91,12 +97,14 @@ class Applied:
         is_differentiable = isinstance(value, Variable) and value.requires_grad
         if is_differentiable:
             self._is_known_outside = True
-        source = value if is_differentiable else Variable(array)
         if LEVELS.active:
             # A gradient by a value that is the same for all samples differs from sample to sample.
-            raw = lowered(source)
-            source = raised(raw if raw.requires_grad else Variable(raw.array))
-        variable = cast(Variable, identity(source))
+            raw = lowered(value if is_differentiable else Variable(array, requires_grad=False))
+            with on_all_samples():
+                of_all = identity(raw if raw.requires_grad else Variable(raw.array))
+            variable = raised(cast(Variable, of_all))
+        else:
+            variable = cast(Variable, identity(value if is_differentiable else Variable(array)))
         self.inputs.append(variable)
         return variable
 
@@ -131,10 +139,12 @@ class Applied:
         Args:
             vectors: Cotangents or tangents.
         """
-        # Batched Variables have their graph elsewhere, and their rules take Variables.
-        if self._is_known_outside or LEVELS.active or any([v.requires_grad for v in vectors]):
+        if self._is_known_outside or any([v.requires_grad for v in vectors]):
             return True
-        return has_other_leaves(self.outputs, self.inputs)
+        outputs, inputs = self.outputs, self.inputs
+        if LEVELS.active:
+            outputs, inputs = [lowered(y) for y in outputs], [lowered(x) for x in inputs]
+        return has_other_leaves(outputs, inputs)
 
     def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Returns values in the structure of the primals."""
@@ -156,11 +166,15 @@ class Applied:
             raise ValueError(f"{self._name}: func must return an array of one element, got {shape}")
         return result
 
-    def gradient(self) -> list[Variable]:
-        """Returns the gradients of the only element of the result, which can be differentiated."""
+    def gradient(self, is_differentiable: bool = True) -> list[Variable]:
+        """Returns the gradients of the only element of the result.
+
+        Args:
+            is_differentiable: Whether they can be differentiated in turn.
+        """
         value = self.scalar()
         ones = backend_of(value.array).xp.ones(value.shape, value.dtype)
-        return self.pull([Variable(ones, requires_grad=False)], True)
+        return self.pull([Variable(ones, requires_grad=False)], is_differentiable)
 
 
 def _as_variable(value: Any) -> Variable:

@@ -16,7 +16,7 @@ from chainer.core.autograd.batching import (
 )
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, using_config
+from chainer.core.config.configuration import config
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.stack import stack
@@ -45,7 +45,8 @@ def jvp(
     This is the directional derivative, computed in forward mode: a walk over the graph that the
     function built, from the inputs to the outputs. The signature is the one of ``jax.jvp`` and
     ``torch.func.jvp``. Unless backpropagation is turned off (:func:`chainer.no_backprop_mode`),
-    tangents can be differentiated in turn, also by another :func:`chainer.jvp`.
+    tangents can be differentiated in turn by Variables that require gradients: primals, tangents,
+    and what ``func`` reads, such as parameters. If there is none, they have no graph.
 
     Args:
         func (callable): Function of the primals. It returns Variables or arrays, or nested tuples,
@@ -112,9 +113,7 @@ def _columns_at_once(
         if size:
             units = units_of(x, raw, levels)
             with on_all_samples(), Level(size) as level:
-                pushed = push_forward(
-                    raw_outputs, {raw.node: level.wrap(units)}, is_differentiable
-                )
+                pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)}, is_differentiable)
                 found = [None if t is None else level.expand(t) for t in pushed]
         for j, (y, raw_y, t) in enumerate(zip(outputs, raw_outputs, found)):
             shape = (*raw_y.shape, *x.shape)
@@ -182,6 +181,7 @@ def jacfwd(
     """
 
     def jacobian(*args: Any) -> Any:
+        # Rules on batched tangents are faster with a graph: a formula is one node then.
         is_differentiable = config.enable_backprop
         applied = apply_to_chosen("jacfwd", func, args, argnums, has_aux)
         blocks = jacobian_columns(applied, applied.outputs, is_differentiable)

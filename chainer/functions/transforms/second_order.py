@@ -21,7 +21,9 @@ __all__ = ["hessian", "hvp"]
 def hvp(func: Callable[..., Any], primals: Any, vectors: Any) -> tuple[Variable, Any]:
     """Computes the product of the Hessian of a function with vectors, without the Hessian.
 
-    The signature is the one of ``torch.autograd.functional.hvp``.
+    The signature is the one of ``torch.autograd.functional.hvp``. The product can be differentiated
+    in turn by Variables that require gradients: primals, vectors, and what ``func`` reads, such as
+    parameters. If there is none, no graph of the product is built.
 
     Args:
         func (callable): Function of the primals that returns one element.
