@@ -354,3 +354,24 @@ def _reached_nodes(
     found.extend([y for y in targets if y._creator_node is not None and y not in seen])
     found.sort(key=_rank_of)
     return found, several
+
+
+def has_other_leaves(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> bool:
+    """Returns whether a leaf that requires gradients leads to outputs without passing inputs.
+
+    Args:
+        outputs: The outputs.
+        inputs: Variables behind which nothing is looked for.
+    """
+    seen = {x._graph_node or x.node for x in inputs}
+    pending = [y._graph_node or y.node for y in outputs]
+    while pending:
+        node = pending.pop()
+        if node in seen or node._marks & NO_GRADIENT:
+            continue
+        seen.add(node)
+        function = node._creator_node
+        if function is None:
+            return True
+        pending.extend(function.inputs or ())
+    return False

@@ -7,7 +7,7 @@ import numpy
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array, Arrays, DTypeLike, VariableLike
+from chainer.core.typing import Array, Arrays, DTypeLike, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
 from chainer.functions.math.clip import clip
@@ -109,5 +109,36 @@ def means_of_samples(losses: Variable, t: Variable, ignore_label: int, normalize
         return sums_of_samples(losses, 1 / max(length, 1))
     # Half precision cannot count the labels.
     dtype = numpy.promote_types(losses.dtype, numpy.float32)
-    ignored = IsLabel(ignore_label, dtype).apply((t,))[0]
-    return sums_of_samples(losses, 1 / clip(sums_of_samples(1 - ignored, 1), 1.0, None))
+    return sums_of_samples(losses, FactorsOfMeans(ignore_label, dtype).apply((t,))[0])
+
+
+class FactorsOfMeans(FunctionNode):
+    """The reciprocal of the number of labels of each sample; without a gradient.
+
+    It is one node, because nodes that count, compare and divide took a tenth of the time of
+    :func:`chainer.per_sample_grad`.
+
+    Args:
+        ignore_label: Label that does not count. If there is no other one, the factor is one.
+        dtype: Dtype of the result.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, ignore_label: int, dtype: DTypeLike) -> None:
+        self._ignore_label = ignore_label
+        self._dtype = dtype
+
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        (t,) = inputs
+        factors = self.apply((t.reshape((size * t.shape[1], *t.shape[2:])),))[0]
+        return (factors.reshape((size, t.shape[1])),)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        (t,) = inputs
+        counts = (t != self._ignore_label).astype(self._dtype)
+        if t.ndim > 1:
+            counts = counts.sum(axis=tuple(range(1, t.ndim)))
+        return (1 / self.xp.maximum(counts, 1),)

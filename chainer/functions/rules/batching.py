@@ -206,7 +206,8 @@ def sums_of_samples(x: Variable, factor: Any) -> Variable:
     wide = functions.cast(x, "f") if x.dtype.itemsize < 4 else x
     if x.ndim > 1:
         wide = functions.sum(wide, axis=tuple(range(1, x.ndim)))
-    return functions.cast(wide * factor, x.dtype)
+    found = wide * factor
+    return found if found.dtype == x.dtype else functions.cast(found, x.dtype)
 
 
 def output_shape(function: FunctionNode, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,11 +9,17 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import kind_of
-from chainer.core.autograd.batching import LEVELS, BatchingError, lowered, raised
+from chainer.core.autograd.batching import (
+    LEVELS,
+    BatchingError,
+    lowered,
+    on_all_samples,
+    raised,
+)
 from chainer.core.autograd.forward_mode import push_forward
-from chainer.core.autograd.grad import grad
+from chainer.core.autograd.grad import grad, has_other_leaves
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import using_config
+from chainer.core.config.configuration import threads, using_config
 from chainer.core.typing import Array
 from chainer.functions.math.identity import identity
 from chainer.functions.transforms.trees import (
@@ -60,11 +66,13 @@ class Applied:
         #: The second part of the result, with ``has_aux``.
         self.aux: Any = None
         self._levels = list(LEVELS.active)
+        self._is_known_outside = False
         # A transform computes derivatives where the code around it needs none.
-        with using_config("enable_backprop", True):
-            what = f"{name}: primals"
-            self.arguments = [mapped(p, lambda x: self._input(x, what), what) for p in primals]
-            result = func(*self.arguments)
+        if threads.state.enable_backprop:
+            result = self._call(func, primals)
+        else:
+            with using_config("enable_backprop", True):
+                result = self._call(func, primals)
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
@@ -76,18 +84,27 @@ class Applied:
         #: The Variables of the result.
         self.outputs: list[Variable] = leaves_of(self.result, "")
 
+    def _call(self, func: Callable[..., Any], primals: Sequence[Tree]) -> Any:
+        what = f"{self._name}: primals"
+        self.arguments = [mapped(p, lambda x: self._input(x, what), what) for p in primals]
+        return func(*self.arguments)
+
     def _input(self, value: Any, what: str) -> Variable:
         array = value.array if isinstance(value, Variable) else value
         if array is None or kind_of(array.dtype) not in "fc":
             dtype = None if array is None else array.dtype
             raise TypeError(f"{what} must be arrays of floating-point numbers, got {dtype}")
         is_differentiable = isinstance(value, Variable) and value.requires_grad
-        source = value if is_differentiable else Variable(array)
+        if is_differentiable:
+            self._is_known_outside = True
         if LEVELS.active:
             # A gradient by a value that is the same for all samples differs from sample to sample.
-            raw = lowered(source)
-            source = raised(raw if raw.requires_grad else Variable(raw.array))
-        variable = cast(Variable, identity(source))
+            raw = lowered(value if is_differentiable else Variable(array, requires_grad=False))
+            with on_all_samples():
+                of_all = identity(raw if raw.requires_grad else Variable(raw.array))
+            variable = raised(cast(Variable, of_all))
+        else:
+            variable = cast(Variable, identity(value if is_differentiable else Variable(array)))
         self.inputs.append(variable)
         return variable
 
@@ -106,10 +123,28 @@ class Applied:
             return [zeros_like(y.array) for y in outputs]
         if LEVELS.active:
             pairs = [(lowered(x), lowered(t)) for x, t in pairs]
-        with using_config("enable_backprop", is_differentiable):
-            found = push_forward([lowered(y) for y in outputs], {x.node: t for x, t in pairs})
+        found = push_forward(
+            [lowered(y) for y in outputs], {x.node: t for x, t in pairs}, is_differentiable
+        )
         found = [None if t is None else raised(t) for t in found]
         return [zeros_like(y.array) if t is None else t for y, t in zip(outputs, found)]
+
+    def are_differentiable(self, vectors: Sequence[Variable] = ()) -> bool:
+        """Returns whether derivatives may be differentiated in turn.
+
+        This takes a Variable that requires gradients and that the code outside knows: an argument,
+        a vector, or a parameter that the function reads. Without one, the walk that computes the
+        derivatives needs no graph, and takes about half of the time.
+
+        Args:
+            vectors: Cotangents or tangents.
+        """
+        if self._is_known_outside or any([v.requires_grad for v in vectors]):
+            return True
+        outputs, inputs = self.outputs, self.inputs
+        if LEVELS.active:
+            outputs, inputs = [lowered(y) for y in outputs], [lowered(x) for x in inputs]
+        return has_other_leaves(outputs, inputs)
 
     def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Returns values in the structure of the primals."""
@@ -131,11 +166,15 @@ class Applied:
             raise ValueError(f"{self._name}: func must return an array of one element, got {shape}")
         return result
 
-    def gradient(self) -> list[Variable]:
-        """Returns the gradients of the only element of the result, which can be differentiated."""
+    def gradient(self, is_differentiable: bool = True) -> list[Variable]:
+        """Returns the gradients of the only element of the result.
+
+        Args:
+            is_differentiable: Whether they can be differentiated in turn.
+        """
         value = self.scalar()
         ones = backend_of(value.array).xp.ones(value.shape, value.dtype)
-        return self.pull([Variable(ones, requires_grad=False)], True)
+        return self.pull([Variable(ones, requires_grad=False)], is_differentiable)
 
 
 def _as_variable(value: Any) -> Variable:

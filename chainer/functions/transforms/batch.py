@@ -10,6 +10,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, get_device_from_array
 from chainer.core.autograd.batching import BatchingError, Level, array_of_samples
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.functions.array.concat import concat
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.stack import stack
@@ -312,7 +313,8 @@ def per_sample_grad(
 
     def of_sample(*sample: Any) -> Any:
         applied = Applied("per_sample_grad", lambda p: func(p, *sample), [params], has_aux=has_aux)
-        found = applied.of_inputs(applied.gradient())[0]
+        is_differentiable = config.enable_backprop and applied.are_differentiable()
+        found = applied.of_inputs(applied.gradient(is_differentiable))[0]
         return (found, applied.aux) if has_aux else found
 
     return vmap(of_sample, in_axes=in_axes)

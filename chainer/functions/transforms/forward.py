@@ -16,7 +16,7 @@ from chainer.core.autograd.batching import (
 )
 from chainer.core.autograd.forward_mode import push_forward
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, using_config
+from chainer.core.config.configuration import config
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.stack import stack
@@ -45,7 +45,8 @@ def jvp(
     This is the directional derivative, computed in forward mode: a walk over the graph that the
     function built, from the inputs to the outputs. The signature is the one of ``jax.jvp`` and
     ``torch.func.jvp``. Unless backpropagation is turned off (:func:`chainer.no_backprop_mode`),
-    tangents can be differentiated in turn, also by another :func:`chainer.jvp`.
+    tangents can be differentiated in turn by Variables that require gradients: primals, tangents,
+    and what ``func`` reads, such as parameters. If there is none, they have no graph.
 
     Args:
         func (callable): Function of the primals. It returns Variables or arrays, or nested tuples,
@@ -75,9 +76,9 @@ def jvp(
             raise TypeError(
                 f"jvp: {name} must be a tuple or a list of arrays, got {type(value).__name__}"
             )
-    is_differentiable = config.enable_backprop
     applied = Applied("jvp", func, primals, has_aux)
     given = applied.like_inputs(tuple(tangents), "tangents")
+    is_differentiable = config.enable_backprop and applied.are_differentiable(given)
     found = filled(applied.result, applied.push(applied.outputs, given, is_differentiable))
     return (applied.result, found, applied.aux) if has_aux else (applied.result, found)
 
@@ -111,9 +112,8 @@ def _columns_at_once(
         found: list[Variable | None] = [None] * len(outputs)
         if size:
             units = units_of(x, raw, levels)
-            differentiating = using_config("enable_backprop", is_differentiable)
-            with on_all_samples(), Level(size) as level, differentiating:
-                pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)})
+            with on_all_samples(), Level(size) as level:
+                pushed = push_forward(raw_outputs, {raw.node: level.wrap(units)}, is_differentiable)
                 found = [None if t is None else level.expand(t) for t in pushed]
         for j, (y, raw_y, t) in enumerate(zip(outputs, raw_outputs, found)):
             shape = (*raw_y.shape, *x.shape)
@@ -181,6 +181,7 @@ def jacfwd(
     """
 
     def jacobian(*args: Any) -> Any:
+        # Rules on batched tangents are faster with a graph: a formula is one node then.
         is_differentiable = config.enable_backprop
         applied = apply_to_chosen("jacfwd", func, args, argnums, has_aux)
         blocks = jacobian_columns(applied, applied.outputs, is_differentiable)

@@ -37,7 +37,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     """Applies a function, and returns its vector-Jacobian product besides the result.
 
     The signature is the one of ``jax.vjp`` and ``torch.func.vjp``. Unless backpropagation is turned
-    off (:func:`chainer.no_backprop_mode`), gradients can be differentiated in turn.
+    off (:func:`chainer.no_backprop_mode`), gradients can be differentiated in turn by Variables
+    that require gradients: primals, cotangents, and what ``func`` reads, such as parameters. If
+    there is none, no graph of the gradients is built.
 
     Args:
         func (callable): Function of the primals. It returns Variables or arrays, or nested tuples,
@@ -63,11 +65,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         >>> gx.array
         array([  3., 120.], dtype=float32)
     """
-    is_differentiable = config.enable_backprop
+    was_enabled = config.enable_backprop
     applied = Applied("vjp", func, primals, has_aux)
 
     def pull(cotangents: Any) -> tuple[Any, ...]:
         found = applied.like_result(cotangents, "cotangents")
+        is_differentiable = was_enabled and applied.are_differentiable(found)
         return applied.of_inputs(applied.pull(found, is_differentiable))
 
     return (applied.result, pull, applied.aux) if has_aux else (applied.result, pull)

@@ -21,7 +21,9 @@ __all__ = ["hessian", "hvp"]
 def hvp(func: Callable[..., Any], primals: Any, vectors: Any) -> tuple[Variable, Any]:
     """Computes the product of the Hessian of a function with vectors, without the Hessian.
 
-    The signature is the one of ``torch.autograd.functional.hvp``.
+    The signature is the one of ``torch.autograd.functional.hvp``. The product can be differentiated
+    in turn by Variables that require gradients: primals, vectors, and what ``func`` reads, such as
+    parameters. If there is none, no graph of the product is built.
 
     Args:
         func (callable): Function of the primals that returns one element.
@@ -43,13 +45,13 @@ def hvp(func: Callable[..., Any], primals: Any, vectors: Any) -> tuple[Variable,
         >>> product.array
         array([6., 0.], dtype=float32)
     """
-    is_differentiable = config.enable_backprop
     is_tuple = isinstance(primals, tuple)
     applied = Applied("hvp", func, primals if is_tuple else (primals,))
     value = applied.scalar()
     found = applied.like_inputs(vectors if is_tuple else (vectors,), "vectors")
     # Two walks back. Forward mode over the graph of the gradient gives the same, but visits the
     # functions of both walks with a rule each, which takes longer.
+    is_differentiable = config.enable_backprop and applied.are_differentiable(found)
     products = gradients_of(applied.gradient(), applied.inputs, found, is_differentiable)
     of_inputs = applied.of_inputs(products)
     return value, of_inputs if is_tuple else of_inputs[0]

@@ -95,7 +95,9 @@ def leaves_like(structure: Tree, tree: Tree, what: str) -> list[Variable]:
                 raise ValueError(f"{what} must have the shape {expected.shape}, got {value.shape}")
             if value.dtype != expected.dtype:
                 raise ValueError(f"{what} must have the dtype {expected.dtype}, got {value.dtype}")
-            found.append(value if isinstance(value, Variable) else Variable(value))
+            if not isinstance(value, Variable):
+                value = Variable(value, requires_grad=False)
+            found.append(value)
         elif isinstance(expected, dict):
             if not isinstance(value, Mapping) or value.keys() != expected.keys():
                 names = sorted(map(str, expected))
