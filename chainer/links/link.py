@@ -20,6 +20,7 @@ from chainer.core.config.configuration import config
 from chainer.core.config.input_casts import cast_request
 from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
+from chainer.core.misuse import expect_number, warn_once
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.core.utils.repr_texts import read_or_none
 from chainer.links.errors import MissingForwardError
@@ -554,6 +555,7 @@ class Link(DeviceResident, CheckedKeywords):
         """
         from chainer.links.sequential import Sequential
 
+        expect_number("n_repeat of repeat", n_repeat, at_least=0)
         return Sequential(*(self.copy(mode) for _ in range(n_repeat)))
 
     # -- training ---------------------------------------------------------------------------------
@@ -704,6 +706,8 @@ class Link(DeviceResident, CheckedKeywords):
         for name in self._params:
             param = members[name]
             data = serializer(name, param.array)
+            if data is None and param.array is not None:
+                _warn_of_missing_values(name)
             if param.array is None and data is not None:
                 # The file contains the shape that the first call would have determined.
                 param.initialize(data.shape)
@@ -778,3 +782,13 @@ add_foreign_attributes(Link, ATTRIBUTES["Link"])
 __getattr__, __dir__ = lazy_module(
     globals(), {"Chain": "chainer.links.chain", "ChainList": "chainer.links.chain_list"}
 )
+
+
+def _warn_of_missing_values(name: str) -> None:
+    """Warns of a parameter that was saved before its first use, when it had no values."""
+    warn_once(
+        "parameter without values",
+        name,
+        f"the file has no values of parameter {name!r}: it was saved before the first call of its "
+        "link, which determines the shape; the parameter keeps its values",
+    )

@@ -257,6 +257,7 @@ class TestRepeat:
         layers = link.repeat(2, "share")
         assert layers[0].W.array is layers[1].W.array is link.W.array
 
+    @pytest.mark.filterwarnings("ignore:n_repeat of repeat should be at least 0")
     @pytest.mark.parametrize("n", [0, -1])
     def test_not_at_all(self, n):
         assert len(L.Linear(3, 3).repeat(n)) == 0

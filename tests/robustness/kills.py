@@ -5,7 +5,8 @@ from this one, which has imported everything, and is killed by SIGKILL; in half 
 together with the processes that it started. After each kill no file is unreadable and no finished
 snapshot is lost, beyond what the writer promises. At the end the model and the log are those of a
 training that was not interrupted, bit by bit, with dropout and shuffling; no temporary file, no
-old snapshot, no shared memory and no process is left.
+old snapshot, no shared memory and no process is left. With ``--ctrl-c`` the signal is SIGINT, which
+must end the training within a minute, and must itself leave nothing behind.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import argparse
 import itertools
 import json
 import mmap
+import multiprocessing
 import os
 import random
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -46,6 +49,14 @@ WRITERS = (
     "ThreadQueueWriter",
     "ProcessQueueWriter",
 )
+#: Kinds of iterators.
+ITERATORS = {
+    "serial": "SerialIterator",
+    "processes": "MultiprocessIterator",
+    "threads": "MultithreadIterator",
+}
+#: Status of a process that Ctrl-C ended.
+INTERRUPTED = 130
 ITERATIONS = 60
 #: Snapshots are taken every two iterations, and the latest three are kept.
 INTERVAL, RETAINED = 2, 3
@@ -72,14 +83,16 @@ class Model(chainer.Chain):
         return loss
 
 
-def make_trainer(out: str, writer: str, processes: bool) -> training.Trainer:
+def make_trainer(out: str, writer: str, kind: str) -> training.Trainer:
     """Returns the trainer; it continues from the latest snapshot in ``out``."""
     np.random.seed(0)
     data = chainer.datasets.TupleDataset(
         np.random.rand(64, 20).astype("f"), (np.arange(64) % 5).astype("i")
     )
-    if processes:
+    if kind == "processes":
         iterator = chainer.iterators.MultiprocessIterator(data, 8, n_processes=2, n_prefetch=2)
+    elif kind == "threads":
+        iterator = chainer.iterators.MultithreadIterator(data, 8, n_threads=2)
     else:
         iterator = chainer.iterators.SerialIterator(data, 8)
     optimizer = chainer.optimizers.Adam().setup(Model())
@@ -99,9 +112,9 @@ def make_trainer(out: str, writer: str, processes: bool) -> training.Trainer:
     return trainer
 
 
-def train(out: str, writer: str, processes: bool, pause: float) -> None:
+def train(out: str, writer: str, kind: str, pause: float) -> None:
     """Trains; what is killed."""
-    trainer = make_trainer(out, writer, processes)
+    trainer = make_trainer(out, writer, kind)
     trainer.extend(lambda _: time.sleep(pause), name="sleep", trigger=(1, "iteration"))
 
     def tell(trainer: training.Trainer) -> None:
@@ -164,21 +177,32 @@ def _check_promise(out: str, writer: str, latest: int, before: int) -> None:
 class Child:
     """A training in a forked process, which leads a session of its own."""
 
-    def __init__(self, out: str, writer: str, processes: bool, pause: float) -> None:
+    def __init__(self, out: str, writer: str, kind: str, pause: float) -> None:
+        # Ctrl-C before the "try" below would make the child go on as the parent.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             try:
                 os.setsid()
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
                 warnings.simplefilter("error")
-                train(out, writer, processes, pause)
+                train(out, writer, kind, pause)
                 status = 0
+            except KeyboardInterrupt:
+                status = INTERRUPTED
+                # As Python does at its end: a snapshot in the background is completed.
+                for other in (*threading.enumerate(), *multiprocessing.active_children()):
+                    if other is not threading.current_thread() and not other.daemon:
+                        other.join()
             except BaseException:
                 traceback.print_exc()
             finally:
                 sys.stderr.flush()
                 # Without what the parent would do at its end.
                 os._exit(status)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
     def ended(self, seconds: float) -> bool:
         """Waits. Returns whether the training came to its end."""
@@ -204,6 +228,26 @@ class Child:
         else:
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
+
+    def interrupt(self, everything: bool) -> bool:
+        """Presses Ctrl-C; returns False if the training came to its end instead.
+
+        Args:
+            everything: Whether the processes that it started get the signal, too, as in a terminal.
+        """
+        # Not before it leads its session: the signal would wait for its first instruction.
+        while os.getpgid(self.pid) != self.pid:
+            time.sleep(0.001)
+        (os.killpg if everything else os.kill)(self.pid, signal.SIGINT)
+        deadline = time.monotonic() + 60
+        pid = status = 0
+        while not pid:
+            assert time.monotonic() < deadline, "Ctrl-C does not end the training"
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            time.sleep(0.002)
+        code = os.waitstatus_to_exitcode(status)
+        assert code in (0, INTERRUPTED), f"Ctrl-C ended the training with status {code}"
+        return code == INTERRUPTED
 
     def others(self) -> list[str]:
         """Returns the command lines of processes of the session that run."""
@@ -240,14 +284,15 @@ def _shared_memory() -> set[str]:
     return names
 
 
-def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
+def run(kills: int, writer: str, kind: str, seed: int, ctrl_c: bool = False) -> dict[str, int]:
     """Kills trainings a number of times.
 
     Args:
         kills: Number of kills.
         writer: Class of the writer of snapshots.
-        processes: Whether a MultiprocessIterator runs.
+        kind: Kind of the iterator, a key of ``ITERATORS``.
         seed: Seed of the moments.
+        ctrl_c: Whether Ctrl-C is pressed instead: no process and no temporary file may be left.
 
     Returns:
         dict: Number of kills; of trainings that came to their end; of kills that left a temporary
@@ -259,7 +304,7 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as parent:
         reference = os.path.join(parent, "reference")
         start = time.monotonic()
-        assert Child(reference, writer, processes, PAUSE).ended(300)
+        assert Child(reference, writer, kind, PAUSE).ended(300)
         span = time.monotonic() - start
         expected = Path(reference, "model").read_bytes(), _log(reference)
         assert len(_snapshots(reference)) == RETAINED
@@ -270,13 +315,19 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
             latest = 0
             children: list[Child] = []
             while True:
-                children.append(Child(out, writer, processes, PAUSE))
+                children.append(Child(out, writer, kind, PAUSE))
                 # From the first instruction of the process on.
                 if children[-1].ended(rng.random() * AT_MOST * span):
                     break
                 everything = rng.random() < 0.5
-                children[-1].kill(everything)
+                if not ctrl_c:
+                    children[-1].kill(everything)
+                elif not children[-1].interrupt(everything):
+                    break
                 counts["kills"] += 1
+                if ctrl_c:
+                    _wait_for_others(children[-1:])
+                    _check_shared_memory(shared)
                 if not os.path.isdir(out):
                     continue
                 counts["temporary files"] += any([n.endswith(".tmp") for n in os.listdir(out)])
@@ -285,6 +336,7 @@ def run(kills: int, writer: str, processes: bool, seed: int) -> dict[str, int]:
                     span *= 1.05
                 _check_promise(out, writer, latest, before)
                 counts["no snapshot yet"] += not latest
+                assert not (ctrl_c and counts["temporary files"]), sorted(os.listdir(out))
                 assert len(children) < 500, "the training does not come to its end"
             counts["ends"] += 1
             _wait_for_others(children)
@@ -383,8 +435,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--writer", choices=WRITERS, nargs="+", help="only these")
     parser.add_argument(
-        "--iterators", choices=("serial", "processes"), nargs="+", default=("serial", "processes")
+        "--iterators", choices=tuple(ITERATORS), nargs="+", default=("serial", "processes")
     )
+    parser.add_argument("--ctrl-c", action="store_true", help="press Ctrl-C instead of killing")
     parser.add_argument(
         "--logs", type=int, default=1000, help="kills of processes that write only logs"
     )
@@ -392,14 +445,14 @@ def main() -> None:
     writers = options.writer or WRITERS
     with tempfile.TemporaryDirectory() as out:
         # Imports what is imported at first use: most of the time of a short training.
-        train(out, "SimpleWriter", False, 0)
-    if options.logs:
+        train(out, "SimpleWriter", "serial", 0)
+    if options.logs and not options.ctrl_c:
         print(f"logs: {run_log(options.logs, options.seed)}", flush=True)
-    cases = [(writer, name == "processes") for name in options.iterators for writer in writers]
-    for writer, processes in cases:
-        counts = run(-(-options.kills // len(cases)), writer, processes, options.seed)
-        iterator = "MultiprocessIterator" if processes else "SerialIterator"
-        print(f"{writer} with {iterator}: {counts}", flush=True)
+    cases = [(writer, name) for name in options.iterators for writer in writers]
+    for writer, kind in cases:
+        count = -(-options.kills // len(cases))
+        counts = run(count, writer, kind, options.seed, options.ctrl_c)
+        print(f"{writer} with {ITERATORS[kind]}: {counts}", flush=True)
 
 
 if __name__ == "__main__":

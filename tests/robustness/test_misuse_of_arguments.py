@@ -97,11 +97,15 @@ ROWS = [
     (lambda: iterators.SerialIterator(NoLength(), 2), NotImplementedError, "must define __len__"),
     (lambda: iterators.SerialIterator([1], -1), ValueError, "batch_size must be positive"),
     (lambda: iterators.SerialIterator([1], 1.5), TypeError, "must be an integer, got 1.5"),
-    (lambda: iterators.SerialIterator([1], 1, shuffle="no"), MisuseWarning, "shuffle is the text"),
+    (
+        lambda: iterators.SerialIterator([1], 1, shuffle="no"),
+        MisuseWarning,
+        "shuffle of the iterator is the text",
+    ),
     (
         lambda: iterators.SerialIterator([1], 1, "False"),
         MisuseWarning,
-        "repeat is the text",
+        "repeat of the iterator is the text",
     ),
     (lambda: iterators.MultithreadIterator([1], 1, n_threads=-1), ValueError, "must be positive"),
     (lambda: NoExamples()[0], NotImplementedError, "NoExamples must define get_example"),

@@ -49,6 +49,7 @@ from chainer.core.autograd.variable_text import array_text, debug_text
 from chainer.core.autograd.variable_transfers import add_gradient, copy_data, move
 from chainer.core.foreign_names import ATTRIBUTES, add_foreign_attributes
 from chainer.core.lazy import resolve
+from chainer.core.misuse import expect_flags, expect_number
 from chainer.core.registry import registries
 from chainer.core.utils.argument import explained_keywords
 
@@ -139,6 +140,9 @@ class Variable(ArrayHolder):
         self._gradient: Any = None
         self._grad_var: Variable | None = None
         self._graph_node: VariableNode | None = None
+        # Two comparisons, because each constant and each result makes a variable.
+        if requires_grad is not True and requires_grad is not False:
+            expect_flags("Variable", requires_grad=requires_grad)
         self._requires_grad = requires_grad
         if name is not None:
             self._name = name
@@ -581,6 +585,10 @@ class Variable(ArrayHolder):
                 function defined outside of Chainer gets None as the gradient of its output.)
             RuntimeError: In debug mode, if a gradient contains NaN.
         """
+        if retain_grad is not False and retain_grad is not True:
+            expect_flags("backward", retain_grad=retain_grad)
+        if loss_scale is not None:
+            expect_number("loss_scale of backward", loss_scale, above=0)
         backward(self, retain_grad, enable_double_backprop, loss_scale)
 
     @property

@@ -6,6 +6,7 @@ import numpy
 
 from chainer.core.config.configuration import config
 from chainer.core.config.mixed16 import mixed16
+from chainer.core.misuse import warn_once
 from chainer.core.typing import DType, DTypeLike
 
 
@@ -36,9 +37,17 @@ def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
     if dtype is mixed16:
         return numpy.dtype(mixed16.dtype if map_mixed16 is None else map_mixed16)
     try:
-        return numpy.dtype(dtype)
+        resolved = numpy.dtype(dtype)
     except TypeError as error:
         raise TypeError(
             f"{name} must be a data type of NumPy, such as 'float32', or chainer.mixed16, got "
             f"{dtype!r}"
         ) from error
+    if name != "dtype" and resolved.kind in "biu":
+        warn_once(
+            "dtype",
+            name,
+            f"{name} should be a floating point type, got {resolved}: parameters of integers are "
+            "initialized by zeros and cannot be trained",
+        )
+    return resolved

@@ -7,6 +7,7 @@ import numpy
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.misuse import looks, warn_once
 from chainer.core.typing import Array, Arrays, DTypeLike, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
@@ -31,6 +32,29 @@ def check_labels(t: Array, n_classes: int, ignore_label: int) -> None:
             raise ValueError(
                 f"each label must be from 0 to {n_classes - 1} or {ignore_label}, "
                 f"got {int(t[~valid].reshape(-1)[0])}"
+            )
+
+
+def warn_of_other_labels(function: str, name: str, labels: VariableLike, low: int) -> None:
+    """Warns of labels that are not from ``low`` to 1, in the first calls of a function.
+
+    Args:
+        function: Name of the function.
+        name: Name of the argument.
+        labels: The labels. Those on a device are not looked at, as that would wait for it.
+        low: Smallest label that there is.
+    """
+    if not looks(function):
+        return
+    array = labels.array if isinstance(labels, Variable) else labels
+    if isinstance(array, numpy.ndarray) and array.dtype.kind in "iu" and array.size:
+        wrong = array[(array < low) | (array > 1)]
+        if wrong.size:
+            expected = "0 or 1" + (f", or {low}, which is ignored" if low < 0 else "")
+            warn_once(
+                "labels",
+                function,
+                f"{name} of {function} should be {expected}, got {int(wrong[0])}",
             )
 
 

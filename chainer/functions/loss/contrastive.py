@@ -7,7 +7,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.relu import relu
-from chainer.functions.loss._class_labels import IsLabel
+from chainer.functions.loss._class_labels import IsLabel, warn_of_other_labels
 from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
@@ -103,4 +103,5 @@ def contrastive(
         >>> F.contrastive(x0, x1, np.array([1, 0], np.int32))
         variable(0.3125)
     """
+    warn_of_other_labels("contrastive", "y", y, 0)
     return Contrastive(margin, reduce).apply((x0, x1, y))[0]

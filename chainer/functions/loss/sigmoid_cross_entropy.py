@@ -6,7 +6,7 @@ from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils.argument import explained_keywords
-from chainer.functions.loss._class_labels import IsLabel, means_of_samples
+from chainer.functions.loss._class_labels import IsLabel, means_of_samples, warn_of_other_labels
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
 from chainer.functions.rules.batching import ReducesLosses
@@ -104,4 +104,5 @@ def sigmoid_cross_entropy(
         >>> F.sigmoid_cross_entropy(x, t)
         variable(0.25664714)
     """
+    warn_of_other_labels("sigmoid_cross_entropy", "t", t, _IGNORED)
     return SigmoidCrossEntropy(normalize, reduce).apply((x, t))[0]

@@ -15,7 +15,7 @@ from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.misuse import warn_once
+from chainer.core.misuse import expect_flags, looks, warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
@@ -405,7 +405,18 @@ def softmax_cross_entropy(
             "softmax_cross_entropy",
             "x of softmax_cross_entropy is the result of softmax, which it computes itself: give "
             "it the values before softmax, or the model learns slowly",
-            stacklevel=3,
+        )
+    expect_flags("softmax_cross_entropy", normalize=normalize)
+    if (
+        isinstance(class_weight, numpy.ndarray)
+        and looks("class_weight")
+        and (class_weight < 0).any()
+    ):
+        warn_once(
+            "class_weight",
+            "softmax_cross_entropy",
+            "class_weight should have no negative numbers, got "
+            f"{class_weight.min()}: the loss of that class grows without a bound",
         )
     function = SoftmaxCrossEntropy(
         normalize,

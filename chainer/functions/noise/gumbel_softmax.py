@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import explained_keywords
 from chainer.functions.activation.softmax import softmax
@@ -46,6 +47,7 @@ def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int 
     """
     if not isinstance(tau, Variable) and tau == 0:
         raise ValueError("tau must not be zero")
+    expect_number("tau of gumbel_softmax", tau, above=0)
     log_pi = as_variable(log_pi)
     # The softmax of nothing has no maximum to subtract.
     if log_pi.size == 0:

@@ -15,6 +15,7 @@ from chainer.backends.operations.normalizations import (
     fixed_batch_normalization as fixed_operation,
 )
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import (
     Array,
     ArrayGrads,
@@ -361,6 +362,7 @@ def batch_normalization(
         running_mean = running_mean.array
     if isinstance(running_var, Variable):
         running_var = running_var.array
+    expect_number("decay of batch_normalization", decay, at_least=0, at_most=1)
     node = BatchNormalization(eps, running_mean, running_var, decay, axis)
     y = node.apply((x, gamma, beta))[0]
     # Each mean is over a single element. (An empty batch has no elements, so it is excluded.)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import (
     Array,
     ArrayGrads,
@@ -42,6 +43,7 @@ class NormalizeL2(ShiftsAxes, ComposedFunction):
         axes = axis if isinstance(axis, tuple) else (axis,)
         error_message = f"axis must be an int or a tuple of ints, got {axis!r}"
         self.eps = as_number(eps, "eps")
+        expect_number("eps of normalize", self.eps, at_least=0)
         self.axis: Axes = tuple([as_int(i, error_message) for i in axes])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

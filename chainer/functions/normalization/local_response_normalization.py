@@ -9,6 +9,7 @@ from chainer.backends.operations.response_normalizations import (
     local_response_normalization as operation,
 )
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ComposedFunction, LinearMap
@@ -30,6 +31,7 @@ class LocalResponseNormalization(ComposedFunction):
     retained_outputs = (0,)
 
     def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:
+        expect_number("n of local_response_normalization", n, at_least=1)
         self.n = n
         self.k = k
         self.alpha = alpha

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chainer.backends.operations.poolings import PoolingGeometry, pooling_size
+from chainer.core.misuse import warn_once
 from chainer.core.typing import IntTuple, Shape
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
@@ -50,6 +51,14 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
             size if stride is None else as_sizes(stride, ndim, "stride"),
             as_sizes(pad, ndim, "pad", least=0),
         )
+        _, _, padding = self.geometry
+        if any(padding) and any([wide >= window for wide, window in zip(padding, size)]):
+            warn_once(
+                "padding of a pooling",
+                type(self).__name__,
+                f"pad should be below ksize, got pad {padding} and ksize {size}: the first windows "
+                "have nothing but padding",
+            )
         self.cover_all = cover_all
         self.return_indices = return_indices
 

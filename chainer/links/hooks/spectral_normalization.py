@@ -12,6 +12,7 @@ from chainer.core.arrays.device_resident import device_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.misuse import expect_number
 from chainer.core.typing import Array, ArrayModule, Scalar
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
@@ -132,6 +133,7 @@ class SpectralNormalization(WeightHook):
             raise InvalidValueError(f"n_power_iteration must be positive, got {n_power_iteration}")
         super().__init__(weight_name, name)
         self.n_power_iteration = n_power_iteration
+        expect_number("eps of SpectralNormalization", eps, at_least=0)
         self.eps = eps
         self.use_gamma = use_gamma
         self.factor = factor

@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import Array, DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss import negative_sampling
@@ -54,6 +55,7 @@ class NegativeSampling(SampledLoss):
         dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
+        expect_number("sample_size of NegativeSampling", sample_size, at_least=1)
         self.sample_size = sample_size
         self.power = power
         # Frequent identifiers are drawn less often than they occur if power is below one.

@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
+from chainer.core.misuse import expect_number
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.normalization import group_normalization
 from chainer.links.normalization._parameters import ScaleAndShift, typed_parameter
@@ -53,6 +54,7 @@ class GroupNormalization(ScaleAndShift):
     ) -> None:
         super().__init__()
         self.groups = groups
+        expect_number("eps of GroupNormalization", eps, at_least=0)
         self.eps = eps
         dtype = get_dtype(map_mixed16=numpy.float32)
         with self.init_scope():

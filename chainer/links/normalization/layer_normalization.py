@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_number
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.normalization import layer_normalization
 from chainer.links.initializers import get_initializer
@@ -48,6 +49,7 @@ class LayerNormalization(ScaleAndShift):
         initial_beta: InitializerLike = None,
     ) -> None:
         super().__init__()
+        expect_number("eps of LayerNormalization", eps, at_least=0)
         self.eps = eps
         with self.init_scope():
             self.gamma = Parameter(get_initializer(initial_gamma, default=1))

@@ -10,7 +10,7 @@ from typing import IO, Any, Literal
 import numpy
 
 from chainer.core.arguments import require_attribute, wrong_type
-from chainer.core.misuse import warn_once
+from chainer.core.misuse import expect_flags, warn_once
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
@@ -325,6 +325,7 @@ def save_npz(
         ...
         ['W', 'b']
     """
+    expect_flags("save_npz", compression=compression)
     if isinstance(obj, dict):
         arrays = {key: to_host_array(key, value) for key, value in obj.items()}
     else:
@@ -402,8 +403,15 @@ def load_npz(
             deserializer._journal = journal
             deserializer.load(obj)
             # Snapshots of trainers also have entries for extensions that a program has left out.
-            if unused == "error" or (unused == "warn" and isinstance(obj, Link)):
+            if unused == "error" or (unused == "warn" and _has_own_entries(obj)):
                 _report_unused(deserializer, unused == "error")
+            if unused != "ignore":
+                _report_ignored(deserializer)
+
+
+def _has_own_entries(obj: Serializable) -> bool:
+    """Returns whether a file should have no more entries: of a link, or an optimizer of one."""
+    return isinstance(obj, Link) or isinstance(getattr(obj, "target", None), Link)
 
 
 def _report_unused(deserializer: NpzDeserializer, as_error: bool) -> None:
@@ -417,11 +425,8 @@ def _report_unused(deserializer: NpzDeserializer, as_error: bool) -> None:
     ]
     if not names:
         return
-    shown = ", ".join(map(repr, names[:_MAX_SHOWN_NAMES])) + (
-        ", ..." if len(names) > _MAX_SHOWN_NAMES else ""
-    )
     entries = "1 entry" if len(names) == 1 else f"{len(names)} entries"
-    text = f"{deserializer._source} has {entries} that the object does not have: {shown}"
+    text = f"{deserializer._source} has {entries} that the object does not have: {_shown(names)}"
     if as_error:
         raise KeyError(text)
     warn_once(
@@ -430,6 +435,33 @@ def _report_unused(deserializer: NpzDeserializer, as_error: bool) -> None:
         f"{text}; unused='ignore' says nothing, unused='error' refuses them",
         stacklevel=3,
     )
+
+
+def _report_ignored(deserializer: NpzDeserializer) -> None:
+    """Warns of names to be ignored that nothing has, and of a file with nothing for the object."""
+    asked = deserializer._asked
+    given = deserializer.ignore_names
+    ignored = given if isinstance(given, (list, tuple)) else [given]
+    names = [name for name in ignored if isinstance(name, str) and name not in asked]
+    if names:
+        warn_once(
+            "ignore_names",
+            f"{names}",
+            f"ignore_names has {', '.join(map(repr, names))}, which the object does not ask for; "
+            f"it asks for {_shown(sorted(asked))}",
+        )
+    if asked and not any([name in deserializer.npz for name in asked]):
+        warn_once(
+            "nothing loaded",
+            f"{deserializer._source} {deserializer.path}",
+            f"nothing was loaded: {deserializer._source} has none of the entries that the object "
+            f"asks for, such as {min(asked)!r}",
+        )
+
+
+def _shown(names: list[str]) -> str:
+    more = ", ..." if len(names) > _MAX_SHOWN_NAMES else ""
+    return ", ".join(map(repr, names[:_MAX_SHOWN_NAMES])) + more
 
 
 def _is_seekable(file: Any) -> bool:

@@ -13,6 +13,7 @@ from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.lazy import lazy_module
+from chainer.core.misuse import warn_once
 from chainer.core.spans import measured
 from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
 from chainer.core.utils.repr_texts import ShowsArguments
@@ -298,6 +299,15 @@ def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = 
     if isinstance(first, dict):
         if not isinstance(padding, dict):
             padding = dict.fromkeys(first, padding)
+        more = next((example for example in batch if len(example) > len(first)), None)
+        if more is not None:
+            left_out = sorted(map(str, set(more) - set(first)))
+            warn_once(
+                "keys of examples",
+                f"{left_out}",
+                f"examples of a batch should have the same keys, got one with {left_out}, which "
+                "the first one lacks: they are left out",
+            )
         return {
             key: to_device(device, _concat([example[key] for example in batch], padding[key]))
             for key in first

@@ -9,7 +9,7 @@ import lzma
 import pickle
 import tarfile
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy
 
@@ -205,6 +205,35 @@ def _arrays(train_x: HostArray, train_y: HostArray, test_x: HostArray, test_y: H
     return {"train_x": train_x, "train_y": train_y, "test_x": test_x, "test_y": test_y}
 
 
+#: Types of members that continue the header of the next one, as long names do.
+_HEADERS = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+
+#: Size of the longest header that is read, in bytes.
+_MAX_HEADER_BYTES = 1 << 20
+
+#: Members that are looked at. An archive of CIFAR has about ten, and an empty member takes nearly
+#: nothing in a file.
+_MAX_MEMBERS = 10_000
+
+
+class _BoundedMember(tarfile.TarInfo):
+    """A member of an archive; tarfile reads the headers of members as a whole, of any size."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Returns the member that a block describes; FileFormatError if the header is too long."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _HEADERS and member.size > _MAX_HEADER_BYTES:
+            raise FileFormatError(
+                f"the archive has a header of {member.size:,} bytes, more than the "
+                f"{_MAX_HEADER_BYTES:,} of any archive of CIFAR"
+            )
+        return member
+
+
 def _read_batches(
     path: str, names: list[str], label_key: str
 ) -> dict[str, tuple[HostArray, HostArray]]:
@@ -212,9 +241,11 @@ def _read_batches(
     damaged = f"{path!r} is damaged or cut off"
     with (
         format_errors(damaged, tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError),
-        tarfile.open(path) as archive,
+        tarfile.open(path, tarinfo=_BoundedMember) as archive,
     ):
-        for member in archive:
+        for count, member in enumerate(archive):
+            if count == _MAX_MEMBERS:
+                raise FileFormatError(f"{path!r} has more than {_MAX_MEMBERS:,} members")
             name = member.name.rpartition("/")[2]
             # Compared without directories: some archives of parts of the data have none.
             if not member.isfile() or name not in names:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.misuse import expect_number, warn_once
 from chainer.core.typing import DatasetLike
 from chainer.core.utils.argument import explained_keywords, renamed_arguments
 from chainer.training.dataset import batch
@@ -214,6 +215,9 @@ def split_dataset_n(dataset: DatasetLike, n: int, order: Order | None = None) ->
     if n < 1:
         raise ValueError(f"n must be positive, got {n}")
     size = len(dataset) // n
+    if not size:
+        text = f"n should be at most {len(dataset)}, the number of examples, got {n}: all are empty"
+        warn_once("number of subsets", "split_dataset_n", text)
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
@@ -275,6 +279,7 @@ def get_cross_validation_datasets(
         raise ValueError(
             f"n_folds must be between 1 and {size}, the number of examples, got {n_folds}"
         )
+    expect_number("n_folds of get_cross_validation_datasets", n_folds, at_least=2)
     # Integer arithmetic on the borders spreads what is left over: sizes differ by one at most.
     indexes = numpy.arange(size) if order is None else numpy.asarray(order)
     borders = [size * i // n_folds for i in range(n_folds + 1)]

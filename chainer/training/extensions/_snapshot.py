@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from chainer.core.arguments import wrong_type
 from chainer.core.config.configuration import config
 from chainer.core.foreign_names import keyword_hint
+from chainer.core.misuse import expect_flags, warn_once
 from chainer.links.serializers import npz
 from chainer.links.serializers.file_format import FileFormatError
 from chainer.links.serializers.npz_archive import check_npz
@@ -35,6 +37,10 @@ FileName: TypeAlias = "str | Callable[[Trainer], str]"
 
 WriterLike: TypeAlias = Callable[[str, str, Any], Any]
 """A :class:`~chainer.training.extensions.snapshot_writers.Writer` or any callable like it."""
+
+
+#: Number of snapshots to keep that means all.
+KEEP_ALL = -1
 
 
 class Snapshot(Extension):
@@ -76,7 +82,7 @@ class Snapshot(Extension):
         writer: WriterLike,
         condition: Callable[[], bool] | None = None,
         snapshot_on_error: bool = False,
-        n_retains: int = -1,
+        n_retains: int = KEEP_ALL,
         autoload: bool = False,
         random_states: bool = True,
     ) -> None:
@@ -86,6 +92,14 @@ class Snapshot(Extension):
             )
         if isinstance(filename, str):
             _check_fields(filename)
+        expect_flags("snapshot", autoload=autoload, snapshot_on_error=snapshot_on_error)
+        if n_retains < 1 and n_retains != KEEP_ALL:
+            warn_once(
+                "n_retains",
+                "snapshot",
+                f"n_retains should be positive, or {KEEP_ALL} to keep all, got {n_retains!r}: all "
+                "are kept",
+            )
         self._target = target
         self.filename = filename
         self.writer = writer
@@ -257,7 +271,7 @@ def _make(
         raise TypeError(
             "savefun and writer arguments cannot be specified together; give savefun to the writer"
         )
-    n_retains = options.pop("n_retains", -1)
+    n_retains = options.pop("n_retains", KEEP_ALL)
     if "num_retain" in options:
         warnings.warn(
             "num_retain is deprecated, use n_retains instead", DeprecationWarning, stacklevel=3
@@ -417,3 +431,10 @@ def _check_fields(filename: str) -> None:
                 f"filename has the field {{{field}}}, but fields are attributes of the trainer, "
                 f"such as {{.updater.iteration}}, got {filename!r}"
             )
+    if re.search(r"%[-0-9.]*[ds]", filename):
+        warn_once(
+            "filename of a snapshot",
+            filename,
+            "filename should have fields of str.format(), such as {.updater.iteration}, got "
+            f"{filename!r}: each snapshot replaces the one before",
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.autograd.function import no_backprop_mode
 from chainer.core.config.configuration import using_config
+from chainer.core.misuse import warn_once
 from chainer.core.reporting.reporter import Reporter, report, report_scope
 from chainer.core.reporting.summary import DictSummary
 from chainer.links.link import Link
@@ -211,6 +212,7 @@ class Evaluator(Extension):
             iterator = copy.copy(iterator)
         bar = _EvaluationBar(iterator) if self._progress_bar else None
         summary = DictSummary()
+        batch: Any = None
         for batch in iterator:
             observation: dict[str, Any] = {}
             with report_scope(observation):
@@ -223,6 +225,11 @@ class Evaluator(Extension):
                 bar.update()
         if bar is not None:
             bar.close()
+        if batch is None:
+            text = (
+                "the iterator of the evaluator should have batches, got none: nothing is reported"
+            )
+            warn_once("evaluation without batches", type(self).__name__, text)
         return summary.compute_mean()
 
     def finalize(self) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.core.arguments import wrong_type
+from chainer.core.misuse import expect_number, warn_once
 from chainer.training.extensions._shift import ShiftToTarget
 
 if TYPE_CHECKING:
     from chainer.training.optimizers.optimizer import Optimizer
+
+
+#: Part of the first value from which on a program surely did not mean to shift on.
+_VANISHED = 1e-12
 
 
 class ExponentialShift(ShiftToTarget):
@@ -60,9 +65,19 @@ class ExponentialShift(ShiftToTarget):
             raise wrong_type("rate", "a number; the arguments are attr, rate", rate)
         if rate < 0:
             raise ValueError(f"ExponentialShift does not support negative rate, got {rate}")
+        expect_number("rate of ExponentialShift", rate, above=0)
         super().__init__(attr, init, target, optimizer, grows=rate > 1)
         self._rate = rate
 
     def shifted(self, start: float, t: int) -> float:
         """Returns the value after ``t`` calls, the target aside."""
-        return start * self._rate**t
+        value = start * self._rate**t
+        # The default trigger is each iteration; rates are mostly meant for epochs.
+        if abs(value) < abs(start) * _VANISHED and self._target is None:
+            warn_once(
+                "shift that vanishes",
+                "ExponentialShift",
+                f"ExponentialShift has multiplied the value {t} times by {self._rate!r}, and it is "
+                "almost 0: is it meant for epochs? trainer.extend(..., trigger=(1, 'epoch'))",
+            )
+        return value

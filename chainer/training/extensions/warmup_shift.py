@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.core.misuse import expect_number
 from chainer.training.extensions._shift import CountedShift
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class WarmupShift(CountedShift):
         optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, warmup_start, optimizer)
+        expect_number("warmup_iter of WarmupShift", warmup_iter, at_least=1)
         self._warmup_iter = warmup_iter
         self._end = init
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
 import numpy
 
 from chainer.core.arguments import require_attribute
-from chainer.core.misuse import warn_once
+from chainer.core.misuse import expect_flags, warn_once
 from chainer.links.loaded_state import check_count, check_finite, load_optional
 from chainer.links.serializer import Deserializer
 from chainer.training.iterators._statemachine import IteratorState
@@ -217,14 +217,14 @@ def check_dataset(dataset: object, shuffle: bool | None, repeat: bool) -> None:
         TypeError: If the dataset has no length: a generator, for example.
     """
     require_attribute("dataset", dataset, "__len__", "a list, an array or a dataset with a length")
-    for name, value in (("shuffle", shuffle), ("repeat", repeat)):
-        if isinstance(value, str):
-            warn_once(
-                "truth value of an iterator",
-                name,
-                f"{name} is the text {value!r}, which is true: write True or False",
-                stacklevel=4,
-            )
+    if isinstance(dataset, (str, bytes)):
+        warn_once(
+            "dataset",
+            "text",
+            f"dataset is the text {dataset[:40]!r}, whose examples are characters: give a list, or "
+            "a dataset such as TextDataset, which reads a file",
+        )
+    expect_flags("the iterator", shuffle=shuffle, repeat=repeat)
 
 
 def check_arguments(

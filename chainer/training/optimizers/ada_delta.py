@@ -31,8 +31,8 @@ class AdaDelta(DeclaredOptimizer):
         array([[0.9864756, 0.9864756]], dtype=float32)
     """
 
-    rho: float = hyperparameter(default=0.95)
-    eps: float = hyperparameter(default=1e-06)
+    rho: float = hyperparameter(default=0.95, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-06, at_least=0)
 
     operation = ada_delta_update
     states = ("msg", "msdx")

@@ -32,7 +32,7 @@ class AdaGrad(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.001, varies=True)
-    eps: float = hyperparameter(default=1e-08)
+    eps: float = hyperparameter(default=1e-08, at_least=0)
 
     operation = ada_grad_update
     states = ("h",)

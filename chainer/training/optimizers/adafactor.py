@@ -50,12 +50,12 @@ class Adafactor(DeclaredOptimizer):
     """
 
     lr: float | None = hyperparameter(default=None, varies=True)
-    eps1: float = hyperparameter(default=1e-30)
-    eps2: float = hyperparameter(default=1e-3)
+    eps1: float = hyperparameter(default=1e-30, at_least=0)
+    eps2: float = hyperparameter(default=1e-3, at_least=0)
     clipping_threshold: float = hyperparameter(default=1.0)
     decay_rate: float = hyperparameter(default=0.8)
     scale_parameter: bool = hyperparameter(default=True)
-    weight_decay_rate: float = hyperparameter(default=0.0)
+    weight_decay_rate: float = hyperparameter(default=0.0, at_least=0)
 
     states = ("rows", "columns")
 

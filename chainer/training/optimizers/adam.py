@@ -132,15 +132,15 @@ class Adam(DeclaredOptimizer):
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
-    beta1: float = hyperparameter(default=0.9)
-    beta2: float = hyperparameter(default=0.999)
-    eps: float = hyperparameter(default=1e-8)
-    eta: float = hyperparameter(default=1.0)
-    weight_decay_rate: float = hyperparameter(default=0)
+    beta1: float = hyperparameter(default=0.9, at_least=0, below=1)
+    beta2: float = hyperparameter(default=0.999, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-8, at_least=0)
+    eta: float = hyperparameter(default=1.0, at_least=0)
+    weight_decay_rate: float = hyperparameter(default=0, at_least=0)
     amsgrad: bool = hyperparameter(default=False)
     adabound: bool = hyperparameter(default=False)
-    final_lr: float = hyperparameter(default=0.1)
-    gamma: float = hyperparameter(default=0.001)
+    final_lr: float = hyperparameter(default=0.1, at_least=0)
+    gamma: float = hyperparameter(default=0.001, at_least=0)
     pytorch_style: bool = hyperparameter(default=False, optional=True)
 
     operation = adam_update
@@ -225,8 +225,8 @@ class AdamW(Adam):
 
     amsgrad: bool = hyperparameter(default=False, init=False)
     adabound: bool = hyperparameter(default=False, init=False)
-    final_lr: float = hyperparameter(default=0.1, init=False)
-    gamma: float = hyperparameter(default=0.001, init=False)
+    final_lr: float = hyperparameter(default=0.1, init=False, at_least=0)
+    gamma: float = hyperparameter(default=0.001, init=False, at_least=0)
 
 
 class AMSGrad(AdamW):
@@ -251,7 +251,7 @@ class AMSGrad(AdamW):
         array([[0.7024567 , 0.70245665]], dtype=float32)
     """
 
-    weight_decay_rate: float = hyperparameter(default=0, init=False)
+    weight_decay_rate: float = hyperparameter(default=0, init=False, at_least=0)
     amsgrad: bool = hyperparameter(default=True, init=False)
 
 

@@ -36,7 +36,7 @@ class CorrectedMomentumSGD(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)
-    momentum: float = hyperparameter(default=0.9)
+    momentum: float = hyperparameter(default=0.9, at_least=-1, below=1)
 
     operation = corrected_momentum_sgd_update
     states = ("v",)

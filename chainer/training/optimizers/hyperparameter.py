@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from chainer.core.misuse import warn_once
+from chainer.core.misuse import expect_number, similar, warn_once
 from chainer.training.optimizers.changes import Watched
 
 
@@ -70,6 +70,8 @@ class Hyperparameter(Watched):
             declared = None if declaration is None else declaration.hyperparameters.get(name)
             if declared is not None and declared.is_number:
                 _check_number(declared, name, value)
+            elif declaration is not None and declared is None:
+                _warn_of_misspelling(declaration, name)
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -143,6 +145,23 @@ def _check_number(declared: HyperparameterProxy, name: str, value: Any) -> None:
             f"hyperparameter {name} is {value!r}: with a negative learning rate the loss grows",
             stacklevel=4,
         )
+    elif declared.bounds:
+        owner = f"hyperparameter {name}"
+        expect_number(owner, float(value), **declared.bounds)
+
+
+def _warn_of_misspelling(declaration: type[Declaration], name: str) -> None:
+    """Warns if an undeclared name resembles a declared one."""
+    # Optimizers of programs may keep more in the same place.
+    if declaration.__module__.startswith("chainer."):
+        meant = similar(name, declaration.hyperparameters)
+        if meant is not None:
+            owner = declaration.__name__
+            warn_once(
+                "hyperparameter",
+                f"{owner}.{name}",
+                f"{owner} has no hyperparameter {name!r}; did you mean {meant!r}?",
+            )
 
 
 class HyperparameterProxy:
@@ -155,6 +174,8 @@ class HyperparameterProxy:
         varies: As above.
         init: As above.
         optional: As above.
+        at_least: As above.
+        below: As above.
 
     Example:
         >>> class MyMethod(chainer.GradientMethod):
@@ -175,12 +196,16 @@ class HyperparameterProxy:
         varies: bool = False,
         init: bool = True,
         optional: bool = False,
+        at_least: float | None = None,
+        below: float | None = None,
     ) -> None:
         self._attr_name = attr_name
         self.default = default
         self.varies = varies
         self.init = init
         self.optional = optional
+        bounds = {"at_least": at_least, "below": below}
+        self.bounds = {key: bound for key, bound in bounds.items() if bound is not None}
         # A flag may be anything that is true or false.
         self.is_number = not isinstance(default, bool)
         self.__doc__ = f"Alias to ``self.hyperparam.{attr_name}``"
@@ -198,7 +223,13 @@ class HyperparameterProxy:
 
 
 def hyperparameter(
-    *, default: Any, varies: bool = False, init: bool = True, optional: bool = False
+    *,
+    default: Any,
+    varies: bool = False,
+    init: bool = True,
+    optional: bool = False,
+    at_least: float | None = None,
+    below: float | None = None,
 ) -> Any:
     """Declares a hyperparameter in the class of an optimizer.
 
@@ -214,6 +245,9 @@ def hyperparameter(
         optional (bool): Whether there is an entry only after it was set to something else than the
             default. A hyperparameter that a later release adds is optional: dictionaries, pickles
             and descriptions of an optimizer stay what they were.
+        at_least (float): Smallest number that makes sense. A smaller one gives a
+            :class:`~chainer.MisuseWarning`.
+        below (float): Bound that a number should be below of, as above.
 
     Example:
         >>> from chainer.optimizer import DeclaredOptimizer, hyperparameter
@@ -226,4 +260,4 @@ def hyperparameter(
         >>> Sign(lr=0.5).lr
         0.5
     """
-    return HyperparameterProxy(None, default, varies, init, optional)
+    return HyperparameterProxy(None, default, varies, init, optional, at_least, below)

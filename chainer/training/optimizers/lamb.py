@@ -34,10 +34,10 @@ class LAMB(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.001, varies=True)
-    beta1: float = hyperparameter(default=0.9)
-    beta2: float = hyperparameter(default=0.999)
-    eps: float = hyperparameter(default=1e-6)
-    weight_decay_rate: float = hyperparameter(default=0.01)
+    beta1: float = hyperparameter(default=0.9, at_least=0, below=1)
+    beta2: float = hyperparameter(default=0.999, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-6, at_least=0)
+    weight_decay_rate: float = hyperparameter(default=0.01, at_least=0)
 
     states = ("m", "v")
 

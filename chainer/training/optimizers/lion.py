@@ -34,9 +34,9 @@ class Lion(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=1e-4, varies=True)
-    beta1: float = hyperparameter(default=0.9)
-    beta2: float = hyperparameter(default=0.99)
-    weight_decay_rate: float = hyperparameter(default=0.0)
+    beta1: float = hyperparameter(default=0.9, at_least=0, below=1)
+    beta2: float = hyperparameter(default=0.99, at_least=0, below=1)
+    weight_decay_rate: float = hyperparameter(default=0.0, at_least=0)
 
     states = ("m",)
     is_elementwise = True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core.autograd.lazy_gradient import UNDEFINED, LazyGradient, UndefinedSum
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.misuse import MisuseWarning, similar, warn_once
+from chainer.core.registry import registries
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
@@ -112,6 +113,14 @@ class UpdateChecks:
         if (fresh or not params) and not self._searched:
             self._searched = True
             _find_unregistered(cast("Link", optimizer.target))
+            if not params:
+                owner = type(optimizer).__name__
+                warn_once(
+                    "no parameters",
+                    owner,
+                    f"{owner}.update() has nothing to do: the model has no parameters (are its "
+                    "links assigned within init_scope()?)",
+                )
         if len(optimizer.__dict__) != self._attributes:
             self._attributes = len(optimizer.__dict__)
             _find_misspelled(optimizer)
@@ -237,16 +246,49 @@ def _find_misspelled(optimizer: GradientMethod) -> None:
     # Optimizers of programs may have attributes of any name.
     if not type(optimizer).__module__.startswith("chainer."):
         return
+    # Here, because that module imports this one.
+    from chainer.training.optimizers.optimizer import GradientMethod
+
     known = set(optimizer.hyperparam.get_dict())
+    own = vars(GradientMethod())
     for name in vars(optimizer):
-        if name.startswith("_") or name in known or hasattr(type(optimizer), name):
+        if name.startswith("_") or name in known or name in own or hasattr(type(optimizer), name):
             continue
+        owner = type(optimizer).__name__
         meant = similar(name, known)
         if meant is not None:
-            warn_once(
-                "hyperparameter",
-                f"{type(optimizer).__name__}.{name}",
-                f"{type(optimizer).__name__} has no hyperparameter {name!r}; did you mean "
-                f"{meant!r}?",
-                stacklevel=4,
-            )
+            hint = f"did you mean {meant!r}?"
+        elif name in _names_in_other_optimizers():
+            hint = f"it has {', '.join(sorted(known))}"
+        else:
+            continue
+        text = f"{owner} has no hyperparameter {name!r}; {hint}"
+        warn_once("hyperparameter", f"{owner}.{name}", text)
+
+
+def _names_in_other_optimizers() -> set[str]:
+    """Returns the names of the hyperparameters of all optimizers of this distribution."""
+    names: set[str] = set()
+    for entry in registries.optimizers.entries():
+        if entry.provenance is not None and entry.provenance.distribution == "chainer":
+            names.update(getattr(entry.load(), "hyperparameters", ()))
+    return names
+
+
+def find_shared(optimizer: GradientMethod) -> None:
+    """Warns of parameters that the target has under two names: they are updated twice."""
+    first: dict[int, str] = {}
+    pairs = [
+        (first[id(param)], path)
+        for path, param in cast("Link", optimizer.target).namedparams()
+        if first.setdefault(id(param), path) != path
+    ]
+    if pairs:
+        one, other = pairs[0]
+        more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
+        warn_once(
+            "shared parameter",
+            f"{one} {other}",
+            f"{one!r} and {other!r}{more} are one parameter, and each update changes it twice: "
+            "assign the second one outside of init_scope()",
+        )

@@ -30,7 +30,7 @@ class MomentumSGD(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)
-    momentum: float = hyperparameter(default=0.9)
+    momentum: float = hyperparameter(default=0.9, at_least=-1, below=1)
 
     operation = momentum_sgd_update
     states = ("v",)

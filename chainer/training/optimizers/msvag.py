@@ -38,9 +38,9 @@ class MSVAG(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.1, varies=True)
-    beta: float = hyperparameter(default=0.9)
-    eta: float = hyperparameter(default=1.0)
-    weight_decay_rate: float = hyperparameter(default=0)
+    beta: float = hyperparameter(default=0.9, at_least=0, below=1)
+    eta: float = hyperparameter(default=1.0, at_least=0)
+    weight_decay_rate: float = hyperparameter(default=0, at_least=0)
 
     operation = msvag_update
     states = ("m", "v")

@@ -72,15 +72,15 @@ class Muon(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.02, varies=True)
-    momentum: float = hyperparameter(default=0.95)
+    momentum: float = hyperparameter(default=0.95, at_least=-1, below=1)
     nesterov: bool = hyperparameter(default=True)
-    ns_steps: int = hyperparameter(default=5)
-    weight_decay_rate: float = hyperparameter(default=0.0)
+    ns_steps: int = hyperparameter(default=5, at_least=1)
+    weight_decay_rate: float = hyperparameter(default=0.0, at_least=0)
     orthogonal: bool = hyperparameter(default=True)
     adam_lr: float = hyperparameter(default=3e-4, varies=True)
-    beta1: float = hyperparameter(default=0.9)
-    beta2: float = hyperparameter(default=0.95)
-    eps: float = hyperparameter(default=1e-8)
+    beta1: float = hyperparameter(default=0.9, at_least=0, below=1)
+    beta2: float = hyperparameter(default=0.95, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-8, at_least=0)
 
     states = ("m", "v")
 

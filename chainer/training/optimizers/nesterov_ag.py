@@ -34,7 +34,7 @@ class NesterovAG(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)
-    momentum: float = hyperparameter(default=0.9)
+    momentum: float = hyperparameter(default=0.9, at_least=-1, below=1)
 
     operation = nesterov_ag_update
     states = ("v",)

@@ -20,6 +20,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.foreign_names import ATTRIBUTES, CheckedKeywords, add_foreign_attributes
 from chainer.core.lazy import lazy_module, resolve
+from chainer.core.misuse import expect_flags
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
@@ -37,7 +38,7 @@ from chainer.training.optimizers.loss_scaling import (
     note_loss_scale,
     remove_loss_scale,
 )
-from chainer.training.optimizers.misuse_checks import UpdateChecks
+from chainer.training.optimizers.misuse_checks import UpdateChecks, find_shared
 from chainer.training.optimizers.update_rule import NoStateError, UpdateRule
 from chainer.training.optimizers.updates import HeldSignals, Updates
 
@@ -422,6 +423,7 @@ class GradientMethod(Optimizer):
             if not param.requires_grad:  # frozen, see Link.freeze()
                 rule.enabled = False
             param.update_rule = rule
+        find_shared(self)
         return self
 
     def create_update_rule(self) -> UpdateRule:
@@ -680,6 +682,7 @@ class GradientMethod(Optimizer):
         Args:
             flag (bool): Whether to use it.
         """
+        expect_flags("use_fp32_update", flag=flag)
         self._use_fp32_update = flag
         if self.target is not None:
             for param in self.target.params():

@@ -44,10 +44,10 @@ class RAdam(DeclaredOptimizer):
     """
 
     alpha: float = hyperparameter(default=0.001, varies=True)
-    beta1: float = hyperparameter(default=0.9)
-    beta2: float = hyperparameter(default=0.999)
-    eps: float = hyperparameter(default=1e-8)
-    weight_decay_rate: float = hyperparameter(default=0.0)
+    beta1: float = hyperparameter(default=0.9, at_least=0, below=1)
+    beta2: float = hyperparameter(default=0.999, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-8, at_least=0)
+    weight_decay_rate: float = hyperparameter(default=0.0, at_least=0)
 
     states = ("m", "v")
     is_elementwise = True

@@ -37,8 +37,8 @@ class RMSprop(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.01, varies=True)
-    alpha: float = hyperparameter(default=0.99, varies=True)
-    eps: float = hyperparameter(default=1e-8)
+    alpha: float = hyperparameter(default=0.99, varies=True, at_least=0, below=1)
+    eps: float = hyperparameter(default=1e-8, at_least=0)
     eps_inside_sqrt: bool = hyperparameter(default=False)
 
     operation = rmsprop_update

@@ -35,9 +35,9 @@ class RMSpropGraves(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.0001, varies=True)
-    alpha: float = hyperparameter(default=0.95, varies=True)
-    momentum: float = hyperparameter(default=0.9)
-    eps: float = hyperparameter(default=0.0001)
+    alpha: float = hyperparameter(default=0.95, varies=True, at_least=0, below=1)
+    momentum: float = hyperparameter(default=0.9, at_least=-1, below=1)
+    eps: float = hyperparameter(default=0.0001, at_least=0)
 
     operation = rmsprop_graves_update
     states = ("n", "g", "delta")

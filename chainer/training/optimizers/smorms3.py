@@ -34,7 +34,7 @@ class SMORMS3(DeclaredOptimizer):
     """
 
     lr: float = hyperparameter(default=0.001, varies=True)
-    eps: float = hyperparameter(default=1e-16)
+    eps: float = hyperparameter(default=1e-16, at_least=0)
 
     operation = smorms3_update
     states = ("mem", "g", "g2")

@@ -6,6 +6,7 @@ import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.misuse import expect_number
 from chainer.core.reporting.summary import DictSummary, to_float
 from chainer.core.utils.argument import renamed_argument
 from chainer.core.utils.repr_texts import attributes_text
@@ -83,6 +84,7 @@ class EarlyStoppingTrigger:
             mode = "max" if "accuracy" in monitor else "min"
         self.count = 0
         self.patience = 3 if given is None else given
+        expect_number("patience of EarlyStoppingTrigger", self.patience, at_least=1)
         self.monitor = monitor
         self.verbose = verbose
         self.already_warning = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chainer.core.misuse import warn_once
 from chainer.links.loaded_state import load_or_warn
 from chainer.training.trigger import PositionedTrigger
 
@@ -53,6 +54,9 @@ class ManualScheduleTrigger(PositionedTrigger):
     def __init__(self, points: float | Iterable[float], unit: str) -> None:
         super().__init__(unit)
         self.points: list[float] = list(points) if isinstance(points, Iterable) else [points]
+        if not any([point > 0 for point in self.points]):
+            text = f"points should have a positive number, got {self.points}: it never fires"
+            warn_once("points", "ManualScheduleTrigger", text)
         self.unit = unit
         self.finished = False
         # True after a snapshot without the entry: the next call decides by the position.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.core.misuse import expect_flags
 from chainer.links.loaded_state import load_or_warn
 from chainer.links.serializer import Serializer
 
@@ -37,6 +38,7 @@ class OnceTrigger:
     """
 
     def __init__(self, call_on_resume: bool = False) -> None:
+        expect_flags("OnceTrigger", call_on_resume=call_on_resume)
         self._call_on_resume = call_on_resume
         self._fired = False
         # Fires once more although it has fired before the snapshot.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chainer.core.arguments import wrong_type
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import expect_flags
 from chainer.links.link import Link
 from chainer.links.loaded_state import check_count
 from chainer.links.serializer import Deserializer
@@ -190,6 +191,7 @@ class StandardUpdater(Updater):
         self._input_device = self._device if input_device is None else get_device(input_device)
         self.iteration = 0
         self.loss_scale = loss_scale
+        expect_flags("StandardUpdater", auto_new_epoch=auto_new_epoch)
         self.auto_new_epoch = auto_new_epoch
         if self._device is not None:
             for each in self._optimizers.values():

@@ -1,5 +1,6 @@
 """A process fails, with ``chainer launch`` and with plain mpiexec."""
 
+import contextlib
 import mmap
 import os
 import random
@@ -314,8 +315,10 @@ def train_until_the_end(out, size, kills, options=()):
             if attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
                 workers = pids_of(out)
                 if len(workers) == size:
-                    os.kill(chooser.choice(workers), signal.SIGKILL)
-                    killed_at = time.monotonic()
+                    # The process may have just ended by itself, on busy cores.
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(chooser.choice(workers), signal.SIGKILL)
+                        killed_at = time.monotonic()
         status, _, error = finish(process)
         if killed_at is not None and status != 0:
             assert "was killed" in error or "the programs of all" in error, error

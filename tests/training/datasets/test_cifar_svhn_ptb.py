@@ -1,3 +1,4 @@
+import gzip
 import io
 import pickle
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 import chainer
 from chainer import datasets
+from chainer.serializers import FileFormatError
 from chainer.training.datasets import cifar, ptb, svhn
 
 
@@ -311,3 +313,23 @@ def test_damaged_ptb(root):
     write(root / "pfnet/chainer/ptb/ptb.train.txt", b"\xff\xfe")
     with pytest.raises(ValueError, match=r"ptb\.train\.txt.*UTF-8"):
         datasets.get_ptb_words()
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_header_of_an_archive_that_is_too_long(kind, tmp_path):
+    """A member that continues a header is read as a whole: a small file could take gigabytes."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 3 << 30
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + bytes(1000)))
+    with pytest.raises(FileFormatError, match="header of 3,221,225,472 bytes"):
+        cifar._read_batches(str(path), ["data_batch_1"], "labels")
+
+
+def test_archive_of_many_members(tmp_path, monkeypatch):
+    monkeypatch.setattr(cifar, "_MAX_MEMBERS", 3)
+    (tmp_path / "a").write_bytes(archive(dict.fromkeys("abc", b"")))
+    assert cifar._read_batches(str(tmp_path / "a"), ["data_batch_1"], "labels") == {}
+    (tmp_path / "a").write_bytes(archive(dict.fromkeys("abcd", b"")))
+    with pytest.raises(FileFormatError, match="has more than 3 members"):
+        cifar._read_batches(str(tmp_path / "a"), ["data_batch_1"], "labels")

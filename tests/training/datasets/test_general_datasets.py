@@ -169,6 +169,7 @@ class TestCrossValidation:
             [[9, 1, 6, 7, 3, 0, 5], [2, 8, 4]],
         ]
 
+    @pytest.mark.filterwarnings("ignore:n_folds .* should be at least 2")
     @pytest.mark.parametrize("n_folds", [1, 2, 5, 7])
     def test_test_sets_cover_everything_once(self, n_folds):
         folds = datasets.get_cross_validation_datasets(list(range(7)), n_folds)

@@ -64,7 +64,7 @@ class TestArguments:
 
     @pytest.mark.parametrize(("module", "name", "defaults"), RULES, ids=IDS)
     def test_by_position(self, module, name, defaults):
-        values = [0.5 + i for i in range(len(defaults))]
+        values = [0.5 / (i + 1) for i in range(len(defaults))]
         rule = rule_class(module, name)(None, *values)
         assert rule.hyperparam.get_dict() == dict(zip(defaults, values, strict=True))
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.misuse import expect_number
 from chainer.core.typing import Array
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
 from chainer.training.optimizers.hooks._norms import sum_of_squares
@@ -59,6 +60,8 @@ class GradientLARS(GradientHook):
     def __init__(
         self, threshold: float = 1e-2, weight_decay: float = 0.0, eps: float = 1e-9
     ) -> None:
+        for name, value in (("threshold", threshold), ("weight_decay", weight_decay), ("eps", eps)):
+            expect_number(f"{name} of GradientLARS", value, at_least=0)
         self.threshold = threshold
         self.weight_decay = weight_decay
         self.eps = eps

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
+from chainer.core.misuse import expect_number
 from chainer.training.optimizers.hooks._gradient_hook import GradientHook
 from chainer.training.optimizers.hooks.grouping import Entry
 
@@ -43,6 +44,7 @@ class Lasso(GradientHook):
     can_group = True
 
     def __init__(self, rate: float) -> None:
+        expect_number("rate of Lasso", rate, at_least=0)
         self.rate = rate
 
     def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:

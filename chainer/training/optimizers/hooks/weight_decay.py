@@ -43,11 +43,12 @@ class WeightDecay(GradientHook):
     can_group = True
 
     def __init__(self, rate: float) -> None:
-        if isinstance(rate, (int, float)) and rate < 0:
+        if isinstance(rate, (int, float)) and not rate >= 0:
             warn_once(
                 "weight decay",
                 "WeightDecay",
-                f"rate of WeightDecay is {rate!r}: with a negative rate the parameters grow",
+                f"rate of WeightDecay is {rate!r}: it must be at least 0, because with a negative "
+                "rate the parameters grow",
                 stacklevel=3,
             )
         self.rate = rate
