@@ -21,6 +21,7 @@ PAGES = {
     "guide": "guide/variables.html",
     "guide-with-outputs": "guide/first-steps.html",
     "guide-with-tables": "guide/coming-from-pytorch.html",
+    "captured-steps": "guide/captured-steps.html",
     "board": "guide/board.html",
     "recipes": "recipes/index.html",
     "recipe": "recipes/notebook.html",

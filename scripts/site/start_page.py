@@ -71,7 +71,7 @@ def curves(losses: list[float], accuracies: list[float]) -> str:
         f'<polyline class="loss" points="{points(losses)}"/>'
         f'<polyline class="accuracy" points="{points(accuracies)}"/>'
         f'<text class="loss" x="{LEFT + 60}" y="{HEIGHT - BOTTOM - 60}">loss</text>'
-        f'<text class="accuracy" x="{WIDTH - 90}" y="{TOP + 66}">accuracy</text></svg>'
+        f'<text class="accuracy" x="{WIDTH - 90}" y="{TOP + 30}">accuracy</text></svg>'
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -73,6 +74,13 @@ def show_image(axes: Axes, image: object, title: str) -> None:
     axes.imshow(image, cmap="viridis", interpolation="nearest")  # pyright: ignore
     axes.set(title=title, xticks=[], yticks=[])
     axes.grid(False)
+
+
+def text_of(value: object) -> str:
+    """Returns an argument for the text of a call: of a larger array its shape only."""
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist()) if value.size < 8 else f"array of shape {value.shape}"
+    return repr(value)
 
 
 def to_svg(figure: Figure) -> str:

@@ -1,4 +1,4 @@
-"""Paths of optimizers over a surface with a curved valley."""
+"""Paths of optimizers, with and without hooks, over a surface with a curved valley."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 import chainer
 from scripts.site.names import Name
@@ -40,8 +41,20 @@ def _is_complete(value: object) -> bool:
     return inspect.isclass(value) and issubclass(value, chainer.Optimizer) and value not in bases
 
 
+#: Name of an argument of a hook -> an example of it.
+_OF_HOOKS: dict[str, float] = {
+    "threshold": 0.5,
+    "lower_bound": -0.5,
+    "upper_bound": 0.5,
+    "eta": 20.0,
+    "rate": 1.0,
+}
+
+
 def draw(name: Name, value: object) -> Drawing | None:
-    """Draws the path of an optimizer."""
+    """Draws the path of an optimizer, or what a hook changes of one."""
+    if name.public.startswith("chainer.optimizer_hooks."):
+        return _hook(value)
     if not _is_complete(value):
         return None
     optimizer: Any = value()  # pyright: ignore
@@ -51,8 +64,53 @@ def draw(name: Name, value: object) -> Drawing | None:
             setattr(optimizer, attribute, rate)
             given = f"{attribute}={rate}"
             break
+    places = _path(optimizer, None)
+    if places is None:
+        return None
+    axes = _surface()
+    axes.plot(*places.T, color=MAIN, marker=".", markersize=3, linewidth=1)
+    caption = (
+        f"Path of `{type(optimizer).__name__}({given})` in {_STEPS} updates over the function "
+        f"{_FORMULA}, whose lowest point is the star."
+    )
+    return drawing([axes], caption)
+
+
+_FORMULA = "(1 - x)² + 4 (y - x²)²"
+
+
+def _hook(cls: Any) -> Drawing | None:
+    given: dict[str, float] = {}
+    for parameter in inspect.signature(cls).parameters.values():
+        if parameter.name in _OF_HOOKS:
+            given[parameter.name] = _OF_HOOKS[parameter.name]
+        elif parameter.default is parameter.empty:
+            return None
+    paths = [_path(chainer.optimizers.SGD(0.02), hook) for hook in (None, cls(**given))]
+    if any(path is None for path in paths):
+        return None
+    axes = _surface()
+    for path, label, color, style in zip(
+        paths, ("SGD", cls.__name__), (NEUTRAL, MAIN), ("--", "-"), strict=True
+    ):
+        assert path is not None
+        axes.plot(*path.T, style, color=color, marker=".", markersize=3, linewidth=1, label=label)
+    axes.legend()
+    call = ", ".join(f"{key}={each:g}" for key, each in given.items())
+    caption = (
+        f"Paths of `SGD(0.02)` without the hook and with `{cls.__name__}({call})`, over the "
+        f"function {_FORMULA}, whose lowest point is the star."
+    )
+    return drawing([axes], caption)
+
+
+def _path(optimizer: Any, hook: Any) -> np.ndarray | None:
+    """Returns the places that an optimizer reaches; None if it is one for other parameters."""
     model = _Point()
+    np.random.seed(0)
     optimizer.setup(model)
+    if hook is not None:
+        optimizer.add_hook(hook)
     path = [model.place.array[0].copy()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -63,19 +121,17 @@ def draw(name: Name, value: object) -> Drawing | None:
         except Exception:  # an optimizer for other parameters
             return None
     places = np.array(path)
-    if not np.isfinite(places).all():
-        return None
+    return places if np.isfinite(places).all() else None
+
+
+def _surface() -> Axes:
+    """Returns axes with lines of equal height and the lowest point."""
     x, y = np.meshgrid(np.linspace(-2, 2, 120), np.linspace(-0.8, 2.6, 100))
     (axes,) = new_axes(height=3.0)
     axes.contour(
         x, y, np.log1p(_height(x, y)), levels=10, colors=NEUTRAL, linewidths=0.6, alpha=0.7
     )
-    axes.plot(*places.T, color=MAIN, marker=".", markersize=3, linewidth=1)
     axes.plot(1, 1, "*", color=SECOND, markersize=12)
     axes.set(xlim=(-2, 2), ylim=(-0.8, 2.6), xlabel="first parameter", ylabel="second parameter")
     axes.grid(False)
-    caption = (
-        f"Path of `{type(optimizer).__name__}({given})` in {_STEPS} updates over the function "
-        "(1 - x)² + 4 (y - x²)², whose lowest point is the star."
-    )
-    return drawing([axes], caption)
+    return axes

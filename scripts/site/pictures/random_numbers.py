@@ -59,7 +59,7 @@ def _made(cls: type[Any], choice: int) -> tuple[Any, str] | None:
 def _distribution(cls: type[Any]) -> Drawing | None:
     made = [found for found in (_made(cls, 0), _made(cls, 1)) if found is not None]
     if not made:
-        return None
+        return _vectors(cls)
     np.random.seed(0)
     samples = [np.ravel(dist.sample(4000).array) for dist, _ in made]
     discrete = all(np.array_equal(sample, np.round(sample)) for sample in samples)
@@ -87,16 +87,75 @@ def _distribution(cls: type[Any]) -> Drawing | None:
     return drawing([axes], f"{what} of `{cls.__name__}` for two choices of its parameters.")
 
 
-def _initializer(cls: type[Any]) -> Drawing | None:
-    shape = (64, 32)
-    array = np.zeros(shape, np.float32)
+#: Name of a parameter of a distribution of vectors or of categories -> an example of it.
+_OF_VECTORS: dict[str, Any] = {
+    "p": np.array([0.5, 0.1, 0.4], np.float32),
+    "alpha": np.array([2.0, 4.0, 3.0], np.float32),
+    "loc": np.array([0.0, 1.0], np.float32),
+    "scale_tril": np.array([[1.0, 0.0], [0.8, 0.5]], np.float32),
+}
+
+
+def _vectors(cls: type[Any]) -> Drawing | None:
+    """Draws samples of a distribution of vectors, or the probabilities of categories."""
+    names = [name for name in inspect.signature(cls).parameters if name in _OF_VECTORS]
+    given = {name: _OF_VECTORS[name] for name in names}
+    if "distribution" in inspect.signature(cls).parameters:
+        wide = np.array([1.0, 0.4], np.float32)
+        given = {"distribution": chainer.distributions.Normal(_OF_VECTORS["loc"], wide)}
     np.random.seed(0)
     try:
-        cls()(array)
-    except Exception:  # it needs arguments, or an array of another shape
+        samples = np.asarray(cls(**given).sample(1000).array)
+    except Exception:  # it needs other parameters
         return None
-    if not np.isfinite(array).all() or np.ptp(array) == 0:
+    text = ", ".join(f"{key}={_parameter_text(each)}" for key, each in given.items())
+    if samples.ndim == 2 and np.isin(samples, (0, 1)).all():
+        samples = samples.argmax(axis=1)
+    (axes,) = new_axes(height=3.0)
+    if samples.ndim == 1:
+        numbers = np.bincount(samples.astype(int))
+        axes.bar(range(len(numbers)), numbers, color=MAIN)
+        axes.set(xlabel="category", ylabel="number of samples", xticks=range(len(numbers)))
+        return drawing([axes], f"1000 samples of `{cls.__name__}({text})`.")
+    if samples.ndim != 2 or samples.shape[1] < 2:
         return None
+    axes.plot(*samples[:, :2].T, ".", color=MAIN, markersize=3, alpha=0.5)
+    axes.set(xlabel="first element", ylabel="second element")
+    return drawing([axes], f"1000 samples of `{cls.__name__}({text})`.")
+
+
+def _parameter_text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return str(value.astype(np.float64).round(3).tolist())
+    # A distribution as a parameter of another one.
+    parts = {"loc": value.loc, "scale": value.scale}
+    given = ", ".join(f"{key}={_parameter_text(each.array)}" for key, each in parts.items())
+    return f"{type(value).__name__}({given})"
+
+
+def _filled(cls: type[Any]) -> np.ndarray | None:
+    """Returns the first array of some shapes that an initializer fills."""
+    for shape in ((64, 32), (16, 16), (1, 1, 8, 8)):
+        array = np.zeros(shape, np.float32)
+        np.random.seed(0)
+        try:
+            cls()(array)
+        except Exception:  # it needs arguments, or an array of another shape
+            continue
+        return array
+    return None
+
+
+def _initializer(cls: type[Any]) -> Drawing | None:
+    array = _filled(cls)
+    if array is None or not np.isfinite(array).all() or np.ptp(array) == 0:
+        return None
+    shape = array.shape
+    if shape != (64, 32):
+        (axes,) = new_axes(height=2.2)
+        show_image(axes, array.reshape(array.shape[-2:]), " x ".join(map(str, shape)))
+        text = f"Values that `{cls.__name__}()` gives an array of shape {shape}."
+        return drawing([axes], f"{text} Larger values are brighter.")
     left, right = new_axes(2)
     show_image(left, array[:32], "32 rows")
     right.hist(array.ravel(), bins=40, color=MAIN)

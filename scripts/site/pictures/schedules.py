@@ -10,6 +10,7 @@ import numpy as np
 
 import chainer
 from chainer import training
+from chainer.training.schedules import Cosine, Polynomial
 from scripts.site.names import Name
 from scripts.site.pictures.figures import MAIN, Drawing, drawing, new_axes
 
@@ -33,6 +34,9 @@ _ARGUMENTS: dict[str, Any] = {
     "value_range": (1.0, 0.1),
     "warmup_iter": 20,
     "warmup_start": 0.1,
+    "key": "main/loss",
+    "parts": ((Polynomial(1.0, 50, final=0.4), 40), (Cosine(0.8, 50), None)),
+    "schedule": Cosine(1.0, 80),
 }
 
 
@@ -56,6 +60,9 @@ def _arguments(value: Any) -> dict[str, Any] | None:
     """Returns examples of all arguments that a call needs; None if one is not known."""
     given = {}
     for parameter in inspect.signature(value).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in _ARGUMENTS:
+            given[parameter.name] = _ARGUMENTS[parameter.name]
+            continue
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if parameter.default is parameter.empty:
@@ -67,6 +74,8 @@ def _arguments(value: Any) -> dict[str, Any] | None:
 
 def _text(value: Any, given: dict[str, Any]) -> str:
     arguments = [f"{key}={each!r}" for key, each in given.items() if key != "optimizer"]
+    if "parts" in given:
+        arguments = [repr(each) for each in given["parts"]]
     return f"{value.__name__}({', '.join(arguments)})"
 
 
@@ -74,7 +83,7 @@ def _schedule(value: Any) -> tuple[list[float], str] | None:
     given = _arguments(value) if callable(value) else None
     if not given:
         return None
-    schedule: Any = value(**given)
+    schedule: Any = value(*given["parts"]) if "parts" in given else value(**given)
     # Some depend on values that are reported.
     if len(inspect.signature(schedule).parameters) != 1:
         return None
@@ -92,7 +101,8 @@ def _extension(cls: type[Any]) -> tuple[list[float], str] | None:
 
     class Still(training.updaters.StandardUpdater):
         def update_core(self) -> None:
-            pass
+            # It gets no better, which some extensions look at.
+            chainer.report({"main/loss": 1.0})
 
     course: list[float] = []
     with tempfile.TemporaryDirectory() as out:
