@@ -51,7 +51,9 @@ def as_intended(outcomes):
 
 def same(expected, found):
     """Tells whether two outcomes are the same: numbers within the precision of their dtypes."""
-    if expected.get("warnings") != found.get("warnings"):
+    # Some probes make mistakes on purpose, of which release 7.8.1 says nothing.
+    said = [name for name in found.get("warnings", ()) if name != "MisuseWarning"]
+    if expected.get("warnings", []) != said:
         return False
     if "error" in expected:
         # An error here may belong to the class of an earlier release as well.

@@ -1,4 +1,4 @@
-"""Ending a training loop by the signal SIGTERM."""
+"""Signals: ending a training loop by SIGTERM, and Ctrl-C while processes start."""
 
 from __future__ import annotations
 
@@ -30,6 +30,31 @@ class _Deferred:
 
 #: While its depth is positive, SIGTERM waits for :meth:`_Deferred.exit`.
 deferred = _Deferred()
+
+
+@contextmanager
+def interrupts_blocked() -> Generator[None]:
+    """Holds Ctrl-C back while a process starts, which then never gets it.
+
+    A terminal sends Ctrl-C to all processes of a program. The one that the user waits for decides
+    about the others. It must not miss it either: Python drops a KeyboardInterrupt in the callbacks
+    that it runs while a process starts.
+
+    Example:
+        >>> import multiprocessing
+        >>> process = multiprocessing.Process(target=print)
+        >>> with interrupts_blocked():
+        ...     process.start()
+        >>> process.join()
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not a POSIX system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

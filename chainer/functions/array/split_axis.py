@@ -9,7 +9,6 @@ from typing import Any
 from chainer.backends.operations.joining import split_axis as split_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.misuse import warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
@@ -59,11 +58,8 @@ class SplitAxis(ShiftsAxes, LinearMap):
         else:
             self.indices = indices_or_sections
             self._positions = _as_positions(indices_or_sections)
-            if any([a > b for a, b in pairwise(self._positions)]):
-                text = f"indices_or_sections must be sorted, got {self._positions}"
-                if config.debug:
-                    raise ValueError(text)
-                warn_once("positions", "split_axis", f"{text}: parts are empty or overlap")
+            if config.debug and any(a > b for a, b in pairwise(self._positions)):
+                raise ValueError(f"indices_or_sections must be sorted, got {self._positions}")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

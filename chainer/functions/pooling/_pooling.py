@@ -51,14 +51,6 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
             size if stride is None else as_sizes(stride, ndim, "stride"),
             as_sizes(pad, ndim, "pad", least=0),
         )
-        _, _, padding = self.geometry
-        if any(padding) and any([wide >= window for wide, window in zip(padding, size)]):
-            warn_once(
-                "padding of a pooling",
-                type(self).__name__,
-                f"pad should be below ksize, got pad {padding} and ksize {size}: the first windows "
-                "have nothing but padding",
-            )
         self.cover_all = cover_all
         self.return_indices = return_indices
 
@@ -85,6 +77,14 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
         Raises:
             ValueError: If there is none.
         """
+        size, _, padding = self.geometry
+        if any(padding) and any([wide >= window for wide, window in zip(padding, size)]):
+            warn_once(
+                "padding of a pooling",
+                type(self).__name__,
+                f"pad should be below ksize, got pad {padding} and ksize {size}: the first windows "
+                "have nothing but padding",
+            )
         out_size = pooling_size(self.geometry, in_size, self.cover_all)
         check_out_size(out_size, self.axis_names)
         return out_size

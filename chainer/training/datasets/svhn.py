@@ -112,5 +112,11 @@ def _parse(path: str) -> Arrays:
                     f"{path!r} declares {name!r} of shape {shape}, more than the {_MAX_ELEMENTS:,} "
                     "numbers of any part of SVHN"
                 )
-        content = loadmat(path, variable_names=("X", "y"))
+        try:
+            content = loadmat(path, variable_names=("X", "y"))
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            # SciPy, of a file that ends before what it declares.
+            raise FileFormatError(f"{path!r} is damaged or not an SVHN file: {error}") from error
         return {"x": content["X"], "y": content["y"]}

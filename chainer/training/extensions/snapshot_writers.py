@@ -25,6 +25,7 @@ from typing import Any, Protocol, TypeAlias
 
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.temporary_names import make_temporary_directory, unlock
+from chainer.core.utils.termination import interrupts_blocked
 from chainer.links.serializer import Serializable
 from chainer.links.serializers.npz import save_npz
 from chainer.training.extensions.snapshot_state import freeze
@@ -209,8 +210,9 @@ class StandardWriter(_SavingWriter):
         worker = self.create_worker(filename, outdir, freeze(target), **self._kwds)
         # Started before it is an attribute: a process that is not forked gets a copy of the
         # writer, and processes cannot be copied.
-        worker.start()
-        self._worker = worker
+        with interrupts_blocked():
+            worker.start()
+            self._worker = worker
         self._started, self._finalized = True, False
 
     def create_worker(
@@ -340,8 +342,9 @@ class QueueWriter(Writer):
     def _start(self) -> None:
         consumer = self.create_consumer(self._queue)
         # As in StandardWriter: started before it is an attribute.
-        consumer.start()
-        self._consumer = consumer
+        with interrupts_blocked():
+            consumer.start()
+            self._consumer = consumer
         self._started, self._finalized = True, False
 
     def create_task(self, savefun: SaveFunction) -> Callable[[str, FilePath, SnapshotTarget], Any]:

@@ -12,6 +12,7 @@ from multiprocessing import connection
 from typing import Any, TypeAlias
 
 from chainer.core.typing import DatasetLike
+from chainer.core.utils.termination import interrupts_blocked
 from chainer.training.iterators.buffer_pool import BufferPool
 from chainer.training.iterators.shared_buffer import Packed, SharedBuffer, unpack
 from chainer.training.iterators.worker import Task, WorkerError, raise_worker_error, work
@@ -44,7 +45,8 @@ class _Worker:
         self.process = context.Process(
             target=work, args=(other_end, dataset, max_tasks), daemon=True
         )
-        self.process.start()
+        with interrupts_blocked():
+            self.process.start()
         other_end.close()
 
     def give(self, task: Task) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.utils.termination import interrupts_blocked
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training.dataset.convert import ConverterLike, call_converter
 from chainer.training.updaters.standard_updater import call_with_batch, next_batch
@@ -61,7 +62,8 @@ class Worker:
         self._process = context.Process(
             target=run_worker, args=(remote, inherited, *arguments), name=f"updater-{index}"
         )
-        self._process.start()
+        with interrupts_blocked():
+            self._process.start()
         remote.close()
 
     def send(self, message: str) -> None:
