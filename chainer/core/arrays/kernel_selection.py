@@ -294,10 +294,13 @@ class KernelSelector:
             arrays: The arrays of the call.
             attributes: The other arguments, hashable.
         """
-        signature = (
-            *[None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays],
-            *attributes.items(),
-        )
+        # This runs for every operation: most have no attributes, and no view of them is made then.
+        parts: list[Any] = [
+            None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays
+        ]
+        if attributes:
+            parts.extend(attributes.items())
+        signature = tuple(parts)
         implementation = self._remembered.get(signature)
         if implementation is None:
             spec = CallSpec(tuple(map(ArraySpec.of, arrays)), dict(attributes), self._deterministic)

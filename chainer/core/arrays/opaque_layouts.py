@@ -138,10 +138,11 @@ def _on_xp_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., A
 
     @functools.wraps(method)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        # One test for all arguments, because this is a hot path: if a second provider is enabled,
-        # most small calls come here.
-        if _PLAIN.issuperset(map(type, args)):
-            return method(*args, **kwargs)
-        return method(*map(convert, args), **kwargs)
+        # A loop without calls, because this is a hot path: if a second provider is enabled, most
+        # small calls come here.
+        for value in args:
+            if value.__class__ not in _PLAIN:
+                return method(*map(convert, args), **kwargs)
+        return method(*args, **kwargs)
 
     return wrapper

@@ -161,8 +161,8 @@ class _SizedNode(ConvolutionNode):
             return super().batched(inputs, are_batched, size)
         # Weights that differ from sample to sample are groups of one convolution.
         x, W, *bias = with_samples(inputs, are_batched, size)
-        length, channels = x.shape[1:3]
-        joined = reshape(moveaxis(x, 0, 1), (length, size * channels, *x.shape[3:]))
+        length = x.shape[1]
+        joined = _as_channels(x)
         node = copy.copy(self)
         node.geometry = self.geometry._replace(groups=size * self.geometry.groups)
         weights = reshape(W, (size * W.shape[1], *W.shape[2:]))
@@ -331,6 +331,20 @@ class ConvolutionNDGradW(ConvolutionNode):
         x, gy = inputs
         return (self.kernel.backward_weight(x, gy, self._ksize, self._dtype, self.geometry),)
 
+    def batched(
+        self, inputs: Variables, are_batched: tuple[bool, ...], size: int
+    ) -> Variables | None:
+        x, gy = inputs
+        node = copy.copy(self)
+        if are_batched[0] or self.geometry.groups > 1:
+            # Samples are groups of one convolution, as their weights are.
+            x, gy = with_samples(inputs, are_batched, size)
+            x = _as_channels(x)
+            node.geometry = self.geometry._replace(groups=size * self.geometry.groups)
+        # Of one input, gradients that differ from sample to sample are further channels.
+        (gW,) = node.apply((x, _as_channels(gy)))
+        return (reshape(gW, (size, gW.shape[0] // size, *gW.shape[1:])),)
+
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
         x, gy = self.get_retained_inputs()
         (ggW,) = grad_outputs
@@ -444,6 +458,12 @@ class Deconvolution2DFunction(PlanarOutput, _TwoDimensional, DeconvolutionND):
 
 class Convolution2DGradW(_TwoDimensional, ConvolutionNDGradW):
     """Gradient of a two-dimensional convolution with respect to its weight."""
+
+
+def _as_channels(x: Variable) -> Variable:
+    """Returns images ``(samples, N, C, ...)`` as ``(N, samples * C, ...)``."""
+    size, length, channels = x.shape[:3]
+    return reshape(moveaxis(x, 0, 1), (length, size * channels, *x.shape[3:]))
 
 
 def _all_but_channels(y: Array | Variable) -> Shape:

@@ -293,3 +293,37 @@ def test_functions_of_other_authors(no_loops):
 
     same(chainer.vmap(once(function))(X), X[:, :, ::-1])
     same(chainer.vmap(once(gradient(function)))(X), of_each(gradient(function), X))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("convolution", [F.convolution_2d, F.deconvolution_2d])
+def test_second_derivatives_by_weights(convolution, groups, no_loops):
+    x = rng.uniform(-1, 1, (2, 4, 3, 3))
+    others = 4 if convolution is F.convolution_2d else 2
+    W = rng.uniform(-1, 1, (4, others // groups, 2, 2))
+
+    def loss(x, W):
+        return F.sum(convolution(x, W, stride=1, pad=1, groups=groups) ** 3)
+
+    for argnum in (0, 1):
+        found = chainer.hessian(loss, argnum)(x, W)
+        variables = [chainer.Variable(x), chainer.Variable(W)]
+        (gradient,) = chainer.grad(
+            [loss(*variables)], [variables[argnum]], enable_double_backprop=True
+        )
+        elements = F.flatten(gradient)
+        rows = [chainer.grad([e], [variables[argnum]])[0].array for e in elements]
+        shape = (*gradient.shape, *gradient.shape)
+        same(found, np.stack(rows).reshape(shape))
+
+
+def test_gradients_of_weights_of_each_sample(no_loops):
+    # Both arguments of the gradient of the weight have samples, and an outer batch.
+    x, W = rng.uniform(-1, 1, (3, 2, 4, 5)), rng.uniform(-1, 1, (2, 4, 3))
+
+    def gradient_of_weight(x):
+        y, pull = chainer.vjp(lambda W: F.convolution_1d(x, W, pad=1), W)
+        return pull(F.tanh(y))[0]
+
+    for mapped in (gradient_of_weight, lambda x: chainer.jvp(gradient_of_weight, (x,), (x,))[1]):
+        same(chainer.vmap(once(mapped))(x), of_each(mapped, x))
