@@ -40,7 +40,7 @@ DIFFERENT_ALONE = {
     "root_of_collectives": "gather of one process gives a tuple, as that of many",
 }
 #: Programs and numbers of cases.
-PROGRAMS = {"programs7": 147, "usage7": 45}
+PROGRAMS = {"programs7": 147, "usage7": 27, "training7": 18}
 
 
 def cases(path):

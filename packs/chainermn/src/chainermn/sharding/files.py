@@ -30,7 +30,8 @@ def save_sharded(folder: str | os.PathLike[str], optimizer: Any) -> None:
     """Saves a sharded model and the states of its optimizer, in parallel. Collective.
 
     Each process writes one file. A file ``complete.json``, written when all are on the disk, makes
-    the checkpoint valid; an older checkpoint in the folder stays valid until then.
+    the checkpoint valid; an older checkpoint in the folder stays valid until then. Persistent
+    values, such as running statistics, are those of rank 0.
 
     Args:
         folder (str): Folder that all processes see.
