@@ -122,6 +122,22 @@ def test_the_gradients_of_a_weight_that_is_used_many_times_are_added_up(rows):
         np.testing.assert_allclose(model.W.grad, 2 * first, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("ignored", [None, 2])
+def test_the_gradients_of_a_table_are_added_up(ignored):
+    table = chainer.Parameter(np.random.randn(5, 3).astype(np.float32))
+    words = [np.array([1, 4, 4], "i"), np.array([[2, -1]]), np.array([0, 2, 3, 1]), np.array([4])]
+
+    def gradient():
+        table.cleargrad()
+        sum(F.sum(F.sin(F.embed_id(w, table, ignored))) for w in words).backward()
+        return table.grad.copy()
+
+    expected = gradient()
+    with chainer.using_config("kernels", ("numba",)):
+        np.testing.assert_allclose(gradient(), expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.usefixtures("any_size", "with_numba")
 def test_sums_of_weights_that_are_results_and_of_gradients_that_are_observed():
     source = chainer.Parameter(np.random.randn(6, 4).astype(np.float32))
