@@ -21,6 +21,10 @@ class Embedding(Operation):
         ``backward(x, gy, shape, ignore_label) -> gW`` of the given shape ``(V, D)`` and the dtype
         of ``gy``: rows of ``gy`` added up by index.
 
+        ``gradient_sum(total)``: optional; returns None, or an object that adds gradients to an
+        array of the shape of ``W``. Its ``add(x, gy, ignore_label)`` returns whether it takes a
+        gradient, and ``finish()`` completes the sum.
+
         ``backward_outer(x, factors, vectors, shape) -> gW``: optional; for ``x`` of shape ``(N,
         K)`` the same as ``backward(x, factors[:, :, None] * vectors[:, None], shape, None)``
         without so large an array. ``factors`` has the shape of ``x``, ``vectors`` is ``(N, D)``,

@@ -21,6 +21,10 @@ class Linear(Operation):
 
         ``backward_weight(x, gy, dtype) -> gW`` of shape ``(O, I)`` and the given dtype.
 
+        ``weight_gradient_sum(total)``, which a kernel may have: returns None, or an object that
+        adds gradients to an array of the shape of ``W``. Its ``add(x, gy)`` returns whether it
+        takes a gradient, and ``finish()`` completes the sum.
+
     float16 is accumulated in float32.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
@@ -16,9 +16,24 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable_node import VariableNode
     from chainer.core.typing import Array
 
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
 _ndarray = numpy.ndarray
 # As Any: pyright calls an instance of numpy.generic "partially unknown".
 Scalar: Any = numpy.generic
+
+
+class GradientSum(Protocol):
+    """Adds gradients to an array, at once or later: see :meth:`FunctionNode.gradient_sum`."""
+
+    def add(self, *arguments: Any) -> bool:
+        """Adds a gradient, given by what its rule knows; False if it does not take it."""
+        ...
+
+    def finish(self) -> None:
+        """Adds what has not been added yet."""
+        ...
 
 
 class ArraySums:
@@ -32,10 +47,12 @@ class ArraySums:
         sums: Node that was reached -> its gradient.
     """
 
-    __slots__ = ("_in_place", "sums")
+    __slots__ = ("_in_place", "_open", "sums")
 
     def __init__(self) -> None:
         self.sums: dict[VariableNode, Array] = {}
+        #: Leaves whose kernels add to the sum by themselves -> the objects that do so.
+        self._open: dict[VariableNode, GradientSum] = {}
         #: Nodes whose sum is an array that was made here.
         self._in_place: set[VariableNode] = set()
 
@@ -51,7 +68,9 @@ class ArraySums:
             sums[node] = grad
             return True
         if node in self._in_place:
-            if type(grad) is _ndarray:  # without the call of a function
+            if grad is previous:  # a kernel adds to it: see open_sum()
+                pass
+            elif type(grad) is _ndarray:  # without the call of a function
                 previous += grad
             else:
                 add_arrays(previous, grad, in_place=True)
@@ -63,13 +82,53 @@ class ArraySums:
                 self._in_place.add(node)
         return False
 
+    def open_sum(
+        self, node: VariableNode, make: Callable[[Array], GradientSum | None]
+    ) -> tuple[GradientSum, Array] | None:
+        """Returns an object that adds to the sum of a node, and the array of the sum.
+
+        Args:
+            node: A node that has been reached before.
+            make: Makes the object for an array if the node does not have one yet; it returns None
+                if it cannot.
+
+        Returns:
+            The object is complete when :meth:`finish` has run. None if the sum is not an array that
+            was made here, or if a function will read it before the end of the pass.
+        """
+        if node not in self._in_place or node._creator_node is not None:
+            return None
+        total = self.sums[node]
+        found = self._open.get(node)
+        if found is None:
+            found = make(total)
+            if found is None:
+                return None
+            self._open[node] = found
+        return found, total
+
+    def _complete(self, node: VariableNode) -> None:
+        found = self._open.pop(node, None)
+        if found is not None:
+            found.finish()
+
+    def finish(self) -> None:
+        """Completes the sums to which kernels add. Called at the end of the pass."""
+        for each in self._open.values():
+            each.finish()
+        self._open.clear()
+
     def pop(self, node: VariableNode) -> Array | None:
         """Removes the gradient of a node and returns it; None if it was not reached."""
+        if self._open:
+            self._complete(node)
         self._in_place.discard(node)
         return self.sums.pop(node, None)
 
     def get(self, node: VariableNode) -> Array | None:
         """Returns the gradient of a node, which stays in the sums and is not changed any more."""
+        if self._open:
+            self._complete(node)
         self._in_place.discard(node)
         return self.sums.get(node)
 

@@ -173,7 +173,9 @@ class BackwardPass:
         values = state.values
         was_set = "enable_backprop" in values
         previous = state.enable_backprop
+        outer_sums = state.gradient_sums
         try:
+            state.gradient_sums = self.sums if self._is_common else None
             values["enable_backprop"] = state.enable_backprop = self._create_graph
             while function is not None:
                 try:
@@ -191,7 +193,10 @@ class BackwardPass:
                         self._pushed += 1
                         entry = (-node._rank, self._pushed, function, node)
                         _, _, function, node = heappushpop(heap, entry)
+            if self._is_common:
+                self.sums.finish()
         finally:
+            state.gradient_sums = outer_sums
             state.enable_backprop = previous
             if was_set:
                 values["enable_backprop"] = previous

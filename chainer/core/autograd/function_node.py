@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy
@@ -22,6 +22,7 @@ from chainer.core.autograd.function_hook import FunctionHook, install_hook, remo
 from chainer.core.autograd.gradient_errors import gradients_of_targets
 from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
 from chainer.core.misuse import warn_once
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from chainer.core.arrays.backend import Backend
     from chainer.core.arrays.device import Device
+    from chainer.core.autograd.accumulate import GradientSum
     from chainer.core.autograd.variable_node import VariableNode
     from chainer.core.config.configuration import ThreadState
     from chainer.core.typing import (
@@ -538,6 +540,31 @@ class FunctionNode:
                       [4.]])
         """
         return batching.batched_by_default(self, inputs, are_batched, size)
+
+    def gradient_sum(
+        self, index: int, make: Callable[[Array], GradientSum | None]
+    ) -> tuple[GradientSum, Array] | None:
+        """Returns an object to which a rule on arrays may give a gradient instead of returning it.
+
+        A weight that is used many times gets many gradients. Their kernel may add them up without
+        temporary arrays, and several of them in one pass. The rule gives the object what it needs,
+        and returns the array of the sum as its gradient.
+
+        Args:
+            index: Index of the input.
+            make: Makes the object for the array in which the gradients are added up, once for an
+                input and a backward pass. It may return None.
+
+        Returns:
+            tuple or None: The object and the array. None where the gradient has to be an array of
+            its own: for the first two gradients of an input, for inputs that are not leaves, and
+            where gradients are observed or recorded.
+        """
+        state = threads.state
+        sums = state.gradient_sums
+        if sums is None or state.recorder is not None:
+            return None
+        return sums.open_sum(self.input_nodes[index], make)
 
     @property
     def retained_input_arrays(self) -> Arrays:

@@ -72,12 +72,10 @@ class WatchedPass(BackwardPass):
         variable = node.get_variable_or_none()
         if variable is None:
             return
-        gradient = self.sums.sums.get(node)
+        # Terms that are not added up yet are added here, and the sum stays for the end of the pass.
+        gradient = self.sums.get(node)
         if self.on_variables and gradient is not None:
-            # The terms are added up here, and the sum stays for the end of the pass.
-            total = self.sums.pop(node)
-            self.sums.add(node, total)
-            gradient = total._array
+            gradient = gradient._array
         if gradient is not None and self._on_complete(variable, gradient):
             self.sums.pop(node)
 

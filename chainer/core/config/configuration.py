@@ -29,6 +29,7 @@ from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
     from chainer.core.arrays.recorder import Recorder
+    from chainer.core.autograd.accumulate import ArraySums
     from chainer.core.autograd.function_hook import FunctionHook
 
 
@@ -102,6 +103,8 @@ class ThreadState:
         light_type_check: Whether a ``check_type_forward`` runs on plain values at the moment.
         recorder: The recorder of the step that is being recorded in this thread; None otherwise.
             :func:`chainer.capture` sets it while :meth:`Recorder.run` runs, and nothing else does.
+        gradient_sums: Sums of the gradients of the backward pass that runs, if they are arrays
+            that nothing observes; None otherwise.
     """
 
     # Every call of a function reads some of these. Slots are the fastest to read.
@@ -111,6 +114,7 @@ class ThreadState:
         "base",
         "debug",
         "enable_backprop",
+        "gradient_sums",
         "hooks",
         "inherited",
         "is_common",
@@ -129,6 +133,7 @@ class ThreadState:
         self.hooks: dict[str, FunctionHook] = {}
         self.light_type_check = False
         self.recorder: Recorder | None = None
+        self.gradient_sums: ArraySums | None = None
         self.parent: ThreadState | None = None
         self.base: ThreadState | None = None
         self.inherited: dict[str, Any] = {}

@@ -92,12 +92,19 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         (x,) = self.retained_input_arrays
         return tuple(
             [
-                None
-                if i == 0
-                else self._kernel.backward(x, grad_outputs[0], self._shape, self.ignore_label)
+                None if i == 0 else self._weight_gradient(x, grad_outputs[0])
                 for i in target_input_indexes
             ]
         )
+
+    def _weight_gradient(self, x: Array, gy: Array) -> Array:
+        """Returns the gradient of W, or the array of the sum to which its kernel adds it."""
+        make = getattr(self._kernel, "gradient_sum", None)
+        if make is not None:
+            found = self.gradient_sum(1, make)
+            if found is not None and found[0].add(x, gy, self.ignore_label):
+                return found[1]
+        return self._kernel.backward(x, gy, self._shape, self.ignore_label)
 
 
 @explained_keywords

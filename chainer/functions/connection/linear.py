@@ -10,7 +10,16 @@ from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
-from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike, Variables
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    DType,
+    Grads,
+    Indexes,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
@@ -100,10 +109,20 @@ class LinearFunction(FunctionNode):
             if i == 0:
                 gradients.append(kernel.backward_data(gy, W))
             elif i == 1:
-                gradients.append(kernel.backward_weight(x, gy, W.dtype))
+                gradients.append(self._weight_gradient(x, gy, W.dtype))
             else:
                 gradients.append(axes_sum.select(gy).forward(gy, 0, False))
         return tuple(gradients)
+
+    def _weight_gradient(self, x: Array, gy: Array, dtype: DType) -> Array:
+        """Returns the gradient of W, or the array of the sum to which its kernel adds it."""
+        kernel = self._kernel
+        make = getattr(kernel, "weight_gradient_sum", None)
+        if make is not None:
+            found = self.gradient_sum(1, make)
+            if found is not None and found[0].add(x, gy):
+                return found[1]
+        return kernel.backward_weight(x, gy, dtype)
 
 
 # A linear function and its two gradients are the gradients of each other, so that gradients of any

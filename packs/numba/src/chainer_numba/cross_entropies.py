@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from chainer.typing import Array
 
-from chainer_numba.launching import compiled, dense, flat, launch, result, summing
+from chainer_numba.launching import compiled, dense, exact, flat, launch, result, summing
 from chainer_numba.softmaxes import COST, POSITIONS, tops_and_sums
 from chainer_numba.vector_math import exp_of_negative, maximum
 
@@ -135,7 +135,7 @@ class SoftmaxCrossEntropyKernel:
         if not x.size:
             return numpy.zeros(t.shape, x.dtype), numpy.zeros(x.shape, f) if keep_score else None
         shape, label_shape = _shapes(x)
-        labels = _labels(t, x.shape[1], ignore_label).reshape(label_shape)
+        labels = _labels(t, x.shape[1], int(ignore_label)).reshape(label_shape)
         losses = numpy.empty(label_shape, f)
         # An array without elements means None: the loop is compiled for one type of argument.
         scores = numpy.empty(shape if keep_score else (0,) * len(shape), f)
@@ -159,13 +159,12 @@ class SoftmaxCrossEntropyKernel:
         if not source.size:
             return numpy.zeros_like(source)
         shape, label_shape = _shapes(source)
-        labels = _labels(t, source.shape[1], ignore_label)
-        valid = labels != ignore_label
-        # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
-        labels = numpy.where(valid, labels, 0)
-        factors = numpy.broadcast_to(numpy.asarray(scale, f), t.shape).reshape(-1) * valid
-        if class_weight is not None:
-            factors *= flat(class_weight)[labels]
+        ignored = int(ignore_label)
+        labels = _labels(t, source.shape[1], ignored)
+        factors = numpy.empty(labels.size, f)
+        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        # One factor, or one for each label.
+        factors_of_labels(ignored, flat(numpy.asarray(scale)), weights, labels, factors)
         gx = numpy.empty(shape, f)
         if len(shape) == 2:
             loop = gradient_of_rows if score is None else gradient_of_scores
@@ -185,16 +184,41 @@ def _shapes(x: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (count, classes, positions), (count, positions)
 
 
+@exact
+def labels_from_start(t, classes, ignored, labels):
+    """Writes labels that count from the start; returns the index of a wrong one, or -1."""
+    wrong = -1
+    for i in range(len(t)):
+        label = numpy.int64(t[i])
+        if label != ignored:
+            if label < -classes or label >= classes:
+                wrong = i
+            elif label < 0:
+                label += classes
+        labels[i] = label
+    return wrong
+
+
+@exact
+def factors_of_labels(ignored, scales, weights, labels, factors):
+    """Writes the factor of each gradient; ignored labels become class 0, and a factor of 0."""
+    for i in range(len(labels)):
+        label = labels[i]
+        if label == ignored:
+            labels[i] = 0
+            factors[i] = scales[i if len(scales) > 1 else 0] * _ZERO
+        else:
+            factor = scales[i if len(scales) > 1 else 0]
+            factors[i] = factor * weights[label] if len(weights) else factor
+
+
 def _labels(t: Array, classes: int, ignored: int) -> Array:
     """Returns labels as a vector; IndexError if one is out of range, as NumPy raises."""
-    labels = t.reshape(-1).astype(numpy.intp)
-    wrong = (labels != ignored) & ((labels < -classes) | (labels >= classes))
-    if wrong.any():
-        raise IndexError(
-            f"index {labels[wrong][0]} is out of bounds for axis 1 with size {classes}"
-        )
-    # Negative labels count from the end.
-    negative = (labels < 0) & (labels != ignored)
-    if negative.any():
-        labels[negative] += classes
+    t = t.reshape(-1)
+    if not t.flags.carray:  # loops are compiled for contiguous arrays that may be written
+        t = t.copy()
+    labels = numpy.empty(t.size, numpy.int64)
+    wrong = labels_from_start(t, classes, ignored, labels)
+    if wrong >= 0:
+        raise IndexError(f"index {t[wrong]} is out of bounds for axis 1 with size {classes}")
     return labels

@@ -99,6 +99,38 @@ class EmbeddingKernel:
         launch(scatter_rows, shape[1], rows.size, indices, rows, ignored, gW)
         return gW.astype(gy.dtype, copy=False)
 
+    def gradient_sum(self, total: Array) -> RowSum | None:
+        """Returns what adds gradients of the table to an array.
+
+        Args:
+            total: The sum so far.
+        """
+        return RowSum(total) if total.dtype == f and total.flags.carray else None
+
+
+class RowSum:
+    """Adds rows of gradients to an array.
+
+    Args:
+        total: The sum so far, a C-contiguous array.
+    """
+
+    def __init__(self, total: Array) -> None:
+        self._total = total
+
+    def add(self, x: Array, gy: Array, ignore_label: int | None) -> bool:
+        """Adds the gradient of an embedding; see :meth:`EmbeddingKernel.backward`."""
+        if gy.dtype != f:
+            return False
+        count, width = self._total.shape
+        indices, ignored = checked(x, count, ignore_label)
+        rows = dense(gy).reshape(x.size, width)
+        launch(scatter_rows, width, rows.size, indices, rows, ignored, self._total)
+        return True
+
+    def finish(self) -> None:
+        """Does nothing: the sum is complete after each gradient."""
+
 
 class ScatterAddKernel:
     """Kernel of ``scatter_add`` for indices that are one integer array; others by the reference.

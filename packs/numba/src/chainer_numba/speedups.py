@@ -7,6 +7,8 @@ have a least size, measured by ``packs/ideep4py/benchmarks/sizes.py``.
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.kernel import SpeedupBySize
 
 # Activations.
@@ -25,7 +27,7 @@ swish = SpeedupBySize(((1 << 14, 1.4),))
 # Rows, normalizations and losses.
 softmax = SpeedupBySize(((1 << 12, 1.2), (1 << 14, 1.6), (1 << 16, 2.2)))
 log_softmax = SpeedupBySize(((1 << 12, 1.25), (1 << 14, 1.7), (1 << 16, 2.2)))
-softmax_cross_entropy = SpeedupBySize(((1 << 16, 1.4), (1 << 20, 1.9)))
+softmax_cross_entropy = SpeedupBySize(((1 << 8, 1.15), (1 << 14, 1.4), (1 << 18, 2.0)))
 connectionist_temporal_classification = 1.9
 dropout = SpeedupBySize(((1 << 20, 1.05),))
 batch_normalization = SpeedupBySize(((1 << 14, 1.6), (1 << 17, 1.8)))
@@ -39,11 +41,24 @@ local_response_normalization = SpeedupBySize(((1 << 14, 1.5), (1 << 18, 1.7)))
 lstm_cell = SpeedupBySize(((1 << 10, 1.4), (1 << 16, 1.7)))
 s_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
 tree_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
-# The OpenBLAS of NumPy 2.4 multiplies by transposed weights as fast as the kernel does.
-linear = 1.0
+
+
+def _selected(spec: Any) -> int:
+    """Returns the number of elements that an embedding selects."""
+    x, W = spec.arrays
+    return x.size * W.shape[1]
+
+
+def _negative_rows(spec: Any) -> int:
+    """Returns a number that is the larger the fewer rows a product has."""
+    return -spec.arrays[0].shape[0]
+
+
+# Against the OpenBLAS of NumPy 2.4: the fewer rows, the more.
+linear = SpeedupBySize(((-600, 1.05), (-160, 1.15), (-40, 1.5)), _negative_rows)
 # The reference widens blocks of the weight in memory.
 packed_product = 4.0
-embedding = 1.15
+embedding = SpeedupBySize(((1 << 11, 1.15), (1 << 15, 2.0)), _selected)
 scatter_add = SpeedupBySize(((1 << 14, 2.0),))
 axes_sum = SpeedupBySize(((1 << 17, 1.3),))
 

@@ -7,6 +7,7 @@ double the time of compilation.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -29,14 +30,16 @@ MIN_ELEMENTS = {
     "axes": 3,
     "cell": 1 << 9,
     "copy": 1 << 16,
+    "rows": 1 << 11,
     "sum": 1 << 17,
-    "loss": 1 << 15,
-    # Products: rows, multiplications, and for each row length of the sums and columns.
+    "loss": 1 << 8,
+    # Products: rows, and multiplications.
     "product rows": 3,
-    "product": 1 << 19,
-    "terms of row": 2,
-    "columns of row": 4,
+    "product": 1 << 16,
 }
+
+#: Rows of products up to which kernels are faster (measured).
+MAX_ROWS = 600
 
 #: Vectors up to which a packed weight is widened for each again, in registers.
 MAX_PACKED_ROWS = 4
@@ -137,25 +140,32 @@ def tree_lstm_cell(spec: Any) -> bool | str:
 def embedding(spec: Any) -> bool | str:
     """Embedding by integers."""
     x, W = spec.arrays
-    if x.size * W.shape[1] < MIN_ELEMENTS["copy"]:
-        return f"the reference is faster for less than {MIN_ELEMENTS['copy']} elements"
+    if x.size * W.shape[1] < MIN_ELEMENTS["rows"]:
+        return f"the reference is faster for less than {MIN_ELEMENTS['rows']} elements"
     return _all_small((W,))
 
 
 def linear(spec: Any) -> bool | str:
-    """Affine transformations of float32 with fewer rows than columns."""
+    """Affine transformations of a few rows of float32."""
     x, W = spec.arrays[:2]
     if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
         return "only products of float32 arrays"
+    if not W.contiguous:
+        return "only contiguous weights"
     rows, inner, columns = *x.shape, W.shape[0]
     small = rows * inner * columns < MIN_ELEMENTS["product"]
     if small or rows < MIN_ELEMENTS["product rows"]:
         return "the reference is faster for small products"
-    if columns < MIN_ELEMENTS["columns of row"] * rows:
-        return "the reference is as fast unless the result has many columns for each row"
-    if inner < MIN_ELEMENTS["terms of row"] * rows:
-        return "the reference is as fast unless the rows are long"
-    return True
+    if rows > MAX_ROWS:
+        return f"the reference is as fast for more than {MAX_ROWS} rows"
+    return _has_vectors()
+
+
+@functools.cache
+def _has_vectors() -> bool | str:
+    from chainer_numba.vector_code import IS_SUITABLE
+
+    return IS_SUITABLE or "the processor has neither AVX2 nor AVX-512, for which it was measured"
 
 
 def packed_product(spec: Any) -> bool | str:
