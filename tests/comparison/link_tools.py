@@ -10,6 +10,7 @@ import copy
 import importlib
 import io
 import pickle
+from typing import Any, Iterable, Iterator
 
 import numpy as np
 
@@ -278,7 +279,7 @@ def state_of_link(chainer, root, link, seen, several):
     return [params, links]
 
 
-def whole_part(items):
+def whole_part(items: Iterable[Any]) -> Iterator[Any]:
     """Yields elements up to an error: a tree may lack an attribute, or hold what is not a link."""
     try:
         yield from items
