@@ -86,6 +86,7 @@ _SEVERAL = "links that are in a tree several times"
 INTENDED = (
     Intended("children of a ChainList", kind="error", ours="children of a ChainList must be links"),
     Intended("structures that differ", "addgrads|copyparams", "error", "Error", "KeyErr|IndexErr"),
+    Intended("structures that differ", "copyparams", "error", "KeyError", "must have the shape"),
     Intended("structures that differ", "copyparams", "error", "None", "layer . of the source"),
     Intended("structures that differ", "copyparams", "error", "None", "source .* has no parameter"),
     Intended("structures that differ", "load", "error", "None", "shape of"),
