@@ -199,7 +199,7 @@ def described(chainer, value):
 
 
 def state_of(chainer, names):
-    """Returns the state of all links that names stand for; see :func:`state_of_link`."""
+    """Returns the state of all links among the names; see :func:`state_of_link`."""
     seen = {}
     links = sorted((k, v) for k, v in names.items() if isinstance(v, chainer.Link))
     # A link that is in several places has the name of one of them.
