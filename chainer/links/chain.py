@@ -103,8 +103,10 @@ class Chain(Composite):
         for name in self._children:
             yield members[name]
 
-    def _partner(self, link: Link, name: str) -> Link:
-        return vars(link)[name]
+    def _pairs(self, link: Link) -> Iterator[tuple[Link, Link]]:
+        members = vars(link)
+        for name, child in self._named_children():
+            yield child, members[name]
 
     def _draw_parameters(self) -> None:
         # Release 7 draws the parameters of children once for each chain above them, and the numbers

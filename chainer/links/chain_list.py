@@ -140,8 +140,9 @@ class ChainList(Composite, MutableSequence[Any]):
         # Without names: params() asks for the children at each update.
         yield from self._children
 
-    def _partner(self, link: Link, name: str) -> Link:
-        return link[int(name)]  # type: ignore[index]
+    def _pairs(self, link: Link) -> Iterator[tuple[Link, Link]]:
+        for i, child in enumerate(self._children):
+            yield child, link[i]  # type: ignore[index]
 
     def _draw_parameters(self) -> None:
         for name in sorted(self._params):
@@ -150,6 +151,19 @@ class ChainList(Composite, MutableSequence[Any]):
                 param.initialize(param.shape)
         for child in self._children:
             child._draw_parameters()
+
+    def copy(self, mode: str = "share") -> Self:
+        """Copies the list and its links; see :meth:`chainer.Link.copy`.
+
+        Args:
+            mode (str): ``'init'``, ``'copy'`` or ``'share'``.
+
+        Returns:
+            ChainList: The copy, without a name.
+        """
+        replica = super().copy(mode)
+        replica.name = None
+        return replica
 
     def _copy_shallow(self) -> Self:
         replica = super()._copy_shallow()

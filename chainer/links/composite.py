@@ -10,6 +10,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from chainer.links.serializer import AbstractSerializer
 
 
@@ -23,9 +25,9 @@ class Composite(Link):
         """Returns a generator of all (name, child) pairs."""
         raise NotImplementedError(f"{type(self).__name__} must define _named_children()")
 
-    def _partner(self, link: Link, name: str) -> Link:
-        """Returns the child of another link that has the place of a child of this one."""
-        raise NotImplementedError(f"{type(self).__name__} must define _partner()")
+    def _pairs(self, link: Link) -> Iterator[tuple[Link, Link]]:
+        """Returns a generator of all children with the one in the same place of another link."""
+        raise NotImplementedError(f"{type(self).__name__} must define _pairs()")
 
     def _printed_children(self) -> Iterator[tuple[str, str]]:
         for name, child in self._named_children():
@@ -82,6 +84,23 @@ class Composite(Link):
             for path, link in child.namedlinks(skipself=True):
                 yield prefix + path, link
 
+    def copy(self, mode: str = "share") -> Self:
+        """Copies the link hierarchy to a new one; see :meth:`Link.copy`.
+
+        Args:
+            mode (str): ``'share'``, ``'copy'`` or ``'init'``.
+
+        Returns:
+            Link: The copy. Its children have their names in it; a link that is in several trees
+            has the name that it got last.
+        """
+        replica = super().copy(mode)
+        for link in replica.links():
+            if isinstance(link, Composite):
+                for name, child in link._named_children():
+                    child.name = name
+        return replica
+
     def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
         """Copies all parameters from given link and its children; see :meth:`Link.copyparams`.
 
@@ -94,8 +113,7 @@ class Composite(Link):
             IndexError: If the source lacks a child of a list.
         """
         super().copyparams(link, copy_persistent)
-        for name, child in self._named_children():
-            partner = self._partner(link, name)
+        for child, partner in self._pairs(link):
             # Links written for release 4 override the method without the second argument.
             if copy_persistent:
                 child.copyparams(partner)
@@ -113,8 +131,8 @@ class Composite(Link):
             IndexError: If the source lacks a child of a list.
         """
         super().addgrads(link)
-        for name, child in self._named_children():
-            child.addgrads(self._partner(link, name))
+        for child, partner in self._pairs(link):
+            child.addgrads(partner)
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Shows a visitor the link, its own arrays and its children.

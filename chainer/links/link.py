@@ -492,7 +492,8 @@ class Link(DeviceResident, CheckedKeywords):
         for name in self._params:
             param = copy.copy(members[name])
             # With the gradient array shared, accumulation in one link would show in the other.
-            param.cleargrad()
+            if isinstance(param, Variable):  # a program may put something else in its place
+                param.cleargrad()
             members[name] = param
         return replica
 
@@ -701,7 +702,7 @@ class Link(DeviceResident, CheckedKeywords):
         """
         if self._local_link_hooks and isinstance(serializer, Deserializer):
             for hook in self._local_link_hooks.values():
-                hook._loading(self)
+                hook._loading(self, serializer)
         members = vars(self)
         for name in self._params:
             param = members[name]
@@ -733,8 +734,9 @@ class Link(DeviceResident, CheckedKeywords):
                 members[key] = NameSet(members[key])
         # Pickles of release 4 neither tell that __init__ was called nor contain a device object.
         members["_Link__init_done"] = "_params" in members
+        # A copy shares the dictionary of hooks, to which some may be added later.
         members["_calls_forward"] = (
-            self.__init_done and not self._calls_mixin and not self._local_link_hooks
+            self.__init_done and not self._calls_mixin and self._local_link_hooks is None
         )
         if state.get("_cpu") is False:
             members["_device"] = get_device(f"@cupy:{state['_device_id']}")

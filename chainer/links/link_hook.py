@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from chainer.links.link import Link
+    from chainer.links.serializer import Deserializer
 
 
 class _ForwardPreprocessCallbackArgs:
@@ -205,11 +206,12 @@ class LinkHook(ShowsArguments):
             link (Link): The link it is deleted from; None for all links of the thread.
         """
 
-    def _loading(self, link: Link) -> None:
+    def _loading(self, link: Link, deserializer: Deserializer) -> None:
         """Called before a link that has this hook loads its values from a file.
 
         Args:
             link (Link): The link.
+            deserializer (Deserializer): It reads the file at the place of the link.
         """
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:

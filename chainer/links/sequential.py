@@ -255,10 +255,6 @@ class Sequential(ChainList):
         """Returns how often a layer occurs."""
         return sum(own is layer for own in self._layers)
 
-    def reverse(self) -> None:
-        """Reverses the order of the layers."""
-        self._replace_layers(self._layers[::-1])
-
     # -- layers by name ---------------------------------------------------------------------------
 
     def count_by_layer_type(self, type_name: str) -> int:
@@ -379,9 +375,18 @@ class Sequential(ChainList):
             )
         super().copyparams(link, copy_persistent)
 
-    def _partner(self, link: Link, name: str) -> Link:
-        # Children are numbered among the links, elements of the sequence are layers.
-        return vars(link)["_children"][int(name)]
+    def _pairs(self, link: Link) -> Iterator[tuple[Link, Link]]:
+        # By the positions of layers, which are not those of the children.
+        for i, layer in enumerate(self._layers):
+            if not isinstance(layer, Link):
+                continue
+            partner = link[i]  # type: ignore[index]
+            if not isinstance(partner, Link):
+                raise KeyError(
+                    f"layer {i} of the source is {_layer_name(partner)}, which has no parameters; "
+                    f"here it is {_layer_name(layer)}"
+                )
+            yield layer, partner
 
     def _printed_children(self) -> Iterator[tuple[str, str]]:
         for i, layer in enumerate(self._layers):

@@ -79,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--special", action="store_true", help="with NaN and infinities")
     parser.add_argument("--graphs", action="store_true", help="programs of backpropagation")
     parser.add_argument("--trainers", type=int, metavar="N", help="N random runs of a trainer")
+    parser.add_argument("--links", type=int, metavar="N", help="N random programs of links")
     parser.add_argument("--files", type=int, metavar="N", help="N objects, saved and loaded")
     parser.add_argument("--names", action="store_true", help="names of all modules")
     options = parser.parse_args(arguments)
@@ -92,6 +93,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.trainers:
         runs = options.trainers, options.first
         return min(1, exchanges.compare_trainers(_output_of, *interpreters, *runs))
+    if options.links and options.store:
+        exchanges.store_link_programs(_output_of, options.peer, options.links)
+        return 0
+    if options.links:
+        programs = options.links, options.first
+        return min(1, exchanges.compare_links(_output_of, *interpreters, *programs))
     if options.files:
         return min(1, exchanges.compare_files(_output_of, *interpreters, options.files))
     if options.names:

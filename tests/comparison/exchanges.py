@@ -1,4 +1,4 @@
-"""Compares runs of trainers, files and names of modules with release 7.8.1."""
+"""Compares runs of trainers, links, files and names of modules with release 7.8.1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.behavior.test_module_paths import INTERNAL_MODULES, INTERNAL_NAMES
-from tests.comparison.stored import store_runs
+from tests.comparison import link_differences, link_trees
+from tests.comparison.stored import store_links, store_runs
 
 #: Runs a module of this package in an interpreter: interpreter, module, arguments -> output.
 Run = Callable[..., str]
@@ -55,6 +56,33 @@ def compare_trainers(run: Run, peer: str, own: str, count: int, first: int = 0) 
 def store_trainers(run: Run, peer: str, count: int) -> None:
     """Stores random runs of release 7.8.1, so that tests need no such release."""
     store_runs(_records(run(peer, "tests.comparison.trainer_runs", "0", str(count))))
+
+
+def compare_links(run: Run, peer: str, own: str, count: int, first: int = 0) -> int:
+    """Compares random programs of links; see :func:`compare_trainers`."""
+    theirs, ours = (
+        _answers(run(python, "tests.comparison.link_trees", str(first), str(first + count)))
+        for python in (peer, own)
+    )
+    results: Counter[str] = Counter()
+    for number, (a, b) in enumerate(zip(theirs, ours, strict=True), first):
+        found = link_differences.first_difference(a, b)
+        program = link_trees.program_of(number)
+        name = "same" if found is None else link_differences.intended_name(found, program)
+        results[name or "NOT INTENDED"] += 1
+        if found is not None and name is None:
+            print(f"program {number}, {found.kind}: 7.8.1 {found.theirs}; here {found.ours}"[:600])
+            print("    " + "\n    ".join(program[: found.number + 1]))
+    return _report(f"{count} programs of links", results)
+
+
+def store_link_programs(run: Run, peer: str, count: int) -> None:
+    """Stores what random programs of links do in release 7.8.1."""
+    store_links(_answers(run(peer, "tests.comparison.link_trees", "0", str(count))))
+
+
+def _answers(output: str) -> list[list[Any]]:
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def compare_files(run: Run, peer: str, own: str, count: int) -> int:

@@ -8,12 +8,13 @@ can be printed and made smaller.
 from __future__ import annotations
 
 import json
-import random
 import re
 import sys
 import warnings
 
 import numpy as np
+
+from tests.comparison.draws import Draws
 
 #: Names of the functions of one output and one input, and of two inputs.
 UNARY = ["-{0}", "{0} * 2", "3 - {0}", "{0} + c", "F.identity({0})", "{0} * {0}", "F.relu({0})"]
@@ -41,7 +42,7 @@ OTHER = [
 ]
 
 
-class Generator:
+class Generator(Draws):
     """Writes one program.
 
     Args:
@@ -49,24 +50,12 @@ class Generator:
     """
 
     def __init__(self, seed):
-        self.random = random.Random(seed)
+        super().__init__(seed)
         self.lines = []
         self.names = []
         self.unchained = set()
         #: Whether gradients are differentiated. Old functions have none.
         self.is_twice = self.maybe(0.4)
-
-    def below(self, number):
-        """Returns a number from 0 to below the given one. Equal in all releases of Python."""
-        return int(self.random.random() * number)
-
-    def pick(self, items):
-        """Returns an element; later ones are more likely for variables."""
-        return items[self.below(len(items))]
-
-    def maybe(self, probability):
-        """Returns True with a probability."""
-        return self.random.random() < probability
 
     def variable(self):
         """Returns the name of a variable, most often of a late one."""

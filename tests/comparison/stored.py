@@ -11,7 +11,7 @@ from typing import Any
 PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
 PATH_OF_DTYPES = Path(__file__).parent / "dtypes_of_7_8_1.json.gz"
 PATH_OF_GRAPHS = Path(__file__).parent / "graphs_of_7_8_1.json.gz"
-
+PATH_OF_LINKS = Path(__file__).parent / "links_of_7_8_1.json.gz"
 PATH_OF_RUNS = Path(__file__).parent / "trainer_runs_of_7_8_1.json.gz"
 
 
@@ -58,6 +58,20 @@ def store_runs(runs: Sequence[dict[str, Any]]) -> None:
 def load_runs() -> list[dict[str, Any]]:
     """Returns the stored runs; their positions are their numbers."""
     return [json.loads(line) for line in gzip.decompress(PATH_OF_RUNS.read_bytes()).splitlines()]
+
+
+def store_links(answers: Sequence[list[Any]]) -> None:
+    """Writes what programs of links did, from number 0 on; of the states, the last of each."""
+    for answer in answers:
+        for outcome in answer[:-1]:
+            outcome[-1] = None
+    text = json.dumps(answers, separators=(",", ":"))
+    PATH_OF_LINKS.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load_links() -> list[list[Any]]:
+    """Returns what programs of links did; their positions are the numbers of the programs."""
+    return json.loads(gzip.decompress(PATH_OF_LINKS.read_bytes()))
 
 
 def _shortened(answer: Any) -> Any:

@@ -81,6 +81,8 @@ def backward(
         given = root.grad
         backward_pass.keep_seed(node, root)
     else:
+        # Another output may be alive only as this gradient. It takes part in the pass.
+        _kept = root._grad_var
         root.cleargrad()
         node._marks &= ~GRAD_WAS_SET
     if given is not None:

@@ -99,11 +99,16 @@ class ComputationalGraph:
         self.rankdir = rankdir
         self.remove_variable = remove_variable
         self.show_name = show_name
-        if remove_variable:
-            self.nodes, self.edges = _without_variables(self.nodes, self.edges)
+
+    def _shown(self) -> tuple[list[GraphNode], list[tuple[GraphNode, GraphNode]]]:
+        """Returns the nodes and edges of pictures and texts. Both lists are complete otherwise."""
+        if self.remove_variable:
+            return _without_variables(self.nodes, self.edges)
+        return self.nodes, self.edges
 
     def __repr__(self) -> str:
-        counts = f"{len(self.nodes)} nodes and {len(self.edges)} edges"
+        nodes, edges = self._shown()
+        counts = f"{len(nodes)} nodes and {len(edges)} edges"
         return f"<{type(self).__name__} of {counts}>"
 
     def _style_of(self, node: GraphNode) -> dict[str, Any]:
@@ -112,23 +117,25 @@ class ComputationalGraph:
         return {"shape": "box", **dict(self.function_style)}
 
     def _to_svg(self) -> str:
-        numbers = {id(node): index for index, node in enumerate(self.nodes)}
+        nodes, edges = self._shown()
+        numbers = {id(node): index for index, node in enumerate(nodes)}
         shapes = [
             graph_drawing.Shape(_label(node, self.show_name), self._style_of(node))
-            for node in self.nodes
+            for node in nodes
         ]
-        edges = [(numbers[id(head)], numbers[id(tail)]) for head, tail in self.edges]
-        return graph_drawing.draw(shapes, edges, self.rankdir)
+        pairs = [(numbers[id(head)], numbers[id(tail)]) for head, tail in edges]
+        return graph_drawing.draw(shapes, pairs, self.rankdir)
 
     def _repr_svg_(self) -> str | None:
         # Shown by notebooks.
-        return self._to_svg() if len(self.nodes) <= _MAX_INLINE_NODES else None
+        return self._to_svg() if len(self._shown()[0]) <= _MAX_INLINE_NODES else None
 
     def _to_dot(self) -> str:
         # Numbers in order of appearance: the same graph gives the same text in every run.
-        numbers = {id(node): index for index, node in enumerate(self.nodes)}
+        nodes, edges = self._shown()
+        numbers = {id(node): index for index, node in enumerate(nodes)}
         statements: list[str] = []
-        for node in self.nodes:
+        for node in nodes:
             style = self._style_of(node)
             # In a record, DOT gives a meaning to braces and other characters of a label.
             label = _quoted(_label(node, self.show_name))
@@ -137,7 +144,7 @@ class ComputationalGraph:
             attributes = [f"label={label}"]
             attributes += [f"{key}={_quoted(value)}" for key, value in style.items()]
             statements.append(f"{numbers[id(node)]} [{','.join(attributes)}]")
-        for head, tail in self.edges:
+        for head, tail in edges:
             statements.append(f"{numbers[id(head)]} -> {numbers[id(tail)]}")
         body = "".join(f"{statement};" for statement in statements)
         # All in one line: programs look at the beginning and the end of the text.

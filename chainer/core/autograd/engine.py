@@ -442,9 +442,12 @@ class BackwardPass:
                     found = True
                     if not self.on_variables and type(gy) is not _ndarray:
                         gy = _to_rule_array(function, gy)
-            if self._retain_grad and output is not None:
-                self._retain(output, gy)
             gys.append(gy)
+        if self._retain_grad:
+            # After all were read: an output may be alive only as the gradient of another one.
+            for output, gy in zip(nodes, gys, strict=True):
+                if output is not None:
+                    self._retain(output, gy)
         return tuple(gys) if found else None
 
     def _pop_arrays(

@@ -54,7 +54,8 @@ class Parameter(Variable):
     initializer: Any = None
     update_rule: Any = None
 
-    #: Gradient after :meth:`initialize`: NaN, unless the gradient was cleared or zeroed before.
+    #: Gradient after :meth:`initialize`: NaN, unless the gradient was cleared or zeroed before, or
+    #: the parameter was made with a shape.
     _initial_gradient: Literal["nan", "none", "zero"] = "nan"
 
     def __init__(
@@ -78,6 +79,14 @@ class Parameter(Variable):
         self.initializer = initializer
         if shape is not None:
             self._undefine_grad()
+            self._initial_gradient = "none"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        replica = super().__deepcopy__(memo)
+        if self._array is not None:
+            # As in release 7, where the gradient of a copy that is initialized anew is undefined.
+            vars(replica).pop("_initial_gradient", None)
+        return replica
 
     def _undefine_grad(self) -> None:
         self._gradient = UNDEFINED if kind_of(self.dtype) in "fc" else None
@@ -158,8 +167,10 @@ class Parameter(Variable):
         self.array = device.send(_generate(self.initializer, shape, device))
         if self._initial_gradient == "nan":
             self._undefine_grad()
-        elif self._initial_gradient == "zero":
-            self._zero_gradient()
+        else:
+            self._set_gradient_unchecked(None)
+            if self._initial_gradient == "zero":
+                self._zero_gradient()
 
     def to_device(self, device: DeviceLike) -> None:
         """Copies the data and gradient arrays to a device.

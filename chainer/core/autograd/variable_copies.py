@@ -50,11 +50,20 @@ def deep_copy(variable: Variable, memo: dict[int, Any]) -> Variable:
     array, gradient = variable._array, variable._grad
     return _fill(
         replica,
-        None if array is None else copied(array),
-        None if gradient is None else copied(gradient),
+        _copied_once(array, memo),
+        _copied_once(gradient, memo),
         variable._requires_grad,
         copy.deepcopy(state_of(variable), memo),
     )
+
+
+def _copied_once(array: Any, memo: dict[int, Any]) -> Any:
+    """Returns the copy of an array: the same one for all variables that share the array."""
+    if array is None:
+        return None
+    if id(array) not in memo:
+        memo[id(array)] = copied(array)
+    return memo[id(array)]
 
 
 def reduced(variable: Variable) -> Any:

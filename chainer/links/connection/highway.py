@@ -74,6 +74,5 @@ class Highway(Chain):
         Returns:
             Variable: Output of the shape of ``x``.
         """
-        return linear_interpolate(
-            sigmoid.sigmoid(self.transform(x)), self.activate(self.plain(x)), x
-        )
+        out_plain = self.activate(self.plain(x))
+        return linear_interpolate(sigmoid.sigmoid(self.transform(x)), out_plain, x)

@@ -33,6 +33,9 @@ class Parameter(Link):
         super().__init__()
         with self.init_scope():
             self.W = parameter.Parameter(array)
+            # The gradient is NaN until it is cleared, as for parameters that an initializer fills.
+            self.W.initialize(array.shape)
+            self.W.array = array
         # The array may be on an accelerator.
         self.to_device(get_device_from_array(array))
 

@@ -23,6 +23,8 @@ from chainer.links.connection.deconvolution_nd import DeconvolutionND
 from chainer.links.errors import InvalidValueError
 from chainer.links.hooks._weights import WeightHook
 from chainer.links.link import Link
+from chainer.links.loaded_state import load_optional
+from chainer.links.serializer import Deserializer
 
 
 def l2normalize(xp: ArrayModule, v: Array, eps: float) -> Array:
@@ -165,9 +167,14 @@ class SpectralNormalization(WeightHook):
         if weight.array is not None:
             self._prepare(link, weight)
 
-    def _loading(self, link: Any) -> None:
-        # A file can be loaded before the first call: the vector is registered to be read, too.
-        self._register_vector(link)
+    def _loading(self, link: Any, deserializer: Deserializer) -> None:
+        if hasattr(link, self.vector_name):
+            return
+        # Before the first call, the vector of a file is read, if the file has one.
+        vector = load_optional(deserializer, self.vector_name, None)
+        if vector is not None:
+            setattr(link, self.vector_name, vector)
+            link.register_persistent(self.vector_name)
 
     def _register_vector(self, link: Any) -> None:
         if not hasattr(link, self.vector_name):

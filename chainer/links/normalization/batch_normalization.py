@@ -188,7 +188,10 @@ class BatchNormalization(Link):
 
     def _infer_shape(self, x: VariableLike) -> Shape:
         """Returns the shape of the parameters: the lengths of the axes that are not reduced."""
-        assert self.axis is not None  # the constructor demands it unless the size is given
+        if self.axis is None:  # the size was given, so the statistics existed
+            raise AttributeError(
+                f"{type(self).__name__} has no avg_mean any more: it was deleted or set to None"
+            )
         if not all(-x.ndim <= a < x.ndim for a in self.axis):
             raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
         axes = {a % x.ndim for a in self.axis}

@@ -152,8 +152,10 @@ class unchanged_on_error:
             return
         self._journal.undo(self._obj, self._path)
         for param in self._uninitialized:
-            param.array = None
-            param.grad = None
+            if param.array is not None:
+                # In this order: without an array, None would be the gradient that it begins with.
+                param.grad = None
+                param.array = None
 
 
 class _PreviousValues(Deserializer):
