@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|data|obj|exc):`([^`]+)`")
 _TITLED_ROLE = re.compile(r"^(.*?)\s*<([^>]+)>$", re.DOTALL)
+#: The address of a source without a title.
+_SOURCE = re.compile(r"(?<=See: )https?://\S*[^\s.,;]")
 _MATH_ROLE = re.compile(r":math:`([^`]+)`")
 _LITERAL_ROLE = re.compile(r":(?:envvar|ref|doc|term):`([^`]+)`")
 #: A configuration entry or an environment variable, maybe with a value.
@@ -75,6 +77,7 @@ def to_markdown(text: str, targets: Mapping[str, str]) -> str:
     text = _ARGUMENT_TYPE.sub(lambda m: m[1] + _ROLE.sub(_last_part, m[2]) + m[3], text)
     text = re.sub(r"(?<![:`\w])~(chainer[\w.]*)", lambda m: m[1].rpartition(".")[2], text)
     text = _LINK.sub(r"[\1](\2)", text)
+    text = _SOURCE.sub(r"<\g<0>>", text)
     text = _MATH_ROLE.sub(lambda m: formula(m[1]), text)
     text = _LITERAL_ROLE.sub(r"`\1`", text)
     text = _ROLE.sub(link, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -38,6 +39,41 @@ def test_links_lead_to_pages(page: Path) -> None:
         file = page.parent / target
         # The tutorials are notebooks.
         assert file.is_file() or file.with_suffix(".ipynb").is_file(), target
+
+
+#: What texts write before a name -> the module that has it.
+MODULES = {
+    **{"F": "chainer.functions", "L": "chainer.links", "D": "chainer.distributions"},
+    **{"extensions": "chainer.training.extensions", "serializers": "chainer.serializers"},
+    **{
+        f"chainer.{name}": f"chainer.{name}"
+        for name in ("functions", "links", "optimizers", "iterators", "datasets", "initializers")
+    },
+    "chainer": "chainer",
+}
+_PREFIX = "|".join(re.escape(each) for each in sorted(MODULES, key=len, reverse=True))
+_NAME = re.compile(rf"(?<![\w.])({_PREFIX})\.([A-Za-z_]\w*)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_names_in_texts_exist(page: Path) -> None:
+    if page.stem == "coming-from-pytorch":
+        pytest.skip("names of PyTorch, too")
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    for code in re.findall(r"`([^`\n]+)`", text):
+        for module, name in _NAME.findall(code):
+            assert hasattr(importlib.import_module(MODULES[module]), name), f"{module}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("page", "module"), [("functions", "functions"), ("optimizers", "optimizers")]
+)
+def test_names_in_tables_exist(page: str, module: str) -> None:
+    rows = re.findall(r"^\| (.*) \|$", (GUIDE / f"{page}.md").read_text(encoding="utf-8"), re.M)
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert len(names) > 15
+    found = importlib.import_module(f"chainer.{module}")
+    assert [name for name in names if not hasattr(found, name)] == []
 
 
 def test_every_page_is_in_the_navigation() -> None:

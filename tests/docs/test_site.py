@@ -128,3 +128,10 @@ def test_the_page_of_a_name_says_what_supplies_it() -> None:
     # A pack of this repository, which is installed for the tests.
     exporter = {name.public: name for name in sections()["ONNX"]}["onnx_chainer.export"]
     assert exporter.distribution == "onnx-chainer"
+
+
+def test_addresses_of_sources_are_links() -> None:
+    text = "See: https://arxiv.org/abs/1212.0901. As in\n\nSee: `A title <https://a.b/c>`_"
+    shown = to_markdown(text, {})
+    assert "See: <https://arxiv.org/abs/1212.0901>. As in" in shown
+    assert "See: [A title](https://a.b/c)" in shown

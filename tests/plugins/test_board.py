@@ -768,6 +768,35 @@ def test_many_runs(tmp_path, page):
         assert "1000 runs" in spoken and page.errors == []
 
 
+@pytest.mark.slow
+def test_page_says_why_there_is_no_curve(tmp_path, page):
+    said = page.locator("#no-charts")
+
+    def wait(text):
+        page.wait_for_function(
+            "text => document.querySelector('#no-charts').textContent.startsWith(text)", arg=text
+        )
+
+    with serving(tmp_path) as url:
+        page.goto(url)
+        wait("No logs here yet")
+        (tmp_path / "run").mkdir()
+        log = tmp_path / "run" / "log"
+        log.write_text("[]")
+        wait("The logs have no numbers yet.")
+        log.write_text('[{"iteration": 1, "main/loss": NaN}, {"iteration": 2, "main/loss": NaN}]')
+        wait("All values are nan or infinite.")
+        page.keyboard.press("n")
+        wait("No run is shown.")
+        page.keyboard.press("a")
+        log.write_text('[{"iteration": 1, "main/loss": 1}, {"iteration": 2, "main/loss": 2}]')
+        page.wait_for_selector("figure[data-key='main/loss'] canvas")
+        assert said.text_content() == ""
+        page.locator("#filter-charts").fill("accuracy")
+        wait("No chart has such a name.")
+        assert page.errors == []
+
+
 #: Runs that are broken, or that try to run code in the page: files by folder.
 BAD_RUNS = {
     "number": {"log": "5"},

@@ -30,13 +30,25 @@ function draw() {
     const shown = filtered().filter(run => run.visible);
     if (view === "curves") {
       const wanted = pattern(get("filter-charts").value);
-      charts.show(keysOf(runs.values()).filter(key => wanted.test(key)), shown);
+      const keys = keysOf(runs.values()), found = keys.filter(key => wanted.test(key));
+      charts.show(found, shown);
+      get("no-charts").textContent = found.length && shown.length ? "" : reason(keys, shown);
     }
     if (view === "compare") showTable(shown);
     if (view === "pictures") showPictures(shown);
     if (view === "details") showDetails(shown);
     get("reset-zoom").hidden = !settings.zoom;
   });
+}
+
+/** Why there is no curve. */
+function reason(keys, shown) {
+  if (!runs.size) return state && "No logs here yet: LogReport writes a log after the first epoch, unless its trigger says otherwise.";
+  if (!shown.length) return "No run is shown.";
+  if (keys.length) return "No chart has such a name.";
+  // Only in answers there is null for NaN and infinity.
+  if (shown.some(run => run.lasts.size)) return "All values are nan or infinite.";
+  return "The logs have no numbers yet.";
 }
 
 function filtered() {
@@ -106,7 +118,8 @@ async function refresh() {
     const response = await fetch(`api/runs?state=${state}`);
     if (!response.ok) throw new Error(response.statusText);
     const answer = await response.json();
-    const changed = Object.keys(answer.runs).length > 0 || answer.names.length !== runs.size;
+    // The first answer says that there are no logs.
+    const changed = !state || Object.keys(answer.runs).length > 0 || answer.names.length !== runs.size;
     take(answer);
     if (changed) {
       list();
