@@ -31,11 +31,29 @@ INTENDED = {
 ALLOWED = {
     "V(2, 3)[Variable(np.array([0]))]": "Variable float32(1,3) 0.991665 -0.255541 -0.925815",
 }
+#: Beginnings of probes that make a mistake, of which 7.8.1 says nothing. Here the first one of each
+#: kind in a process warns.
+MISTAKES = (
+    "G(lambda x: F.softmax_cross_entropy(x, np.array([0, -1]), reduce='no', class_weight=A(3))",
+    "F.softmax_cross_entropy(V(2, 3), np.array([0, 2]), class_weight=A(",
+    "t = np.array([0, 2, -1, 1], 'i'); [int(g * 2 ** 20) for g in G(lambda x: F.softmax_cross_",
+    "message(F.sigmoid_cross_entropy, V(2, 3), A(2, 2, dtype='i'))",
+    "message(F.contrastive, V(2, 3), V(2, 2), A(2, dtype='i'))",
+    "[len(L.Linear(2, 2).repeat(0, 'foo')), len(L.Linear(2, 2).repeat(-1))]",
+)
 
 
 def differences(expected, found):
     """Returns the probes whose outcomes differ, with both outcomes."""
+    found = {line: without_warned_mistake(line, outcome) for line, outcome in found.items()}
     return [(line, a, found[line]) for line, a in expected.items() if not same(a, found[line])]
+
+
+def without_warned_mistake(line, outcome):
+    """Returns an outcome without the warning of a mistake that the probe makes on purpose."""
+    if not line.startswith(MISTAKES) or outcome.get("warnings") != ["MisuseWarning"]:
+        return outcome
+    return {key: value for key, value in outcome.items() if key != "warnings"}
 
 
 def as_intended(outcomes):
@@ -51,9 +69,7 @@ def as_intended(outcomes):
 
 def same(expected, found):
     """Tells whether two outcomes are the same: numbers within the precision of their dtypes."""
-    # Some probes make mistakes on purpose, of which release 7.8.1 says nothing.
-    said = [name for name in found.get("warnings", ()) if name != "MisuseWarning"]
-    if expected.get("warnings", []) != said:
+    if expected.get("warnings") != found.get("warnings"):
         return False
     if "error" in expected:
         # An error here may belong to the class of an earlier release as well.
