@@ -23,7 +23,8 @@ _OPTIONAL = {"PIL", "filelock", "google", "h5py", "ideep4py", "mock", "pkg_resou
 }
 
 #: Imported by release 7.8.1 from modules of its implementation or from elsewhere.
-_IMPORTED = {"MemoryHook", "make_npz", "mdarray", "mul", "preprocess_mnist"}
+#: ``traceback`` is imported at its first use here, because only debug mode needs it.
+_IMPORTED = {"MemoryHook", "make_npz", "mdarray", "mul", "preprocess_mnist", "traceback"}
 
 
 def compare_trainers(run: Run, peer: str, own: str, count: int, first: int = 0) -> int:
