@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import Array, Shape
+from chainer.core.typing import Array, HostArray, Shape
 from chainer.links.caffe import _functions, _schema
 from chainer.links.caffe._wire import Message
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -118,6 +118,21 @@ def _channels(shape: Shape, param: Message, transposed: bool) -> tuple[int, int]
     return n_in, n_out
 
 
+def _without_groups(weight: HostArray, groups: int) -> HostArray:
+    """Returns a weight that covers all channels, with zeros between the groups.
+
+    Programs copy such weights to links without groups, as release 7 gave them.
+    """
+    if groups == 1:
+        return weight
+    rows, columns = weight.shape[0] // groups, weight.shape[1]
+    whole = numpy.zeros((len(weight), columns * groups, *weight.shape[2:]), weight.dtype)
+    for i in range(groups):
+        block = slice(i * rows, (i + 1) * rows)
+        whole[block, i * columns : (i + 1) * columns] = weight[block]
+    return whole
+
+
 def _check_outputs(shape: Shape, n_out: int, param: Message) -> None:
     # Files made by programs may leave it out: the weight has it, too.
     if param.has("num_output") and n_out != param.num_output:
@@ -151,10 +166,9 @@ def _make_convolution(layer: Message, transposed: bool) -> Any:
         stride,
         pad,
         nobias=bias is None,
-        initialW=_fixed(weight),
+        initialW=_fixed(_without_groups(weight, param.group)),
         initial_bias=None if bias is None else _fixed(bias),
         dilate=dilation,
-        groups=param.group,
     )
 
 

@@ -95,6 +95,25 @@ def test_weights_of_old_files(load):
     np.testing.assert_array_equal(model.l.b.array, [1, 2, 3])
 
 
+@pytest.mark.parametrize(("kind", "outputs"), [("Convolution", 4), ("Deconvolution", 6)])
+def test_weights_of_groups_cover_all_channels(load, kind, outputs):
+    shape = {"Convolution": (4, 2, 1, 1), "Deconvolution": (4, 3, 1, 1)}[kind]
+    values = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape)
+    dims = " ".join(f"dim: {n}" for n in shape)
+    data = " ".join(f"data: {n}" for n in values.ravel())
+    param = f"num_output: {outputs} group: 2 kernel_size: 1 bias_term: false"
+    text = f"convolution_param {{ {param} }} blobs {{ shape {{ {dims} }} {data} }}"
+    model = load(layer(kind, text))
+    expected = np.zeros((4, 2 * shape[1]), np.float32)
+    expected[:2, : shape[1]], expected[2:, shape[1] :] = values[:2, :, 0, 0], values[2:, :, 0, 0]
+    np.testing.assert_array_equal(model.l.W.array[:, :, 0, 0], expected)
+    assert model.l.groups == 1
+    x = np.array([1, 10, 100, 1000], np.float32).reshape(1, 4, 1, 1)
+    (y,) = model(inputs={"x": x}, outputs=["y"])
+    weight = expected.T if kind == "Deconvolution" else expected
+    np.testing.assert_array_equal(y.array.ravel(), weight @ x.ravel())
+
+
 def test_shapes_of_an_inner_product(load):
     values = " ".join(f"data: {i}" for i in range(6))
     text = "inner_product_param { bias_term: false } blobs { shape { %s } " + values + " }"
