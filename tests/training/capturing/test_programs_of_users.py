@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import warnings
 import weakref
@@ -904,3 +905,42 @@ def test_nothing_of_a_recording_is_kept():
         alive += [weakref.ref(a.grad) for a in p.model.params() if a.grad is not None]
     assert alive
     assert not any([reference() is not None for reference in alive])
+
+
+async def _losses_of_a_task(seed: int) -> list[np.ndarray]:
+    rng = np.random.RandomState(seed)
+    model = L.Linear(6, 3, initialW=rng.rand(3, 6).astype("f"))
+    optimizer = optimizers.Adam().setup(model)
+
+    def update(x, t):
+        model.cleargrads()
+        loss = F.softmax_cross_entropy(model(x), t)
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    step = chainer.capture(update, model, optimizer)
+    losses = []
+    for x, t in batches(seed=seed):
+        losses.append(step(x, t).array.copy())
+        await asyncio.sleep(0)
+    assert "in use" in chainer.explain(step)
+    return losses
+
+
+def test_steps_of_tasks_that_take_turns():
+    """Other tasks change the configuration meanwhile."""
+
+    async def without_graph():
+        for _ in range(2 * STEPS):
+            with chainer.no_backprop_mode(), chainer.using_config("train", False):
+                await asyncio.sleep(0)
+
+    async def main():
+        alone = [await _losses_of_a_task(seed) for seed in range(3)]
+        tasks = [_losses_of_a_task(seed) for seed in range(3)]
+        found = await asyncio.gather(*tasks, without_graph())
+        return alone, found[:3]
+
+    alone, together = asyncio.run(main())
+    np.testing.assert_array_equal(together, alone)
