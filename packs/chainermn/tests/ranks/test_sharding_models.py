@@ -17,6 +17,9 @@ from chainer.utils import type_check
 
 UNITS, CLASSES, BATCH, STEPS = 5, 3, 4, 3
 
+# A shared link is updated twice, in one process as well.
+pytestmark = pytest.mark.filterwarnings("ignore:.*are one parameter:chainer.MisuseWarning")
+
 
 class Odd(chainer.Chain):
     """Parameters without axes, of no elements, of one layer used by another, and one not used."""
