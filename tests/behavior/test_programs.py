@@ -27,6 +27,16 @@ INTENDED = {
         "ln | ! Exception": "ln | ((2, 3, 4), V:float32(2, 3)[[#, #, #], [#, #, #]], "
         "float32(3,)[#, #, #])"
     },
+    # Hyperparameters that no training can have.
+    "training_optimizers": {
+        line: f"{line} | W UserWarning"
+        for line in (
+            "pos AdaBound | {alpha: 1, beta1: 2, beta2: 3, eps: 6, eta: 7, weight_decay_rate: 0, "
+            "amsgrad: False, adabound: True, final_lr: 4, gamma: 5}",
+            "pos RMSprop | {lr: 1, alpha: 2, eps: 3, eps_inside_sqrt: True}",
+            "pos MSVAG | {lr: 1, beta: 2, eta: 3, weight_decay_rate: 4}",
+        )
+    },
 }
 #: Control sequences with which release 7 moves the cursor in tables.
 CURSOR = re.compile("\x1b\\[J")

@@ -42,6 +42,7 @@ def interrupts_blocked() -> Generator[None]:
 
     Example:
         >>> import multiprocessing
+        >>> from chainer.core.utils.termination import interrupts_blocked
         >>> process = multiprocessing.Process(target=print)
         >>> with interrupts_blocked():
         ...     process.start()

@@ -439,18 +439,18 @@ def _report_unused(deserializer: NpzDeserializer, as_error: bool) -> None:
 
 def _report_ignored(deserializer: NpzDeserializer) -> None:
     """Warns of names to be ignored that nothing has, and of a file with nothing for the object."""
-    asked = deserializer._asked
+    asked, saved = deserializer._asked, deserializer.npz
     given = deserializer.ignore_names
     ignored = given if isinstance(given, (list, tuple)) else [given]
-    names = [name for name in ignored if isinstance(name, str) and name not in asked]
+    names = [n for n in ignored if isinstance(n, str) and n not in asked and n not in saved]
     if names:
         warn_once(
             "ignore_names",
             f"{names}",
-            f"ignore_names has {', '.join(map(repr, names))}, which the object does not ask for; "
-            f"it asks for {_shown(sorted(asked))}",
+            f"ignore_names has {', '.join(map(repr, names))}, which neither the file nor the object "
+            f"has; the object asks for {_shown(sorted(asked))}",
         )
-    if asked and not any([name in deserializer.npz for name in asked]):
+    if asked and not any([name in saved for name in asked]):
         warn_once(
             "nothing loaded",
             f"{deserializer._source} {deserializer.path}",

@@ -246,13 +246,11 @@ def _find_misspelled(optimizer: GradientMethod) -> None:
     # Optimizers of programs may have attributes of any name.
     if not type(optimizer).__module__.startswith("chainer."):
         return
-    # Here, because that module imports this one.
-    from chainer.training.optimizers.optimizer import GradientMethod
-
     known = set(optimizer.hyperparam.get_dict())
-    own = vars(GradientMethod())
-    for name in vars(optimizer):
-        if name.startswith("_") or name in known or name in own or hasattr(type(optimizer), name):
+    for name, value in vars(optimizer).items():
+        if name.startswith("_") or name in known or hasattr(type(optimizer), name):
+            continue
+        if value is optimizer.hyperparam:
             continue
         owner = type(optimizer).__name__
         meant = similar(name, known)
