@@ -141,7 +141,8 @@ ROWS = [
     (lambda: saved(L.Linear(3, 2)) and serializers.save_npz("n", L.Linear(1, 1), "False"), "compr"),
     (
         lambda: serializers.load_npz(saved(L.Linear(3, 2)), L.Linear(3, 2), ignore_names=["w"]),
-        "ignore_names has 'w', which neither the file nor the object has; the object asks for 'W', 'b'",
+        "ignore_names has 'w', which neither the file nor the object has; the object asks for "
+        "'W', 'b'",
     ),
     (
         lambda: serializers.load_npz(saved(L.Linear(3, 2)), L.Linear(3, 2), "model/", strict=False),

@@ -447,8 +447,8 @@ def _report_ignored(deserializer: NpzDeserializer) -> None:
         warn_once(
             "ignore_names",
             f"{names}",
-            f"ignore_names has {', '.join(map(repr, names))}, which neither the file nor the object "
-            f"has; the object asks for {_shown(sorted(asked))}",
+            f"ignore_names has {', '.join(map(repr, names))}, which neither the file nor the "
+            f"object has; the object asks for {_shown(sorted(asked))}",
         )
     if asked and not any([name in saved for name in asked]):
         warn_once(
