@@ -26,12 +26,19 @@ PARTS = ["peers", "overlap", "pipeline", "scaling"]
 FITTED, STAGES = (1, 2, 4), (2, 4)
 
 HERE = Path(__file__).resolve().parent
+#: Where ``scripts/setup_peers.py`` installs PyTorch.
+TORCH = HERE.parents[1] / ".peers" / "torch" / "bin" / "python"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks multi_process", description=__doc__)
-    parser.add_argument("--torch", metavar="PYTHON", help="interpreter that has PyTorch")
+    parser.add_argument(
+        "--torch",
+        metavar="PYTHON",
+        default=str(TORCH) if TORCH.exists() else None,
+        help="interpreter that has PyTorch (default: the one in .peers, if there is one)",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--samples", type=int, default=20, help="samples of each round")
     parser.add_argument("--only", choices=PARTS, action="append", help="one of the parts")
