@@ -376,7 +376,7 @@ class Sequential(ChainList):
         super().copyparams(link, copy_persistent)
 
     def _pairs(self, link: Link) -> Iterator[tuple[Link, Link]]:
-        # By the positions of layers, which are not those of the children.
+        # Layers and children are numbered differently: functions are layers, but no children.
         for i, layer in enumerate(self._layers):
             if not isinstance(layer, Link):
                 continue

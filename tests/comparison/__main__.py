@@ -6,15 +6,16 @@
     python -m tests.comparison --peer .peers/chainer7/bin/python --graphs --calls 20000
     python -m tests.comparison --peer .peers/chainer7/bin/python --store
     python -m tests.comparison --peer .peers/chainer7/bin/python --trainers 500
+    python -m tests.comparison --peer .peers/chainer7/bin/python --links 2000
     python -m tests.comparison --peer .peers/chainer7/bin/python --files 600
     python -m tests.comparison --peer .peers/chainer7/bin/python --names
 
-``--trainers`` compares random runs of a trainer, ``--files`` objects that each release saves and
-both load, ``--names`` the names that modules have. ``--graphs`` runs random programs of
-backpropagation, and compares all gradients. ``--dtypes`` calls every function with mixtures of
-dtypes instead. ``--special`` makes some elements of inputs and gradients NaN or infinite, and
-compares what is finite in release 7.8.1. ``--store`` writes the answers of release 7.8.1 that the
-tests compare with, when the calls or programs change.
+``--trainers`` compares random runs of a trainer, ``--links`` trees of links, ``--files`` objects
+that each release saves and both load, ``--names`` the names that modules have. ``--graphs`` runs
+random programs of backpropagation, and compares all gradients. ``--dtypes`` calls every function
+with mixtures of dtypes instead. ``--special`` makes some elements of inputs and gradients NaN or
+infinite, and compares what is finite in release 7.8.1. ``--store`` writes the answers of release
+7.8.1 that the tests compare with, when the calls or programs change.
 """
 
 from __future__ import annotations

@@ -7,13 +7,14 @@ can be printed and made smaller.
 
 from __future__ import annotations
 
-import json
+import functools
 import re
 import sys
 import warnings
 
 import numpy as np
 
+from tests.comparison.answering import write_answers
 from tests.comparison.draws import Draws
 
 #: Names of the functions of one output and one input, and of two inputs.
@@ -504,15 +505,7 @@ def main(arguments):
     """
     import chainer
 
-    if arguments:
-        for seed in range(int(arguments[0]), int(arguments[1])):
-            sys.stdout.write(json.dumps(answer(chainer, seed)) + "\n")
-    else:
-        for text in sys.stdin:
-            seed, lines = json.loads(text)
-            sys.stdout.write(json.dumps(answer(chainer, seed, lines)) + "\n")
-            sys.stdout.flush()
-    sys.stdout.flush()
+    write_answers(functools.partial(answer, chainer), arguments)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ it can be printed and made smaller.
 
 from __future__ import annotations
 
+import functools
 import itertools
-import json
-import sys
 import warnings
 
 import numpy as np
 
+from tests.comparison.answering import write_answers
 from tests.comparison.draws import Draws
 from tests.comparison.link_tools import names_of, whole_part
 
@@ -92,8 +92,8 @@ class Generator(Draws):
         self.lines = []
         #: Name -> text that made the link.
         self.links = {}
-        #: Whether default initializers are drawn. The order of ``copy("init")`` is not that of
-        #: release 7.8.1, where it changes from process to process.
+        #: Whether default initializers are drawn. In release 7.8.1 the order of ``copy("init")``
+        #: changes from process to process.
         self.draws = self.maybe(0.3)
         #: Some programs do not call ``copy`` and change all links. The other ones leave out what a
         #: copy of a list does not have in release 7.8.1: hooks and attributes of its own.
@@ -416,7 +416,7 @@ def answer(chainer, seed, lines=None):
     Args:
         chainer: The library.
         seed: Number of the program.
-        lines: Its statements; by default those of the number.
+        lines: Its statements; by default the ones of the number.
 
     Returns:
         list: For each statement the classes and text of its error or None, the classes of warnings,
@@ -465,12 +465,4 @@ def main(arguments):
     """
     import chainer
 
-    if arguments:
-        for seed in range(int(arguments[0]), int(arguments[1])):
-            sys.stdout.write(json.dumps(answer(chainer, seed)) + "\n")
-    else:
-        for text in sys.stdin:
-            seed, lines = json.loads(text)
-            sys.stdout.write(json.dumps(answer(chainer, seed, lines)) + "\n")
-            sys.stdout.flush()
-    sys.stdout.flush()
+    write_answers(functools.partial(answer, chainer), arguments)

@@ -21,7 +21,7 @@ BUDGETS = {
         "eager: WGAN-GP": 1 / 0.9,
         "order": 1 / 1.1,
     },
-    # With the one switch, products of convolutions are those of oneDNN.
+    # With the one switch, oneDNN computes convolutions.
     "ours-fast/torch": {"eager: WGAN-GP": 1 / 0.9},
 }
 # The growth from one order to the next.

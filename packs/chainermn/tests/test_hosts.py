@@ -244,7 +244,7 @@ def test_a_slow_link(hosts, tmp_path):
 
 
 def test_a_late_link(make_hosts, tmp_path):
-    """Messages take 50 ms, and one in fifty is lost: results are those of a quick link."""
+    """Messages take 50 ms, and one in fifty is lost. Results are the same as over a quick link."""
     if not os.path.exists("/dev/net/tun"):
         pytest.skip("needs TAP devices, /dev/net/tun")
     hosts = make_hosts(delay=0.05, loss=0.02)

@@ -36,8 +36,8 @@ DIFFERENT = {
 }
 #: With one process only.
 DIFFERENT_ALONE = {
-    "collectives_in_a_row": "allgather of one process gives a tuple, as that of many",
-    "root_of_collectives": "gather of one process gives a tuple, as that of many",
+    "collectives_in_a_row": "allgather of one process gives a tuple, as with many",
+    "root_of_collectives": "gather of one process gives a tuple, as with many",
 }
 #: Programs and numbers of cases.
 PROGRAMS = {"programs7": 147, "usage7": 27, "training7": 18}

@@ -29,7 +29,7 @@ def show(x):
 
 
 def public(kind):
-    """Name of an error or a warning: that of the class of Python it derives from."""
+    """Name of the class of Python that an error or a warning derives from."""
     return next(c.__name__ for c in kind.__mro__ if c.__module__ == "builtins")
 
 

@@ -276,7 +276,7 @@ def test_two_batch_axes_float64_and_layouts(comm):
 
 
 def test_second_order(comm):
-    """Gradients of gradients are those of the whole link."""
+    """Gradients of gradients equal the ones of the whole link."""
     np.random.seed(0)
     whole = L.Linear(8, 6)
     link = chainermn.links.ColumnParallelLinear(whole, comm)

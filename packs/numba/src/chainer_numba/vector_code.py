@@ -27,8 +27,8 @@ IS_SUITABLE = bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
 LANES, ROWS = (16, 8) if _FEATURES.get("avx512f") else (8, 4)
 VECTORS = 3
 
-#: Rows and columns of a tile of scalar products. Their number is that of the lanes, so that one
-#: vector takes the sums of all.
+#: Rows and columns of a tile of scalar products. A tile has as many elements as a vector has lanes,
+#: so that one vector takes all sums.
 DOT_COLUMNS = 4
 DOT_ROWS = LANES // DOT_COLUMNS
 

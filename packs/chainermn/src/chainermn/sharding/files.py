@@ -1,7 +1,7 @@
 """Checkpoints of sharded models: each process writes the layers that it owns.
 
 Parameters and states are written whole, under their names, so any number of processes can load
-them, and each takes the layers that it owns then. Persistent values are those of rank 0.
+them, and each takes the layers that it owns then. Rank 0 writes its persistent values.
 """
 
 from __future__ import annotations

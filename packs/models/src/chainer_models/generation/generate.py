@@ -234,7 +234,7 @@ class _Watcher:
 
 
 def _end_tokens(model: Any, given: int | Sequence[int] | None) -> list[int]:
-    """Returns the tokens that end a text: the given ones, or those of the model's files."""
+    """Returns the tokens that end a text: the given ones, or the ones in the model's files."""
     found: Any = model.generation_option("eos_token_id") if given is None else given
     if found is None:
         return []
