@@ -269,13 +269,16 @@ KERNELS = """
 
 
 def test_kernels_that_are_not_used(site: Any) -> None:
-    code = KERNELS.format(operations=["relu", "relo"])
+    code = KERNELS.format(operations=["relu", "relo", "of_another_pack"])
     site.add("turbo", entry_points={"turbo": "turbo_pack"}, modules={"turbo_pack": code})
     found = findings(doctor(site, "turbo_pack"))
     assert "CHAINER_KERNELS=turbo" in found["kernels_not_enabled"]["advice"]
     assert "libturbo is missing" in found["kernels_unavailable"]["text"]
     assert found["unknown_operation"]["level"] == "error"
     assert "'relo'" in found["unknown_operation"]["text"]
+    assert found["unknown_operation"]["advice"] == "did you mean 'relu'?"
+    assert found["operation_not_installed"]["level"] == "note"
+    assert "'of_another_pack'" in found["operation_not_installed"]["text"]
     found = findings(doctor(site, "turbo", CHAINER_KERNELS="turbo"))
     assert "kernels_not_enabled" not in found
 

@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
 from chainer.core.installation import install_command
 from chainer.core.lazy import resolve
+from chainer.core.misuse import similar
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
 from chainer.core.registry.requirements import describe_error
@@ -505,9 +507,18 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
         known = registries.operations.names()
         for operation in dict.fromkeys(kernel.operation for kernel in own):
             if operation not in known:
-                text = f"there is no operation {operation!r}; the kernel for it is never used"
-                advice = "chainer kernels lists the operations"
-                report.add(Finding("error", "unknown_operation", text, advice))
+                report.add(_of_unknown_operation(operation, known))
+
+
+def _of_unknown_operation(operation: str, known: Iterable[str]) -> Finding:
+    """Returns the finding of a kernel whose operation no installed distribution has."""
+    text = f"there is no operation {operation!r}; the kernel for it is never used"
+    meant = similar(operation, known)
+    if meant is not None:
+        return Finding("error", "unknown_operation", text, f"did you mean {meant!r}?")
+    # chainer-numba has a kernel for an operation of chainer-models, which may be missing.
+    advice = "it may belong to a distribution that is not installed; chainer kernels lists all"
+    return Finding("note", "operation_not_installed", text, advice)
 
 
 def public_name(kind: str, name: str) -> str:
