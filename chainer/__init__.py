@@ -20,7 +20,6 @@ from chainer.core import foreign_names as _foreign_names
 from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.kernel import explain
 from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function import (
     Function,
@@ -78,6 +77,7 @@ _LAZY: dict[str, str] = {
     "board": "chainer.plugins.board.inline",
     "capture": "chainer.training.capturing.capture",
     "cross_entropy": "chainer.distributions.distribution",
+    "explain": "chainer.core.arrays.kernel",
     "fit": "chainer.training.fit",
     "from_dlpack": "chainer.core.autograd.dlpack",
     "functional_call": "chainer.links.functional_call",
@@ -143,7 +143,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "backward",
     "config",
     "disable_experimental_feature_warning",
-    "explain",
     "force_backprop_mode",
     "get_device",
     "get_dtype",

@@ -23,7 +23,7 @@ API_VERSION = 1
 """Version of the plugin API. It changes if existing packs would no longer work."""
 
 # A search in the text: the pack may be written for a Python whose syntax this one cannot parse.
-_LINE = re.compile(rb"^chainer_api\s*(?::[^=\n]*)?=\s*([^#\n]*)", re.MULTILINE)
+_LINE = rb"(?m)^chainer_api\s*(?::[^=\n]*)?=\s*([^#\n]*)"
 
 
 def check_source(target: str, location: str) -> None:
@@ -42,7 +42,7 @@ def check_source(target: str, location: str) -> None:
         return
     try:
         with open(file, "rb") as source:
-            match = _LINE.search(source.read())
+            match = re.search(_LINE, source.read())
     except OSError:
         return
     if match is not None:

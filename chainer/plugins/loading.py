@@ -26,7 +26,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -43,7 +42,6 @@ from chainer.plugins.staging import Staged
 _STUCK_SECONDS = 5.0
 
 
-@dataclass
 class Loaded:
     """The result of an attempt to load a pack.
 
@@ -57,13 +55,14 @@ class Loaded:
         held_up: Whether only an import of another thread stopped it. Loading it later may succeed.
     """
 
-    plugin: Any = None
-    staged: list[Staged] = field(default_factory=list[Staged])
-    state: State = "loaded"
-    error: BaseException | None = None
-    seconds: float = 0.0
-    importing_seconds: float = 0.0
-    held_up: bool = False
+    def __init__(self) -> None:
+        self.plugin: Any = None
+        self.staged: list[Staged] = []
+        self.state: State = "loaded"
+        self.error: BaseException | None = None
+        self.seconds = 0.0
+        self.importing_seconds = 0.0
+        self.held_up = False
 
 
 def load_pack(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core import utils  # utils.type_check is imported by the first call of a function
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.config.configuration import threads
-from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -29,7 +29,7 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
     state = threads.state
     outer = state.light_type_check
     try:
-        light_types: Any = type_check.get_light_types(in_data)
+        light_types: Any = utils.type_check.get_light_types(in_data)
         # Plain assignments, because a signal may raise an exception between the calls that a
         # context manager consists of.
         try:
@@ -37,7 +37,7 @@ def check_types(self: FunctionNode, in_data: Arrays) -> None:
             self.check_type_forward(light_types)
         finally:
             state.light_type_check = outer
-    except (type_check.InvalidType, IndexError):
+    except (utils.type_check.InvalidType, IndexError):
         # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
         _explain_types(self, in_data)
     except (AttributeError, TypeError) as error:
@@ -54,12 +54,12 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     """
     message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
     try:
-        in_types = type_check.get_types(in_data, "in_types", accept_none=True)
+        in_types = utils.type_check.get_types(in_data, "in_types", accept_none=True)
         names = self.argument_names
         if names is not None and len(names) >= len(in_types):
-            type_check.argname(in_types, names[: len(in_types)])
+            utils.type_check.argname(in_types, names[: len(in_types)])
         self.check_type_forward(in_types)
-    except type_check.InvalidType as error:
+    except utils.type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
         refusal = type(error)(error.expect, error.actual, msg=f"{message}\n{error}")
         refusal.add_note(_dtype_remedy(self, in_data) or _description(self, in_data, error))
@@ -69,7 +69,7 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
         actual = ", ".join(["None" if x is None else f"{x.dtype}{x.shape}" for x in in_data])
         expected = f"inputs that pass {self._impl_name}.check_type_forward"
         text = f"{message}\nExpect: {expected}\nActual: {actual}"
-        raise type_check.InvalidType(expected, actual, msg=text) from error
+        raise utils.type_check.InvalidType(expected, actual, msg=text) from error
 
 
 def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
@@ -106,7 +106,7 @@ def refuse_uninitialized(
             ) from cause
 
 
-def _description(self: FunctionNode, in_data: Arrays, error: type_check.InvalidType) -> str:
+def _description(self: FunctionNode, in_data: Arrays, error: utils.type_check.InvalidType) -> str:
     """Returns shapes and dtypes of all inputs by name, and a remedy where there is a common one."""
     names = self.argument_names or ()
     named = {(names[i] if i < len(names) else f"input {i}"): a for i, a in enumerate(in_data)}
