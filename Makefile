@@ -71,7 +71,7 @@ test: $(VENV)/.test
 # A sample of the commands that pages and messages print, in fresh environments; ARGS=--all: all.
 test-install: $(VENV)/.test
 	CHAINER_TEST_COMMANDS=$(if $(findstring --all,$(ARGS)),all) $(BIN)/python scripts/run_tests.py -q \
-		-n $(WORKERS) -m slow tests/installation $(filter-out --all,$(ARGS))
+		-n $(WORKERS) --dist worksteal -m slow tests/installation $(filter-out --all,$(ARGS))
 
 # One test in SAMPLE, so that it takes minutes; SAMPLE=1: all tests.
 SAMPLE ?= 12

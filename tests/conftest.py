@@ -1,5 +1,6 @@
 """Every test draws the same random numbers each time and leaves the configuration alone."""
 
+import gc
 import importlib.util
 import random
 import signal
@@ -35,6 +36,21 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not zlib.crc32(item.nodeid.encode()) % every]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keeps the collected tests away from the garbage collector.
+
+    A collection that walks over the objects of 60,000 tests takes a second. Tests of memory start
+    hundreds of collections, and Python starts others.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_configure(config):
