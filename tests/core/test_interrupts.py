@@ -107,6 +107,8 @@ def use_hooks_and_devices():
     link = L.Linear(2, 2)
     with Hook(), Watch(), chainer.get_device("@numpy"), chainer.Reporter():
         F.sum(link(np.ones((1, 2), np.float32))).backward()
+    with chainer.get_device("@strict:1"), chainer.using_device("@strict:0") as device:
+        F.sum(chainer.Variable(device.xp.ones((1, 2), np.float32)) * 2)
 
 
 STEPS = [use_configuration, use_hooks_and_devices]
@@ -119,8 +121,9 @@ def state():
         dict(found.hooks),
         *(found.enable_backprop, found.debug, found.light_type_check, found.is_common),
         *(chainer.config.train, chainer.config.enable_backprop),
-        list(device._entered.contexts),
-        list(reporter._local.reporters),
+        chainer.get_device("@strict"),
+        device._entered.get(),
+        reporter._current.get(),
         dict(thread_hooks.hooks),
     )
 

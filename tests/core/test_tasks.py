@@ -195,3 +195,89 @@ def test_backward_in_a_block():
         return x.grad
 
     np.testing.assert_array_equal(asyncio.run(main()), [2, 4])
+
+
+async def on_device(spec, pauses):
+    """Makes an array in a block after each pause; returns the names of the devices."""
+    found = []
+    for enter in (chainer.get_device, chainer.using_device):
+        with enter(spec):
+            for _ in range(pauses):
+                await pause()
+                found.append(str(chainer.get_device("@strict")))
+                array = chainer.get_device("@strict").xp.zeros((2,), np.float32)
+                found.append(str(chainer.backend.get_device_from_array(array)))
+        await pause()
+        found.append(str(chainer.get_device("@strict")))
+    return found
+
+
+def test_devices_of_tasks():
+    """Blocks end in another order than they begin."""
+    one, two, three = run(
+        lambda: on_device("@strict:1", 3),
+        lambda: on_device("@strict:0", 5),
+        lambda: on_device("@strict:1", 2),
+    )
+    first, second = "@strict:1", "@strict:0"
+    assert one == ([first] * 6 + [second]) * 2
+    assert two == ([second] * 10 + [second]) * 2
+    assert three == ([first] * 4 + [second]) * 2
+    assert str(chainer.get_device("@strict")) == "@strict:0"
+
+
+def test_tasks_inherit_the_device_of_the_block_that_starts_them():
+    async def child():
+        await pause()
+        return str(chainer.get_device("@strict"))
+
+    async def parent():
+        with chainer.using_device("@strict:1"):
+            inside = asyncio.ensure_future(child())
+            in_thread = await asyncio.to_thread(lambda: str(chainer.get_device("@strict")))
+        return await inside, in_thread, str(chainer.get_device("@strict"))
+
+    assert run(parent) == [("@strict:1", "@strict:0", "@strict:0")]
+
+
+def test_device_of_the_thread_is_seen_by_its_tasks():
+    """As assignments to the configuration."""
+
+    async def one():
+        await pause()
+        chainer.get_device("@strict:1").use()
+
+    async def two():
+        with chainer.using_device("@strict:0"):
+            await pause()
+            await pause()
+            found = [str(chainer.get_device("@strict"))]
+        return [*found, str(chainer.get_device("@strict"))]
+
+    try:
+        assert run(one, two)[1] == ["@strict:0", "@strict:1"]
+        assert str(chainer.get_device("@strict")) == "@strict:1"
+        with chainer.using_device("@strict:1"):
+            chainer.get_device("@strict:0").use()
+            assert str(chainer.get_device("@strict")) == "@strict:0"
+        assert str(chainer.get_device("@strict")) == "@strict:1"
+    finally:
+        chainer.get_device("@strict:0").use()
+
+
+def test_reporters_of_tasks():
+    def reports(name):
+        async def work():
+            observation = {}
+            with chainer.Reporter().scope(observation):
+                for number in range(3):
+                    await pause()
+                    chainer.report({f"{name}{number}": number})
+            return observation
+
+        return work
+
+    assert run(reports("a"), reports("b")) == [
+        {"a0": 0, "a1": 1, "a2": 2},
+        {"b0": 0, "b1": 1, "b2": 2},
+    ]

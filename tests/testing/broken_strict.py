@@ -35,7 +35,7 @@ def pytest_configure(config):
 
     class Stays:
         def __init__(self, device):
-            current.set(device.index or 0)
+            current.use(device.index or 0)
 
         def __enter__(self):
             return self

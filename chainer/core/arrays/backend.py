@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer.core.arrays.capabilities import CAPABILITIES
+from chainer.core.arrays.current_device import CurrentDevice
 from chainer.core.arrays.device import Device, available_device
 from chainer.core.arrays.holders import array_of
 from chainer.core.arrays.lookup import (
@@ -42,6 +43,7 @@ __all__ = [
     "Backend",
     "ChainerxDevice",
     "CpuDevice",
+    "CurrentDevice",
     "Device",
     "GpuDevice",
     "Intel64Device",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ import numpy
 
 from chainer.core.arrays.lookup import array_classes, backend_of, find_backend, get_backend
 from chainer.core.safe_exit import safe_exit
+from chainer.core.task_local import TaskLocal
 from chainer.core.typing import Array, ArrayTree
 
 if TYPE_CHECKING:
@@ -22,15 +22,9 @@ if TYPE_CHECKING:
 _NUMPY_SCALARS: Any = (numpy.number, numpy.bool_)
 
 
-class _Entered(threading.local):
-    """The contexts of the ``with`` statements that a thread has entered, innermost last."""
-
-    def __init__(self) -> None:
-        self.contexts: list[AbstractContextManager[Any]] = []
-
-
-# Not an attribute of the device: a device may be entered twice, and by several threads.
-_entered = _Entered()
+#: The contexts of the ``with`` statements that a task has entered, innermost last. Not an attribute
+#: of the device: a device may be entered twice, by several threads and by several tasks.
+_entered: TaskLocal[tuple[AbstractContextManager[Any], ...]] = TaskLocal("chainer devices", ())
 
 
 class Device:
@@ -160,7 +154,7 @@ class Device:
 
     def create_context(self) -> AbstractContextManager[Any]:
         """Returns a context manager in whose block this device is current."""
-        return _current(self) if self._has_backend else nullcontext(self)
+        return _DeviceContext(self) if self._has_backend else nullcontext(self)
 
     def __enter__(self) -> Device:
         if not self._has_backend:
@@ -168,19 +162,27 @@ class Device:
                 f"{type(self).__name__} cannot be used in a with statement; "
                 "use chainer.using_device() instead"
             )
-        context = self.backend.use(self)
-        context.__enter__()
-        _entered.contexts.append(context)
+        backend = self.backend
+        previous = backend.device() if backend.multi_device else None
+        try:
+            context = backend.use(self)
+            context.__enter__()
+            _entered.set((*_entered.get(), context))
+        except BaseException:
+            # An interrupt between the statements: nothing else would take back what use() did.
+            if previous is not None:
+                backend.use(previous)
+            raise
         return self
 
     def _depth(self) -> int:
-        return len(_entered.contexts)
+        return len(_entered.get())
 
     @safe_exit
     def __exit__(self, *args: Any) -> None:
-        contexts = _entered.contexts
+        contexts = _entered.get()
         contexts[-1].__exit__(*args)
-        contexts.pop()
+        _entered.set(contexts[:-1])
 
     def __eq__(self, other: object) -> bool:
         own = self._own_backend("__eq__()")
@@ -203,11 +205,21 @@ class Device:
         return (available_device, (self.backend.name, self.index))
 
 
-@contextmanager
-def _current(device: Device) -> Generator[Device]:
-    """Makes a device current when the context is entered, not before."""
-    with device.backend.use(device):
-        yield device
+class _DeviceContext(ContextDecorator):
+    """Makes a device current when the context is entered, not before; also as a decorator."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def __enter__(self) -> Device:
+        return self._device.__enter__()
+
+    def _depth(self) -> int:
+        return len(_entered.get())
+
+    @safe_exit
+    def __exit__(self, *args: Any) -> None:
+        self._device.__exit__(*args)
 
 
 def available_device(name: str, index: int | None) -> Device:

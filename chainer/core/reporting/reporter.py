@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.reporting.summary import DictSummary, Summary
 from chainer.core.safe_exit import safe_exit
+from chainer.core.task_local import TaskLocal
 from chainer.core.utils.repr_texts import Plain, call_text
 
 __all__ = [
@@ -24,14 +24,8 @@ __all__ = [
 ]
 
 
-class _Local(threading.local):
-    """The reporters that are current in a thread, innermost last."""
-
-    def __init__(self) -> None:
-        self.reporters: list[Reporter] = []
-
-
-_local = _Local()
+#: The reporters that are current, innermost last. Tasks that take turns report to their own.
+_current: TaskLocal[tuple[Reporter, ...]] = TaskLocal("chainer reporters", ())
 
 
 class Reporter:
@@ -91,16 +85,16 @@ class Reporter:
 
     def __enter__(self) -> Reporter:
         """Makes this reporter object current."""
-        _local.reporters.append(self)
+        _current.set((*_current.get(), self))
         return self
 
     def _depth(self) -> int:
-        return len(_local.reporters)
+        return len(_current.get())
 
     @safe_exit
     def __exit__(self, *_: object) -> None:
         """Recovers the previous reporter object to the current."""
-        _local.reporters.pop()
+        _current.set(_current.get()[:-1])
 
     def __copy__(self) -> Reporter:
         other = Reporter()
@@ -208,11 +202,12 @@ def get_current_reporter() -> Reporter:
         ...     print(chainer.get_current_reporter() is reporter)
         True
     """
-    if not _local.reporters:
+    reporters = _current.get()
+    if not reporters:
         raise IndexError(
             "no reporter is current; enter one by 'with reporter:' or 'with reporter.scope(...):'"
         )
-    return _local.reporters[-1]
+    return reporters[-1]
 
 
 def report(values: Mapping[str, Any], observer: object = None) -> None:
@@ -268,7 +263,7 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
         ...
         {'loss': 0.5}
     """
-    reporters = _local.reporters
+    reporters = _current.get()
     if reporters:
         reporters[-1].report(values, observer)
     else:

@@ -27,7 +27,7 @@ def runs_as_written() -> bool:
 def current_reporter() -> Reporter | None:
     """Returns the current reporter; None if there is none."""
     # This runs at each call, and get_current_reporter() would raise an error, which takes longer.
-    reporters = reporting._local.reporters
+    reporters = reporting._current.get()
     return reporters[-1] if reporters else None
 
 

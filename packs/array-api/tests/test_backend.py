@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
 import sys
@@ -185,6 +186,25 @@ def test_several_devices(need):
     }
     with pytest.raises(ValueError, match="devices"):
         x + devices[2].send(np.ones((2, 3), "f"))
+
+
+def test_devices_belong_to_tasks(need):
+    need("array_api_strict")
+
+    async def make(index, pauses):
+        found = []
+        with chainer.using_device(f"@array_api_strict:{index}") as device:
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+                array = device.xp.zeros((2,), "f")
+                found.append(chainer.backend.get_device_from_array(array).index)
+        return found
+
+    async def main():
+        return await asyncio.gather(make(1, 3), make(2, 5), make(0, 2))
+
+    assert asyncio.run(main()) == [[1] * 3, [2] * 5, [0] * 2]
+    assert chainer.get_device("@array_api_strict").index == 0
 
 
 def test_specifiers_without_such_a_device(backend):

@@ -286,7 +286,18 @@ def test_families():
     assert family_of("") is None
 
 
-def train_until_the_end(out, size, kills, options=()):
+def start(size, *arguments):
+    """Starts the program that trains, by ``chainer launch``."""
+    return subprocess.Popen(
+        command(size, "train.py", *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def train_until_the_end(out, size, kills, options=(), start=start):
     """Trains; processes are killed at random moments and all is started again.
 
     On busy cores a training may end before its moment is seen. Then it was the last one. It is the
@@ -295,13 +306,7 @@ def train_until_the_end(out, size, kills, options=()):
     chooser = random.Random(3)
     loaded, last, ended = [], 3 * 16 // size, False
     for attempt in range(len(kills) + 1):
-        process = subprocess.Popen(
-            command(size, "train.py", out, 3, *options),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = start(size, out, 3, *options)
         killed_at = None
         for line in process.stdout:
             match = re.match(r"(loaded|iteration) (\w+)", line)

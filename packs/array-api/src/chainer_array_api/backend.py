@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -11,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
-from chainer.backend import OpaqueLayoutBackend
+from chainer.backend import CurrentDevice, OpaqueLayoutBackend
 from chainer.device import Device
 
 from chainer_array_api import dtypes
@@ -77,7 +76,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         if not self.namespace:
             raise TypeError(f"{type(self).__name__} must set 'namespace', a module's name")
         self.array_class.backend = self
-        self._current = threading.local()
+        self._current = CurrentDevice()
 
     # -- the protocol of backends -----------------------------------------------------------------
 
@@ -120,7 +119,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         return Device(self, self.index_of(self.wrap(array).native))
 
     def use(self, device: Device) -> AbstractContextManager[Any]:
-        return _Current(self, device.index or 0)
+        return self._current.use(device.index or 0)
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
         return self.make(numpy.array(array, order="C"), self.native_devices[device.index or 0])
@@ -206,8 +205,8 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         return tuple(self.find_devices())
 
     def current_index(self) -> int:
-        """Returns the index of the current device of this thread."""
-        return getattr(self._current, "index", 0)
+        """Returns the index of the current device of this thread, or of the block of this task."""
+        return self._current.index
 
     @property
     def current_native_device(self) -> Any:
@@ -458,18 +457,6 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
             add: Whether to add; elements selected several times then get all values.
         """
         scattering.scatter(self, native, indices, values, add)
-
-
-class _Current(AbstractContextManager[None]):
-    """Makes a device current at once, and the previous one again at the end."""
-
-    def __init__(self, backend: ArrayAPIBackend, index: int) -> None:
-        self._local = backend._current
-        self._previous = backend.current_index()
-        self._local.index = index
-
-    def __exit__(self, *args: ArrayLike) -> None:
-        self._local.index = self._previous
 
 
 def writes_are_seen(nx: Any) -> str | None:

@@ -40,7 +40,7 @@ class StrictBackend(Backend):
         return Device(self, array.device_index)
 
     def use(self, device: Device) -> AbstractContextManager[Any]:
-        return _Current(device.index or 0)
+        return current.use(device.index or 0)
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> ndarray:
         note("to_device")
@@ -62,16 +62,6 @@ class StrictBackend(Backend):
 
     def set_random_state(self, state: Any, device: Device) -> None:
         namespace.random._source.set_state(state)
-
-
-class _Current(AbstractContextManager[None]):
-    """Makes a device current at once, and the previous one again at the end."""
-
-    def __init__(self, index: int) -> None:
-        self._previous = current.set(index)
-
-    def __exit__(self, *args: Any) -> None:
-        current.set(self._previous)
 
 
 backend = StrictBackend()

@@ -1,31 +1,27 @@
-"""The current device of each thread."""
+"""The current device of each thread, and of blocks in asyncio tasks."""
 
 from __future__ import annotations
 
-import threading
+from contextlib import AbstractContextManager
+from typing import Any
+
+from chainer.core.arrays.current_device import CurrentDevice
 
 #: How many devices there are.
 COUNT = 2
 
-
-class _State(threading.local):
-    index = 0
-
-
-_state = _State()
+_current = CurrentDevice()
 
 
 def get() -> int:
     """Returns the index of the current device."""
-    return _state.index
+    return _current.index
 
 
-def set(index: int) -> int:
-    """Makes a device current and returns the index of the previous one.
+def use(index: int) -> AbstractContextManager[Any]:
+    """Makes a device current, at once and until the context manager exits.
 
     Args:
         index: Index of the device.
     """
-    previous = _state.index
-    _state.index = index
-    return previous
+    return _current.use(index)
