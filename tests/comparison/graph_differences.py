@@ -46,9 +46,10 @@ def first_difference(
 
 #: Functions of gradients that have another name in release 7.8.1.
 _NAMES = {"SumGrad": "BroadcastTo", "ReLUGrad2": "ReLUGrad"}
-#: Functions of gradients that one release alone has: ``separate`` is one function here, whose
-#: gradient is another one; release 7.8.1 splits, and stacks the gradients with zeros.
-_OWN = {"Separate", "SeparateGrad", "Stack", "GetItem"}
+#: Functions of gradients that one release alone has. The gradients of ``separate`` and
+#: ``split_axis`` are one function each here, and their gradients take elements; release 7.8.1 joins
+#: gradients and zeros, and splits what it joined.
+_OWN = {"Separate", "SeparateGrad", "Stack", "GetItem", "Concat", "SplitAxis", "SplitAxisGrad"}
 #: A square has two equal gradients, which are one function here.
 _PRODUCT = "_ * _"
 

@@ -76,8 +76,8 @@ def test_what_hooks_see_is_compared_in_second_orders_too():
     statements = ["gs = chainer.grad([y], [x], enable_double_backprop=True)", "g.backward()"]
 
     def outcomes(*names):
-        pairs = [[[step, name, [True]] for step in ("backward", "after")] for name in names]
-        return [[None, [], None], [None, sum(pairs, []), None]]
+        seen = [[step, name, [True]] for name in names for step in ("backward", "after")]
+        return [[None, [], None], [None, seen, None]]
 
     theirs = outcomes("Sum", "BroadcastTo", "_ * _", "_ * _")
     assert first_difference(theirs, outcomes("Sum", "SumGrad", "_ * _"), statements) is None
