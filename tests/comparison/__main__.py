@@ -7,11 +7,13 @@
     python -m tests.comparison --peer .peers/chainer7/bin/python --store
     python -m tests.comparison --peer .peers/chainer7/bin/python --trainers 500
     python -m tests.comparison --peer .peers/chainer7/bin/python --links 2000
+    python -m tests.comparison --peer .peers/chainer7/bin/python --caffe 500
     python -m tests.comparison --peer .peers/chainer7/bin/python --files 600
     python -m tests.comparison --peer .peers/chainer7/bin/python --names
 
-``--trainers`` compares random runs of a trainer, ``--links`` trees of links, ``--files`` objects
-that each release saves and both load, ``--names`` the names that modules have. ``--graphs`` runs
+``--trainers`` compares random runs of a trainer, ``--links`` trees of links, ``--caffe``
+networks in files of Caffe, ``--files`` objects that each release saves and both load, ``--names``
+the names that modules have. ``--graphs`` runs
 random programs of backpropagation, and compares all gradients. ``--dtypes`` calls every function
 with mixtures of dtypes instead. ``--special`` makes some elements of inputs and gradients NaN or
 infinite, and compares what is finite in release 7.8.1. ``--store`` writes the answers of release
@@ -81,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--graphs", action="store_true", help="programs of backpropagation")
     parser.add_argument("--trainers", type=int, metavar="N", help="N random runs of a trainer")
     parser.add_argument("--links", type=int, metavar="N", help="N random programs of links")
+    parser.add_argument("--caffe", type=int, metavar="N", help="N random networks of Caffe")
     parser.add_argument("--files", type=int, metavar="N", help="N objects, saved and loaded")
     parser.add_argument("--names", action="store_true", help="names of all modules")
     options = parser.parse_args(arguments)
@@ -100,6 +103,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.links:
         programs = options.links, options.first
         return min(1, exchanges.compare_links(_output_of, *interpreters, *programs))
+    if options.caffe and options.store:
+        exchanges.store_networks(_output_of, options.peer, options.caffe)
+        return 0
+    if options.caffe:
+        networks = options.caffe, options.first
+        return min(1, exchanges.compare_networks(_output_of, *interpreters, *networks))
     if options.files:
         return min(1, exchanges.compare_files(_output_of, *interpreters, options.files))
     if options.names:

@@ -1,4 +1,4 @@
-"""Compares runs of trainers, links, files and names of modules with release 7.8.1."""
+"""Compares runs of trainers, links, networks of Caffe, files and names with release 7.8.1."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.behavior.test_module_paths import INTERNAL_MODULES, INTERNAL_NAMES
-from tests.comparison import link_differences, link_trees
-from tests.comparison.stored import store_links, store_runs
+from tests.comparison import caffe_networks, link_differences, link_trees
+from tests.comparison.caffe_differences import outcome_of_networks
+from tests.comparison.stored import store_caffe, store_links, store_runs
 
 #: Runs a module of this package in an interpreter: interpreter, module, arguments -> output.
 Run = Callable[..., str]
@@ -80,6 +81,28 @@ def compare_links(run: Run, peer: str, own: str, count: int, first: int = 0) -> 
 def store_link_programs(run: Run, peer: str, count: int) -> None:
     """Stores what random programs of links do in release 7.8.1."""
     store_links(_answers(run(peer, "tests.comparison.link_trees", "0", str(count))))
+
+
+def compare_networks(run: Run, peer: str, own: str, count: int, first: int = 0) -> int:
+    """Compares random networks of Caffe; see :func:`compare_trainers`."""
+    theirs, ours = (
+        _records(run(python, "tests.comparison.caffe_networks", str(first), str(first + count)))
+        for python in (peer, own)
+    )
+    results: Counter[str] = Counter()
+    for number, (a, b) in enumerate(zip(theirs, ours, strict=True), first):
+        text = caffe_networks.network_of(number)[0]
+        name = outcome_of_networks(a, b, text)
+        results[name or "NOT INTENDED"] += 1
+        if name is None:
+            _print_difference(f"network {number}", a, b)
+            print(text)
+    return _report(f"{count} networks of Caffe", results)
+
+
+def store_networks(run: Run, peer: str, count: int) -> None:
+    """Stores what release 7.8.1 computes of random networks of Caffe."""
+    store_caffe(_records(run(peer, "tests.comparison.caffe_networks", "0", str(count))))
 
 
 def _answers(output: str) -> list[list[Any]]:

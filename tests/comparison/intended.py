@@ -202,7 +202,9 @@ INTENDED = (
         "kind",
         "float",
     ),
-    Intended("weights of the input's shape", "average", "forward", "accepts", "prod"),
+    Intended("weights of the input's shape", "average|mean", "forward", "accepts", "prod"),
+    Intended("checked arguments", "average|mean", "forward", "refuses", "", "Expect: x.ndim"),
+    Intended("errors of type checks", "einsum", "forward", "error", "x0.shape", "more dimensions"),
     Intended("weights without axes", "average|mean", "forward", "error|refuses", "", "tuple axis"),
     Intended("dtypes of arrays without axes", "arctan2", "forward", "dtype"),
     Intended("infinite sums", "logsumexp", "forward|gradient", "value|accepts"),
@@ -211,7 +213,7 @@ INTENDED = (
 #: What differs beside NaN and infinities, which calls have only if they are asked for.
 NAN_AND_INFINITIES = Intended(
     "NaN and infinities",
-    "connectionist_temporal_classification|.*convolution.*|fft|fixed_batch_.*|lambda x, y: x // y"
+    "connectionist_temporal_classification|.*convolution.*|fft|fixed_.*|lambda x, y: x // y"
     "|leaky_relu|max_pooling_.*|n_step_.*|roi_.*|rrelu|spatial_.*",
 )
 

@@ -101,6 +101,7 @@ INTENDED = (
     Intended("replaced parameters", "", "error", "has no attribute", "None"),
     Intended("replaced parameters", "copy|repeat", "error", "TypeError", "AttributeE|ValueE"),
     Intended("replaced parameters", "", "error", "None", "cannot reshape", "avg_"),
+    Intended("replaced parameters", "call|backward", "state", "^0", "^0", r"avg_\w+ = .*Parameter"),
     Intended(_SEVERAL, "", "state", "^k?[0-9]*/", "^k?[0-9]*/"),
     Intended(_SEVERAL, "", "state", r"^\w+$", "^None$", "copy|repeat|pickled"),
     Intended(_SEVERAL, "copy|repeat|pickled", "state", r"^\w+$", "^None$"),

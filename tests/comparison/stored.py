@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
+PATH_OF_CAFFE = Path(__file__).parent / "caffe_of_7_8_1.json.gz"
 PATH_OF_DTYPES = Path(__file__).parent / "dtypes_of_7_8_1.json.gz"
 PATH_OF_GRAPHS = Path(__file__).parent / "graphs_of_7_8_1.json.gz"
 PATH_OF_LINKS = Path(__file__).parent / "links_of_7_8_1.json.gz"
@@ -72,6 +73,17 @@ def store_links(answers: Sequence[list[Any]]) -> None:
 def load_links() -> list[list[Any]]:
     """Returns what programs of links did; their positions are the numbers of the programs."""
     return json.loads(gzip.decompress(PATH_OF_LINKS.read_bytes()))
+
+
+def store_caffe(answers: Sequence[dict[str, Any]]) -> None:
+    """Writes what networks of Caffe compute, from number 0 on."""
+    text = "\n".join([json.dumps(answer, separators=(",", ":")) for answer in answers])
+    PATH_OF_CAFFE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load_caffe() -> list[dict[str, Any]]:
+    """Returns what networks compute; their positions are the numbers of the networks."""
+    return [json.loads(line) for line in gzip.decompress(PATH_OF_CAFFE.read_bytes()).splitlines()]
 
 
 def _shortened(answer: Any) -> Any:

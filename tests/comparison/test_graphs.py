@@ -70,3 +70,16 @@ def test_what_functions_see_is_compared_in_second_orders_too():
     assert first_difference(theirs, ours, statements[1:] * 2) is not None
     ours[1][1][1] = ["Linear", [1]]
     assert first_difference(theirs, ours, statements) == (1, "what functions and hooks see")
+
+
+def test_what_hooks_see_is_compared_in_second_orders_too():
+    statements = ["gs = chainer.grad([y], [x], enable_double_backprop=True)", "g.backward()"]
+
+    def outcomes(*names):
+        seen = [[step, name, [True]] for name in names for step in ("backward", "after")]
+        return [[None, [], None], [None, seen, None]]
+
+    theirs = outcomes("Sum", "BroadcastTo", "_ * _", "_ * _")
+    assert first_difference(theirs, outcomes("Sum", "SumGrad", "_ * _"), statements) is None
+    for names in (("Sum", "_ * _"), ("Sum", "SumGrad", "_ + _"), ("SumGrad", "Sum", "_ * _")):
+        assert first_difference(theirs, outcomes(*names), statements) is not None

@@ -6,9 +6,9 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
-from chainer.functions.activation.relu import relu
 from chainer.functions.loss._class_labels import IsLabel, warn_of_other_labels
 from chainer.functions.loss._pair import MarginLoss
+from chainer.functions.math.maximum import maximum
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction, expect_kinds
@@ -68,7 +68,8 @@ class Contrastive(MarginLoss, ComposedFunction):
         zero = constant(lambda x: (x == 0).astype(x.dtype), squares)
         distance = sqrt(squares + zero) * (1 - zero)
         (similar,) = IsLabel(1, dtype).apply((y,))
-        gap = relu(self.margin - distance) * (1 - similar)
+        # A distance that equals the margin has the second derivative of smaller ones.
+        gap = maximum(self.margin - distance, 0 * zero) * (1 - similar)
         losses = (squares * similar + gap * gap) * 0.5
         return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)
 

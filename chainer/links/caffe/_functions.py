@@ -183,8 +183,3 @@ class _Reshape:
         if -1 not in new and math.prod(new) != math.prod(shape):
             raise ValueError(f"a Reshape layer to {tuple(new)} got an input of {shape}")
         return new
-
-
-def _identity(x: VariableLike) -> VariableLike:
-    """Returns the input."""
-    return x

@@ -214,10 +214,12 @@ def make_inner_product(layer: Message) -> Any:
 def make_batch_norm(layer: Message) -> Any:
     param = parameters(layer, "batch_norm_param")
     mean, variance, *factor = _blobs(layer, 2, 3)
-    if mean.ndim != 1 or variance.shape != mean.shape:
+    if mean.size != variance.size:
         raise ValueError(
             f"mean and variance must be vectors of one length, got {mean.shape}, {variance.shape}"
         )
+    # Early files give vectors four lengths, all but one of them 1.
+    mean, variance = mean.reshape(-1), variance.reshape(-1)
     if factor:
         # Caffe keeps sums over the batches seen and their (decayed) number.
         scale = float(factor[0].reshape(-1)[0]) if factor[0].size == 1 else math.nan
@@ -371,10 +373,6 @@ def make_softmax_with_loss(layer: Message) -> Any:
 
 def make_sigmoid(layer: Message) -> Any:
     return _functions._SingleArgumentFunction("sigmoid")
-
-
-def make_split(layer: Message) -> Any:
-    return _functions._identity
 
 
 def _one_or_pair(param: Message, name: str, h: str, w: str, default: int) -> Any:

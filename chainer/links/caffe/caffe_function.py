@@ -133,6 +133,9 @@ class CaffeFunction(Chain):
         """Adds the names of a layer, whose function is in ``forwards``, to the model."""
         bottoms = [str(self.split_map.get(name, name)) for name in layer.bottom]
         self.layers.append((layer.name, bottoms, list(layer.top)))
+        for name in layer.top:
+            # A layer that writes in place makes a blob of its own of a copy.
+            self.split_map.pop(name, None)
 
     def _use(
         self, layer: Message, make: Callable[[Message], Any], inputs: range = range(1, 2)
@@ -226,9 +229,10 @@ class CaffeFunction(Chain):
 
     @_layer("Split", "SPLIT")
     def _setup_split(self, layer: Message) -> None:
+        if len(layer.bottom) != 1:
+            raise ValueError(f"the layer cannot have {len(layer.bottom)} inputs")
         source = self.split_map.get(layer.bottom[0], layer.bottom[0])
         self.split_map.update(dict.fromkeys(layer.top, source))
-        self._use(layer, _layers.make_split)
 
     @_layer("Data", "DATA")
     def _setup_data(self, layer: Message) -> None:
@@ -278,17 +282,21 @@ class CaffeFunction(Chain):
             raise TypeError(f"outputs must be a list of blob names, got the string {outputs!r}")
         disabled, outputs = set(disable), list(outputs)
         variables = {name: as_variable(value) for name, value in inputs.items()}
-        for name, bottoms, tops in self._needed(set(variables), set(outputs), disabled):
+        sources = {
+            name: name if name in variables else self.split_map.get(name, name) for name in outputs
+        }
+        wanted = set(sources.values())
+        for name, bottoms, tops in self._needed(set(variables), wanted, disabled):
             results = self._function(name)(*(variables[bottom] for bottom in bottoms))
             if not isinstance(results, (tuple, list)):
                 results = [results] * len(tops)
             variables.update(zip(tops, results))
-        missing = [name for name in outputs if name not in variables]
+        missing = [name for name in outputs if sources[name] not in variables]
         if missing:
             raise MissingOutputError(
                 f"outputs {missing} cannot be computed from inputs {sorted(inputs)}"
             )
-        return tuple(variables[name] for name in outputs)
+        return tuple(variables[sources[name]] for name in outputs)
 
     def _needed(
         self, known: set[str], outputs: set[str], disabled: set[str]

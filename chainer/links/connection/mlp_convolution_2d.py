@@ -99,8 +99,8 @@ class MLPConvolution2D(ChainList):
             Variable: Output of shape ``(B, out_channels[-1], oh, ow)``.
         """
         # No activation follows the last layer.
-        first, *rest = self
-        x = first(x)
-        for layer in rest:
+        layers = list(self)
+        x = layers[0](x)
+        for layer in layers[1:]:
             x = layer(self.activation(x))
         return x

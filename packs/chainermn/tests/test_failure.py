@@ -16,6 +16,7 @@ import pytest
 from chainermn.launching import LaunchError, finding, launch
 from chainermn.launching.finding import family_of, find_launcher
 from chainermn.launching.shared_memory import SharedMemory
+from mpi_processes import descendants
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: A program that hangs is ended, and its test fails.
@@ -366,3 +367,19 @@ def test_killed_run_resumes_bit_by_bit(tmp_path, size, options):
         assert sorted(a) == sorted(b)
         for name in a:
             np.testing.assert_array_equal(a[name], b[name])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_descendants_are_found():
+    """The tests remove the shared memory of processes that they started, and of no other ones."""
+    program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) as process:
+        try:
+            deadline = time.monotonic() + SECONDS
+            while len(found := descendants(process.pid)) < 1 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert process.pid in descendants(os.getpid())
+            assert set(found) <= set(descendants(os.getpid()))
+            assert len(found) == 1 and not {process.pid, os.getpid()} & set(found)
+        finally:
+            process.communicate(b"\n")

@@ -200,6 +200,40 @@ def test_several_inputs_and_outputs(load):
     np.testing.assert_array_equal(u2.array, X[:, :2])
     np.testing.assert_allclose(w1.array, X * X[:, :1, :1, :1], rtol=1e-6)
     assert function.split_map == {"u1": "u", "u2": "u"}
+    # As in release 7, a Split layer is not among the layers.
+    assert [name for name, _, _ in function.layers] == ["c", "s", "t", "scale"]
+
+
+def test_copies_of_split_layers(load):
+    function = load(
+        layer("Split", bottom=["x"], top=["u", "v"], name="s0"),
+        layer("Split", bottom=["u"], top=["w"], name="s1"),
+        layer("ReLU", bottom=["v"], top=["v"], name="relu"),
+        layer("Sigmoid", bottom=["w"], top=["y"], name="sigmoid"),
+        layer("Eltwise", bottom=["v", "w"], top=["z"], name="sum"),
+    )
+    y, z, w, v = function({"x": X - 2}, ["y", "z", "w", "v"])
+    np.testing.assert_allclose(y.array, F.sigmoid(X - 2).array, rtol=1e-6)
+    # A layer that writes a copy in place leaves the other copies as they are.
+    np.testing.assert_allclose(z.array, np.maximum(X - 2, 0) + X - 2, rtol=1e-6)
+    np.testing.assert_array_equal(w.array, X - 2)
+    np.testing.assert_array_equal(v.array, np.maximum(X - 2, 0))
+    with pytest.raises(ValueError, match=r"outputs \['w'\] cannot be computed"):
+        function({"v": X}, ["w"])
+    with pytest.raises(ValueError, match="cannot have 2 inputs"):
+        load(layer("Split", bottom=["x", "y"], top=["u"]))
+
+
+def test_statistics_of_four_lengths(load):
+    """Vectors of early files."""
+    vector = {"num": 1, "channels": 1, "height": 1, "width": 3, "data": [1.0, 2.0, 3.0]}
+    number = {"num": 1, "channels": 1, "height": 1, "width": 1, "data": [2.0]}
+    options = {"batch_norm_param": {"use_global_stats": True}}
+    function = load({**layer("BatchNorm", **options), "blobs": [vector, vector, number]})
+    x = np.ones((2, 3), np.float32)
+    (y,) = function({"x": x}, ["y"])
+    statistics = np.array([0.5, 1, 1.5])
+    np.testing.assert_allclose(y.array, (x - statistics) / np.sqrt(statistics), rtol=1e-4)
 
 
 def test_softmax_with_loss(load):

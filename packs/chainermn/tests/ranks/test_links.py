@@ -56,6 +56,34 @@ def test_batch_normalization(comm, everyone, shape, dtype):
     close(link.avg_mean, np.mean(joint.array, axis=(0, *range(2, len(shape)))))
 
 
+@pytest.mark.parametrize("mean", [1e3, 1e5])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_batch_normalization_of_large_means(comm, everyone, mean, dtype):
+    """Release 7.8.1 loses the variance in the square of the mean: it gives NaN from 1e4 on."""
+    if dtype == "float16" and mean > 6e4:
+        pytest.skip("more than float16 can hold")
+    shape = BATCH, 5, 3, 2
+    every = everyone(lambda rank: (data(rank, shape, "float64") * 8 + mean).astype(dtype))
+    joint = np.concatenate(every).astype(np.float64)
+    # Parameters are float32: the computation has the wider dtype.
+    link = ML.MultiNodeBatchNormalization(5, comm, decay=0)
+    x = chainer.Variable(every[comm.rank])
+    y = link(x)
+    axes = 0, 2, 3
+    variance = joint.var(axes, keepdims=True)
+    expected = (every[comm.rank] - joint.mean(axes, keepdims=True)) / np.sqrt(variance + link.eps)
+    tolerance = {"float16": 2e-3, "float32": 2e-5, "float64": 1e-7}[dtype]
+    np.testing.assert_allclose(y.array, expected, atol=tolerance)
+    assert y.dtype == dtype
+    count = joint.size // 5
+    np.testing.assert_allclose(link.avg_mean, joint.mean(axes), rtol=1e-6)
+    np.testing.assert_allclose(
+        link.avg_var,
+        variance.ravel() * count / (count - 1),
+        rtol=1e-3 if dtype == "float16" else 2e-5,
+    )
+
+
 def test_batch_normalization_without_parameters(comm):
     link = ML.MultiNodeBatchNormalization(5, comm, use_gamma=False, use_beta=False)
     y = link(data(comm.rank)).array

@@ -219,14 +219,15 @@ def test_evaluation_and_what_is_present(comm):
             assert param.grad is None
 
 
+@pytest.mark.parametrize("nobias", [True, False])
 @pytest.mark.parametrize(("name", "states"), [("MomentumSGD", 1), ("Adam", 2)])
-def test_memory(comm, name, states):
+def test_memory(comm, name, states, nobias):
     """1/N of parameters, gradients and states, and the layer in use; in the update, too."""
     layers, units = 8, 256
 
     class Deep(chainer.ChainList):
         def __init__(self):
-            super().__init__(*(L.Linear(units, units, nobias=True) for _ in range(layers)))
+            super().__init__(*(L.Linear(units, units, nobias=nobias) for _ in range(layers)))
 
         def forward(self, x):
             for layer in self:
@@ -234,7 +235,7 @@ def test_memory(comm, name, states):
             return F.sum(x * x)
 
     x = np.ones((1, units), "f")
-    layer_bytes = units * units * 4
+    layer_bytes = units * (units if nobias else units + 1) * 4
     peaks = []
     tracemalloc.start()
     try:

@@ -43,17 +43,24 @@ class MultiNodeBatchNormalizationFunction(FunctionNode):
         expand = self._expand = (None, *(slice(None),) * gamma.ndim) + (None,) * (
             x.ndim - 1 - gamma.ndim
         )
-        # float16 would lose the difference of the two moments.
-        wide = numpy.float32 if gamma.dtype == numpy.float16 else gamma.dtype
+        wide = numpy.promote_types(numpy.promote_types(x.dtype, gamma.dtype), numpy.float32)
         values = x.astype(wide, copy=False)
-        moments = xp.stack([values.mean(axis=self._axes), (values * values).mean(axis=self._axes)])
-        moments = xp.ascontiguousarray(moments.astype(wide, copy=False))
+        shift = values.mean(axis=self._axes)
+        deviations = values - shift[expand]
+        # The moments of all processes are joined in float64: their difference is as small as the
+        # square of the mean is large. Within a process, deviations are small numbers.
+        rest = deviations.mean(axis=self._axes).astype(numpy.float64)
+        spread = (deviations * deviations).mean(axis=self._axes).astype(numpy.float64)
+        mean = shift.astype(numpy.float64) + rest
+        moments = xp.stack([mean, spread - rest * rest + mean * mean])
         self._comm.mean_array(moments)
-        self.mean = moments[0]
         # Rounding can make the difference negative.
-        self.var = xp.maximum(moments[1] - self.mean**2, 0)
+        variance = xp.maximum(moments[1] - moments[0] * moments[0], 0)
+        deviations -= (moments[0] - shift).astype(wide)[expand]
+        self.mean, self.var = moments[0].astype(wide), variance.astype(wide)
         self._inv_std = 1 / xp.sqrt(self.var + wide_type(self._eps, wide))
-        self._x_hat = (values - self.mean[expand]) * self._inv_std[expand]
+        deviations *= self._inv_std[expand]
+        self._x_hat = deviations
         y = gamma[expand].astype(wide) * self._x_hat + beta[expand].astype(wide)
         self.retain_inputs((1,))
         return (y.astype(x.dtype, copy=False),)

@@ -113,11 +113,12 @@ class Layers:
         # One message at a time: each needs the memory of its layer.
         if self._sending is not None:
             self._sending.settle()
-        unit.send_gradients()
-        self._sending, self.has_gradients = unit, True
-        # Another link of the unit may be frozen and still need its values.
+        # Its values go before the message takes memory. Another link of the unit may be frozen and
+        # still need them.
         if not self.holds and unit.is_trained:
             unit.close()
+        unit.send_gradients()
+        self._sending, self.has_gradients = unit, True
 
     def end_backward(self) -> None:
         """Sends what is left, and closes all units. Collective."""
