@@ -6,6 +6,7 @@ import chainer.links as L
 import numpy as np
 import pytest
 from chainer import gradient_check
+from chainer.utils import type_check
 from published import REFERENCE, write_folder
 from reference_models import CASES, LARGE, ended_tokens, image_size, images, sounds, tokens
 
@@ -107,6 +108,27 @@ def test_output_and_gradients(kind, monkeypatch):
     expected = np.full((4, 5), 2) @ plain.W.array
     np.testing.assert_allclose(v.grad, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(packed.b.grad, np.full(5, 8), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bias_is_added_by_the_product(kind):
+    packed = cm.PackedLinear(layer(), kind)
+    rng = np.random.RandomState(2)
+    x, b = rng.randn(3, 7).astype("f"), rng.randn(5).astype("f")
+    packed.b.array[...] = b
+    without = packed.product(x).array
+    np.testing.assert_array_equal(packed(x).array, without + b)
+    np.testing.assert_array_equal(packed(x[:0]).array, np.empty((0, 5), "f"))
+
+    def function(x, b):
+        return packed.product(x, bias=b) ** 2
+
+    gradient_check.check_double_backward(
+        function, (x, b), rng.randn(3, 5).astype("f"),
+        (rng.randn(3, 7).astype("f"), rng.randn(5).astype("f")), eps=1e-2, rtol=2e-2, atol=2e-2,
+    )  # fmt: skip
+    with pytest.raises(type_check.InvalidType, match="dtype"):
+        packed(x.astype(np.float16))
 
 
 @pytest.mark.parametrize(("kind", "most"), [("bfloat16", 0.02), ("int8", 0.05), ("int4", 0.6)])

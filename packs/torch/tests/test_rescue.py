@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from chainer.plugins.cli import main
 
-from chainer_torch.rescue.converting import outputs_of
+from chainer_torch.rescue.converting import convert, outputs_of
 from chainer_torch.rescue.finding import Found, models_of, run_program
 from chainer_torch.rescue.project import rescue
 
@@ -267,6 +267,35 @@ def test_attributes_of_returned_objects_are_outputs(project):
     assert result.is_converted
     text = "the outputs of the files are ActionValue.q_values, ActionValue.log, a Variable"
     assert [text in remark for remark in result.remarks if "returns" in remark] == [True]
+
+
+def test_random_numbers_are_constants_in_the_files(project):
+    forward = """
+    def forward(self, x):
+        return self.l(x) + self.xp.random.standard_normal(9).astype("f")
+    """
+    result = rescue_layer(project, forward)
+    assert result.is_converted
+    assert all(difference <= 1e-6 for difference in result.differences.values())
+    assert result.remarks[0] == "it draws random numbers, which are constants in the files"
+    # A network that counts its calls draws nothing.
+    count = """
+    calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return self.l(x) + self.calls
+    """
+    assert not any("random" in remark for remark in rescue_layer(project, count).remarks)
+
+
+def test_conversion_leaves_random_numbers_as_they_were(tmp_path):
+    link, x = L.Linear(3, 9), np.zeros((2, 3), "f")
+    np.random.seed(5)
+    expected = np.random.rand()
+    np.random.seed(5)
+    assert convert(Found(link, (x,), {}), "net", tmp_path).is_converted
+    assert np.random.rand() == expected
 
 
 def test_a_returned_function_is_no_output(project):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -226,18 +226,16 @@ class Attention(chainer.Chain):
 
     def _queries_keys_values(self, h: Variable, reading: Reading) -> tuple[Variable, ...]:
         options = self.options
-        heads, key_heads, head = options.heads, self.key_heads, options.head
-        parts: Sequence[Variable]
+        heads, key_heads = options.heads, self.key_heads
         if options.fused:
-            split = [heads * head, (heads + key_heads) * head]
-            x = self.qkv(h)
-            parts = x[:, : split[0]], x[:, split[0] : split[1]], x[:, split[1] :]
+            # Heads of all three at once: two functions instead of six for each token of a text.
+            x = self._heads(self.qkv(h), heads + 2 * key_heads, reading)
+            q, k, v = x[:, :heads], x[:, heads : heads + key_heads], x[:, heads + key_heads :]
         else:
-            parts = self.q(h), self.k(h), self.v(h)
-        q, k, v = (
-            self._heads(x, n, reading)
-            for x, n in zip(parts, (heads, key_heads, key_heads), strict=True)
-        )
+            q, k, v = (
+                self._heads(linear(h), n, reading)
+                for linear, n in ((self.q, heads), (self.k, key_heads), (self.v, key_heads))
+            )
         # Before the rotations, as Qwen 3 was trained.
         if options.head_norm:
             q, k = self.q_norm(q), self.k_norm(k)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import chainer.functions as F
 from chainer import FunctionNode, Variable
 from chainer.kernel import Operation, ReferenceKernel
 from chainer.typing import Array
+from chainer.utils import type_check
 
 if TYPE_CHECKING:
     from chainer_models.packing import PackedMatrix
@@ -122,6 +124,10 @@ packed_product = PackedProduct()
 class PackedProductFunction(FunctionNode):
     """Product of vectors with a packed weight, or with its transpose.
 
+    The inputs are the vectors and, if there is one, the bias that is added to each product. While a
+    text is generated a step has hundreds of small functions, so that an addition apart would cost
+    more than its numbers.
+
     Args:
         link: The layer with the weight.
         transposed: Whether the product is with the transpose. It is the gradient of the other one,
@@ -133,14 +139,26 @@ class PackedProductFunction(FunctionNode):
         self._link = link
         self._transposed = transposed
 
+    def check_type_forward(self, in_types: Any) -> None:
+        for bias in in_types[1:]:
+            type_check.expect(bias.dtype == in_types[0].dtype)
+
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x = inputs[0].astype(self._link.xp.float32, copy=False)
         arrays, attributes = self._link.packed_arrays()
         kernel = packed_product.select(x, *arrays, **attributes)
         method = kernel.backward_data if self._transposed else kernel.forward
-        return (method(x, *arrays, **attributes).astype(inputs[0].dtype, copy=False),)
+        y = method(x, *arrays, **attributes).astype(inputs[0].dtype, copy=False)
+        for bias in inputs[1:]:
+            # The kernel has made the array, which belongs to nothing else.
+            y += bias
+        return (y,)
 
     def backward(
         self, target_input_indexes: Sequence[int], grad_outputs: Sequence[Any]
     ) -> tuple[Variable, ...]:
-        return PackedProductFunction(self._link, not self._transposed).apply(tuple(grad_outputs))
+        (gy,) = grad_outputs
+        opposite = PackedProductFunction(self._link, not self._transposed)
+        return tuple(
+            [F.sum(gy, axis=0) if i else opposite.apply((gy,))[0] for i in target_input_indexes]
+        )

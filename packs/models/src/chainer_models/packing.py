@@ -91,17 +91,21 @@ class PackedMatrix(chainer.Link):
         arrays = [self.__dict__.get(name) for name in ("codes", "scales", "minima")]
         return tuple(arrays), {"columns": self.shape[1], "group": self.group}
 
-    def product(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
+    def product(
+        self, x: VariableLike, n_batch_axes: int = 1, bias: Variable | None = None
+    ) -> Variable:
         """Computes the product of vectors with the rows.
 
         Args:
             x: Vectors, as for :class:`~chainer.links.Linear`.
             n_batch_axes: Number of axes before the vectors.
+            bias: Vector of the dtype of ``x`` that is added to each product, or None.
         """
+        rest = () if bias is None else (bias,)
         batch = x.shape[:n_batch_axes]
         if n_batch_axes == 1 and x.ndim == 2:
-            return PackedProductFunction(self).apply((x,))[0]
-        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])),))[0]
+            return PackedProductFunction(self).apply((x, *rest))[0]
+        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])), *rest))[0]
         return F.reshape(y, (*batch, self.shape[0]))
 
 
@@ -152,8 +156,7 @@ class PackedLinear(PackedMatrix):
             x: Vectors, as for :class:`~chainer.links.Linear`.
             n_batch_axes: Number of axes before the vectors.
         """
-        y = self.product(x, n_batch_axes)
-        return y if self.b is None else F.bias(y, self.b, axis=n_batch_axes)
+        return self.product(x, n_batch_axes, self.b)
 
 
 class PackedEmbedding(PackedMatrix):

@@ -62,6 +62,8 @@ class CallOf(chainer.Chain):
 
     def forward(self, *arrays: Any) -> Any:
         """Calls the model with other arrays in the places of the arrays."""
+        # An exporter may call it more than once, and each call has to see the same random numbers.
+        np.random.seed(0)
         waiting = iter(arrays)
         args, kwargs = map_leaves(
             lambda x: next(waiting) if isinstance(x, np.ndarray) else x, self.arguments
@@ -109,6 +111,16 @@ def convert(found: Found, name: str, folder: Path) -> Result:
         name: Name of the files.
         folder: Where they go.
     """
+    # The caller's random numbers go on as if nothing had been converted.
+    numbers = np.random.get_state()
+    try:
+        return _converted(found, name, folder)
+    finally:
+        np.random.set_state(numbers)
+
+
+def _converted(found: Found, name: str, folder: Path) -> Result:
+    """Writes one model; random numbers are drawn from NumPy's global generator."""
     link = found.link
     result = Result(name, f"{type(link).__module__}.{type(link).__qualname__}", found.size)
     link.to_device("@numpy")
@@ -130,11 +142,14 @@ def convert(found: Found, name: str, folder: Path) -> Result:
                 result.remarks.append("it returns no Variables")
             return result
     expected = [y.array for _, y in named]
+    draws = _draws(link, found, expected, result)
+    if draws:
+        result.remarks.append("it draws random numbers, which are constants in the files")
     if any([name for name, _ in named]):
         outputs = ", ".join([name or "a Variable" for name, _ in named])
         result.remarks.append(f"it returns an object; the outputs of the files are {outputs}")
     with chainer.using_config("train", False):
-        exported = link if is_plain and _is_flat(link, inputs, result) else model
+        exported = link if is_plain and not draws and _is_flat(link, inputs, result) else model
         _try(result, "ONNX", lambda: _write_onnx(exported, inputs, folder / f"{name}.onnx", result))
         _try(
             result, "PyTorch", lambda: _write_torch(exported, inputs, folder / f"{name}.py", result)
@@ -160,13 +175,34 @@ def _try(result: Result, what: str, function: Callable[[], Any]) -> Any:
         return None
 
 
-def _reset(link: Link, result: Result) -> None:
-    """Makes recurrent links forget: the files begin without a state."""
+def _reset(link: Link, result: Result, seed: int = 0) -> None:
+    """Makes recurrent links forget: the files begin without a state.
+
+    Random numbers begin anew, too. In the files they are constants, such as the noise of a network
+    that explores, and outputs can be compared for the same ones only.
+    """
+    np.random.seed(seed)
     for child in link.links():
         reset = getattr(child, "reset_state", None)
         if callable(reset):
             # Programs may not have called it: a model without a state does not need it.
             _try(result, f"reset_state of {type(child).__name__}", reset)
+
+
+def _draws(link: Link, found: Found, expected: Sequence[np.ndarray], result: Result) -> bool:
+    """Returns whether outputs depend on random numbers, and on nothing else that changes."""
+
+    def repeats(seed: int) -> bool:
+        _reset(link, result, seed)
+        with chainer.using_config("train", False), chainer.no_backprop_mode():
+            outputs = outputs_of(link(*found.args, **found.kwargs))
+        return len(outputs) == len(expected) and all(
+            np.array_equal(y.array, known, equal_nan=True)
+            for (_, y), known in zip(outputs, expected, strict=True)
+        )
+
+    is_same = [_try(result, "a second call", lambda seed=seed: repeats(seed)) for seed in (0, 1)]
+    return is_same == [True, False]
 
 
 def _is_flat(link: Link, inputs: Sequence[np.ndarray], result: Result) -> bool:
