@@ -19,6 +19,11 @@ SIZES = [
     (45, 33, 70),
     (48, 64, 96),
     (150, 17, 49),
+    # More terms than are added up at once, in the product and in the gradients.
+    (41, 520, 36),
+    (44, 18, 530),
+    (140, 20, 17),
+    (260, 24, 33),
 ]
 
 
@@ -169,7 +174,7 @@ def test_sums_of_weights_that_are_results_and_of_gradients_that_are_observed():
     [
         ((4, 16, 16), np.float32, "small products"),
         ((2, 2000, 2000), np.float32, "small products"),
-        ((200, 90, 90), np.float32, "more than 160 rows"),
+        ((1100, 90, 90), np.float32, "more than 1024 rows"),
         ((20, 300, 900), np.float64, "only products of float32"),
     ],
 )

@@ -9,7 +9,7 @@ from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
 from chainer_numba.launching import dense, launch
-from chainer_numba.products import PANEL, dots, sums
+from chainer_numba.products import PANEL, dots, panels_of, sums
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -141,7 +141,6 @@ def _launch_sums(
     c: Array,
 ) -> None:
     """Computes a product; see :func:`chainer_numba.products.sums`."""
-    panels = -(-c.shape[1] // PANEL)
     elements = a.size * c.shape[1] // _MULTIPLICATIONS
     arguments = a.reshape(-1), *strides, b, is_transposed, packs, start, step, c
-    launch(sums, panels, elements, *arguments)
+    launch(sums, panels_of(c.shape[1]), elements, *arguments)

@@ -1,4 +1,4 @@
-"""Matrix products of few rows, which BLAS libraries compute at half of the processor's speed."""
+"""Matrix products by tiles that stay in registers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,22 @@ from chainer_numba.vector_code import (
 
 f = numpy.float32
 
-#: Columns of a panel: one matrix is read panel by panel, by all rows of the other one.
+#: Most columns of a panel: one matrix is read panel by panel, by all rows of the other one.
 PANEL = VECTORS * LANES
 
-_whole_tile = sums_tile(VECTORS, False)
-_edge_tile = sums_tile(1, True)
+#: Terms that are added up at once: a panel of so many fits into the second level of the cache,
+#: beside the rows that are multiplied with it. Where the terms of a row are far apart, each of them
+#: is in another page of memory, and fewer are known at once.
+DEPTH, APART = 512, 128
+
+#: Rows of the smaller tile, which takes the last rows.
+_FEW = ROWS // 2
+
+#: Numbers in a line of the cache.
+_LINE = 16
+
+_tile_of_3, _tile_of_2, _tile_of_1 = (sums_tile(ROWS, vectors) for vectors in (3, 2, 1))
+_few_of_3, _few_of_2 = (sums_tile(_FEW, vectors) for vectors in (3, 2))
 
 
 @compiled
@@ -34,20 +45,57 @@ def dots(part, start, stop, a, b, c):
             dots_tile(a, b, c, i, min(DOT_ROWS, len(a) - i), j, min(DOT_COLUMNS, stop - j))
 
 
+def panels_of(columns: int) -> int:
+    """Returns the number of panels of a product; all are about as wide.
+
+    Args:
+        columns: Columns of the product.
+    """
+    return -(-columns // PANEL)
+
+
 @compiled
-def _transposed_panel(b, j, width, panel):
-    """Copies rows ``j`` to ``j + width`` of ``b`` as columns."""
-    terms = b.shape[1]
-    wide, long = width // LANES * LANES, terms // LANES * LANES
+def _aligned(size):
+    """Returns memory that begins a line of the cache: vectors that span two take longer."""
+    memory = numpy.empty(size + _LINE, f)
+    ahead = -memory.ctypes.data % 64 // 4
+    return memory[ahead : ahead + size]
+
+
+@compiled
+def _transposed_panel(b, j, width, k0, depth, panel):
+    """Copies part of rows ``j`` to ``j + width`` of ``b`` as columns."""
+    wide, long = width // LANES * LANES, depth // LANES * LANES
     for q in range(0, wide, LANES):
         for k in range(0, long, LANES):
-            transpose_tile(b, j + q, k, panel, k, q)
-        for k in range(long, terms):
+            transpose_tile(b, j + q, k0 + k, panel, k, q)
+        for k in range(long, depth):
             for r in range(q, q + LANES):
-                panel[k, r] = b[j + r, k]
+                panel[k, r] = b[j + r, k0 + k]
+    if wide < width:
+        # Vectors are computed to the end.
+        panel[:, wide:] = 0
     for r in range(wide, width):
-        for k in range(terms):
-            panel[k, r] = b[j + r, k]
+        for k in range(depth):
+            panel[k, r] = b[j + r, k0 + k]
+
+
+@compiled
+def _tile(size, a, a_row, a_term, i, rows, b, at, terms, initial, s_row, c, j):
+    """Writes a tile of ``size`` vectors, or as many columns and rows of it as there are."""
+    n, width = min(ROWS, rows - i), c.shape[1] - j
+    if size == 3:
+        if n <= _FEW:
+            _few_of_3(a, a_row, a_term, i, n, b, at, terms, initial, s_row, c, j, width)
+        else:
+            _tile_of_3(a, a_row, a_term, i, n, b, at, terms, initial, s_row, c, j, width)
+    elif size == 2:
+        if n <= _FEW:
+            _few_of_2(a, a_row, a_term, i, n, b, at, terms, initial, s_row, c, j, width)
+        else:
+            _tile_of_2(a, a_row, a_term, i, n, b, at, terms, initial, s_row, c, j, width)
+    else:
+        _tile_of_1(a, a_row, a_term, i, n, b, at, terms, initial, s_row, c, j, width)
 
 
 @compiled
@@ -55,40 +103,27 @@ def sums(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, 
     """Writes panels ``start`` to ``stop`` of a product; see :func:`sums_tile`."""
     rows, columns = c.shape
     terms = b.shape[1] if is_transposed else b.shape[0]
-    panel = numpy.empty((terms if packs else 0, PANEL), f)
-    for first in range(start * PANEL, min(stop * PANEL, columns), PANEL):
-        width = min(PANEL, columns - first)
-        source, at = b, first
-        if packs:
-            source, at = panel, 0
-            if is_transposed:
-                _transposed_panel(b, first, width, panel)
+    vectors, panels = -(-columns // LANES), -(-columns // PANEL)
+    most = DEPTH if a_term == 1 else APART
+    deepest = min(terms, most)
+    panel = _aligned(deepest * PANEL).reshape(deepest, PANEL)
+    for k0 in range(0, max(terms, 1), most):
+        depth = min(most, terms - k0)
+        x = a[k0 * a_term :]
+        if k0:
+            initial, s_row = c.reshape(-1), columns
+        for p in range(start, stop):
+            first, after = p * vectors // panels * LANES, (p + 1) * vectors // panels * LANES
+            size, width = (after - first) // LANES, min(after, columns) - first
+            source, at = b, first
+            if packs or width < after - first:
+                source, at = panel, 0
+                if is_transposed:
+                    _transposed_panel(b, first, width, k0, depth, panel)
+                else:
+                    for k in range(depth):
+                        copy_tile(b[k0:], k, first, width, panel)
             else:
-                for k in range(terms):
-                    copy_tile(b, k, first, width, panel)
-        if width == PANEL:
+                source = b[k0:]
             for i in range(0, rows, ROWS):
-                n = min(ROWS, rows - i)
-                _whole_tile(
-                    a, a_row, a_term, i, n, source, at, terms, initial, s_row, c, first, PANEL
-                )
-        else:
-            for q in range(0, width, LANES):
-                left = min(LANES, width - q)
-                for i in range(0, rows, ROWS):
-                    n = min(ROWS, rows - i)
-                    _edge_tile(
-                        a,
-                        a_row,
-                        a_term,
-                        i,
-                        n,
-                        source,
-                        at + q,
-                        terms,
-                        initial,
-                        s_row,
-                        c,
-                        first + q,
-                        left,
-                    )
+                _tile(size, x, a_row, a_term, i, rows, source, at, depth, initial, s_row, c, first)

@@ -55,7 +55,7 @@ def _negative_rows(spec: Any) -> int:
 
 
 # Against the OpenBLAS of NumPy 2.4: the fewer rows, the more.
-linear = SpeedupBySize(((-160, 1.15), (-40, 1.5)), _negative_rows)
+linear = SpeedupBySize(((-1024, 1.05), (-160, 1.15), (-40, 1.5)), _negative_rows)
 # The reference widens blocks of the weight in memory.
 packed_product = 4.0
 embedding = SpeedupBySize(((1 << 11, 1.15), (1 << 15, 2.0)), _selected)

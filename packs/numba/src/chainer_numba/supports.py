@@ -39,7 +39,7 @@ MIN_ELEMENTS = {
 }
 
 #: Rows of products up to which kernels are faster (measured).
-MAX_ROWS = 160
+MAX_ROWS = 1024
 
 #: Vectors up to which a packed weight is widened for each again, in registers.
 MAX_PACKED_ROWS = 4

@@ -152,18 +152,19 @@ def _exchanged(build: _Builder, a: _Value, b: _Value, step: int) -> tuple[_Value
     return build.shuffle_vector(a, b, _pick(low)), build.shuffle_vector(a, b, _pick(high))
 
 
-def sums_tile(vectors: int, is_masked: bool) -> Any:
+def sums_tile(most_rows: int, vectors: int) -> Any:
     """Makes the function of a tile of a product, as a sum over outer products.
 
     The function is ``tile(a, a_row, a_term, i, rows, b, j_b, terms, start, s_row, c, j, columns)``:
-    it writes ``sum(a[i + r, k] * b[k, j_b + l] for k)`` to ``c[i + r, j + l]`` for ``rows`` rows,
-    at most :data:`ROWS`. Elements of the vector ``a`` have the distances ``a_row`` and ``a_term``
-    in a row's and a term's direction. Sums start with ``start[s_row * (i + r) + j + l]``, or with
-    zero if ``s_row`` is negative.
+    it writes ``sum(a[i + r, k] * b[k, j_b + l] for k)`` to ``c[i + r, j + l]`` for ``rows`` rows
+    and ``columns`` columns. Elements of the vector ``a`` have the distances ``a_row`` and
+    ``a_term`` in a row's and a term's direction. Sums start with
+    ``start[s_row * (i + r) + j + l]``, or with zero if ``s_row`` is negative. Rows of ``b`` are
+    read to the end of the tile, also where ``c`` has fewer columns.
 
     Args:
+        most_rows: Rows of the tile.
         vectors: Vectors of a row of the tile.
-        is_masked: Whether only ``columns`` columns exist.
     """
 
     def generate(context: Any, build: _Builder, signature: Any, arguments: Any) -> _Value:
@@ -176,13 +177,11 @@ def sums_tile(vectors: int, is_masked: bool) -> Any:
         c, c_row = _matrix(context, build, kinds[10], arguments[10])
         # Rows that do not exist are computed as the last one, and not written.
         last = build.sub(rows, _int64(1))
-        all_rows = [build.add(i, _smaller(build, _int64(r), last)) for r in range(ROWS)]
+        all_rows = [build.add(i, _smaller(build, _int64(r), last)) for r in range(most_rows)]
         factors = [build.gep(a, [build.mul(row, a_row)]) for row in all_rows]
         offsets = [_int64(LANES * v) for v in range(vectors)]
-        masks: list[Any] = [None] * vectors
-        if is_masked:
-            masks = [_mask(build, build.sub(columns, offset)) for offset in offsets]
-        tile = [(r, v) for r in range(ROWS) for v in range(vectors)]
+        masks = [_mask(build, build.sub(columns, offset)) for offset in offsets]
+        tile = [(r, v) for r in range(most_rows) for v in range(vectors)]
 
         no_start = build.block
         reading, ready = build.append_basic_block("reading"), build.append_basic_block("ready")
@@ -203,10 +202,7 @@ def sums_tile(vectors: int, is_masked: bool) -> Any:
 
         def term(k: _Value, sums: list[Any]) -> list[Any]:
             row = build.gep(b, [build.add(build.mul(k, b_row), j_b)])
-            others = [
-                _load(build, build.gep(row, [offset]), mask)
-                for offset, mask in zip(offsets, masks, strict=True)
-            ]
+            others = [_load(build, build.gep(row, [offset])) for offset in offsets]
             position = build.mul(k, a_term)
             factor = [_spread(build, build.load(build.gep(at, [position]))) for at in factors]
             return [
@@ -215,11 +211,22 @@ def sums_tile(vectors: int, is_masked: bool) -> Any:
             ]
 
         sums = _repeated(build, sums, terms, 1, term)
-        for r in range(ROWS):
-            with build.if_then(build.icmp_signed("<", _int64(r), rows)):
-                row = build.gep(c, [build.add(build.mul(all_rows[r], c_row), j)])
-                for v in range(vectors):
-                    _store(build, sums[r * vectors + v], build.gep(row, [offsets[v]]), masks[v])
+
+        def write(masks: Sequence[Any]) -> None:
+            for r in range(most_rows):
+                with build.if_then(build.icmp_signed("<", _int64(r), rows)):
+                    row = build.gep(c, [build.add(build.mul(all_rows[r], c_row), j)])
+                    for v in range(vectors):
+                        value = sums[r * vectors + v]
+                        _store(build, value, build.gep(row, [offsets[v]]), masks[v])
+
+        # Some processors take long to write part of a vector.
+        is_whole = build.icmp_signed(">=", columns, _int64(LANES * vectors))
+        with build.if_else(is_whole) as (all_columns, some_columns):
+            with all_columns:
+                write([None] * vectors)
+            with some_columns:
+                write(masks)
         return context.get_dummy_value()
 
     @intrinsic
