@@ -283,7 +283,7 @@ class _StepCall(Call[StepRecord]):
             values = values_of("result", arrays, is_exact)
             return values | values_of("gradient", gradients, is_exact)
 
-        # Whoever wants an error if the code runs wants the record, even if it is slower.
+        # A user who wants an error if the code runs wants the record, even if it is slower.
         pace = None if self.step._on_failure == "error" or self.step._audit else Pace(is_exact)
 
         def write() -> Found:

@@ -87,7 +87,7 @@ def test_a_slower_record_is_not_used(clock, monkeypatch):
     captured = chainer.capture(steps.step, steps.model, steps.optimizer)
     with pytest.warns(UserWarning, match=r"repetition takes 1.3e\+03 ms.* as written 1e\+03 ms"):
         losses = steps.losses(captured, 40)
-    # Whoever runs, the numbers are the same.
+    # The numbers are the same in both ways.
     assert losses == expected
     # One in the comparison, four that are watched, and the turns. The second call is the recording.
     assert steps.counts == {"written": 40 - 1 - 9, "repeated": 10}
