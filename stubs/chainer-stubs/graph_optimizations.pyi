@@ -7,6 +7,7 @@ from chainer.training.capturing import (
     comparison as comparison,
     guards as guards,
     machine as machine,
+    pace as pace,
     recorders as recorders,
     snapshot as snapshot,
     state as state,

@@ -133,6 +133,10 @@ class Operation:
     signatures, shapes and dtypes in the docstring) and the reference kernel. There is one instance
     of each subclass, at module level.
 
+    A method of a kernel that returns one array may have a keyword ``out``: None, or a C-contiguous
+    array to write the result to, which shares no memory with the arguments. It then returns it.
+    Captured steps give it planned memory, where other results are copied to.
+
     Attributes:
         name: Name of the operation.
         methods: Names of the methods of an implementation.

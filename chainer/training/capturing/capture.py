@@ -21,6 +21,7 @@ from chainer.training.capturing.circumstances import (
 )
 from chainer.training.capturing.comparison import Found, difference, values_of
 from chainer.training.capturing.machine import Call, Machine
+from chainer.training.capturing.pace import Pace
 from chainer.training.capturing.recorders import common_backend, recorder_of
 from chainer.training.capturing.snapshot import Snapshot
 from chainer.training.capturing.state import Key, StateTree
@@ -76,7 +77,11 @@ class CapturedStep:
         self.replaced: set[Key] = set()
         self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
         self._machine: Machine[StepRecord] = Machine(
-            self._refused, LARGEST_NUMBER_OF_PROGRAMS, audit=audit, advice=_ADVICE
+            self._refused,
+            LARGEST_NUMBER_OF_PROGRAMS,
+            audit=audit,
+            advice=_ADVICE,
+            slower=self._slower,
         )
         functools.update_wrapper(self, function, updated=())
 
@@ -119,6 +124,14 @@ class CapturedStep:
                 stacklevel=_level_of_caller(),
             )
 
+    def _slower(self, times: str) -> None:
+        warnings.warn(
+            f"{_name_of(self.function)} runs as it is written for arguments of these shapes, which "
+            f"is faster: {times}; on_failure='error' repeats the program all the same",
+            UserWarning,
+            stacklevel=_level_of_caller(),
+        )
+
     def has_hooks(self) -> bool:
         """Returns whether a link has hooks of its own, which have to see each call."""
         return any([link._local_link_hooks for link in StateTree.of(self.targets).links])
@@ -139,8 +152,16 @@ class CapturedStep:
             lines.append(f"  signature {number}: {', '.join(shapes) or 'no arrays'}")
             if not entry.records:
                 lines.append(f"    not recorded yet ({entry.calls} calls)")
+            if entry.slower is not None:
+                lines.append(f"    runs as it is written, which is faster: {entry.slower}")
             for record in entry.records:
-                state = "in use" if record.is_verified else "to be compared at the next call"
+                state = (
+                    "not in use"
+                    if entry.slower
+                    else "in use"
+                    if record.is_verified
+                    else "to be compared at the next call"
+                )
                 lines.append(f"    program: {record.program.description}, {state}")
                 lines += [f"    carried from call to call: {slot}" for slot in record.carried]
                 if record.counters:
@@ -262,8 +283,11 @@ class _StepCall(Call[StepRecord]):
             values = values_of("result", arrays, is_exact)
             return values | values_of("gradient", gradients, is_exact)
 
+        # A user who wants an error if the code runs wants the record, even if it is slower.
+        pace = None if self.step._on_failure == "error" or self.step._audit else Pace(is_exact)
+
         def write() -> Found:
-            results.append(self.written())
+            results.append(self.written() if pace is None else pace.written(self.written))
             return found(results[-1])
 
         before = Snapshot(tree_of(self.step.function, self.step.targets), self.reporter)
@@ -273,9 +297,11 @@ class _StepCall(Call[StepRecord]):
                 "; something besides the arguments and the state of the targets enters the step, "
                 "such as random numbers or arrays made in the step without chainer"
             )
-        elif not self.step.keep_grads:
-            for parameter in record.cleared:
-                parameter._gradient = None
+        else:
+            record.pace = pace
+            if not self.step.keep_grads:
+                for parameter in record.cleared:
+                    parameter._gradient = None
         return failure, results[0]
 
     def repeat(self, record: StepRecord) -> Any:
@@ -294,8 +320,8 @@ def capture(
     The function may be a whole training step: forward, backward and update. It stays ordinary code.
     Each new signature of arguments is run once as written and once for the record; then the record
     is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
-    operations (JAX). Where a step cannot be recorded, it runs as it is
-    written, and one warning says why.
+    operations (JAX). Where a step cannot be recorded, or where its record takes longer, it runs as
+    it is written, and one warning says why.
 
     Args:
         function (callable): Function of arrays and Variables, also in tuples, lists and dicts.
@@ -305,7 +331,7 @@ def capture(
         audit (int): If positive, every ``audit``-th call compares the record with a run as written.
             That finds values that enter the step in ways that cannot be seen.
         on_failure (str): ``'eager'``: a step that cannot be recorded runs as it is written, with a
-            warning. ``'error'``: an error is raised.
+            warning. ``'error'``: an error is raised; a record is repeated even if it takes longer.
 
     Returns:
         CapturedStep: Object to call in place of the function. :func:`chainer.explain` tells what it

@@ -6,7 +6,8 @@ the calls of one signature (shapes, dtypes, settings),
 - the first runs as it is written, so that parameters and states exist,
 - the second is recorded,
 - the third runs both ways, and all that they compute is compared,
-- later ones repeat the record, as long as its guards hold.
+- later ones repeat the record, as long as its guards hold, and unless the code is faster
+  (:mod:`.pace`).
 
 Where a step cannot be recorded, or a record differs from it, all later calls run as written.
 """
@@ -21,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.training.capturing.circumstances import with_place
 from chainer.training.capturing.guards import Guards
+from chainer.training.capturing.pace import Pace
 
 #: Comparisons in which a program that rounds at other places may differ until it is given up. An
 #: activation that is zero but for roundings has a gradient in one of the runs and none in the
@@ -36,12 +38,14 @@ class Record:
         is_exact: Whether it computes what the code computes bit by bit.
         is_verified: Whether it was compared with the code.
         failures: How many comparisons have found a difference.
+        pace: Times of calls, until it is known which way is faster; None if no times are taken.
     """
 
     guards: Guards
     is_exact: bool
     is_verified = False
     failures = 0
+    pace: Pace | None = None
 
     def is_free(self) -> bool:
         """Returns whether its memory is free for a call."""
@@ -87,10 +91,17 @@ class Call(ABC, Generic[_R]):
 
 
 class Entry(Generic[_R]):
-    """Calls of one signature, and their records."""
+    """Calls of one signature, and their records.
+
+    Attributes:
+        calls: Number of calls so far.
+        records: The records.
+        slower: Why the code runs although there is a record; None if the record is not slower.
+    """
 
     def __init__(self) -> None:
         self.calls = 0
+        self.slower: str | None = None
         self.records: list[_R] = []
 
 
@@ -104,6 +115,8 @@ class Machine(Generic[_R]):
             memory of its own.
         audit: If positive, every ``audit``-th call compares the record with the code.
         advice: What the user can do about too many records.
+        slower: Called with the times if the code of a signature runs from now on, because its
+            record takes longer.
 
     Attributes:
         lock: Held while a record is made or runs: its memory serves one thread at a time.
@@ -119,8 +132,9 @@ class Machine(Generic[_R]):
         at_once: int = 1,
         audit: int = 0,
         advice: str = "",
+        slower: Callable[[str], None] | None = None,
     ) -> None:
-        self._refused = refused
+        self._refused, self._slower = refused, slower
         self._most_records, self._at_once, self._audit = most_records, at_once, audit
         self._advice = advice
         self._count = 0
@@ -158,9 +172,10 @@ class Machine(Generic[_R]):
                 if entry is None:
                     entry = self.entries[key] = Entry()
                 entry.calls += 1
-                if entry.calls > 1:
+                if entry.calls == 1:
+                    call.is_prepared()
+                elif entry.slower is None:
                     return self._advance(entry, call)
-                call.is_prepared()
         return call.written()
 
     def _holds(self, record: _R) -> bool:
@@ -175,12 +190,32 @@ class Machine(Generic[_R]):
         is_due = bool(self._audit) and entry.calls % self._audit == 0
         for record in () if is_due else entry.records:
             if record.is_verified and record.is_free() and self._holds(record):
+                if record.pace is not None:
+                    return self._paced(entry, record, record.pace, call)
                 return call.repeat(record)
         self._is_busy = True
         try:
             return self._learn(entry, call, is_due)
         finally:
             self._is_busy = False
+
+    def _paced(self, entry: Entry[_R], record: _R, pace: Pace, call: Call[_R]) -> Any:
+        """Runs a record or the code, and takes the time."""
+        if pace.is_due_as_written():
+            self._is_busy = True
+            try:
+                result = pace.written(call.written)
+            finally:
+                self._is_busy = False
+        else:
+            result = pace.repeated(lambda: call.repeat(record))
+        if pace.is_settled:
+            record.pace = None
+            if pace.is_slower:
+                entry.slower = pace.told()
+                if self._slower is not None:
+                    self._slower(entry.slower)
+        return result
 
     def _learn(self, entry: Entry[_R], call: Call[_R], is_due: bool) -> Any:
         """Runs the Python code, and makes a record or compares one."""

@@ -47,7 +47,7 @@ class Plan:
         for index, call in enumerate(calls):
             taken = self._in_place(call, index, last)
             for ref in call.references():
-                buffer = self._outer(ref.buffer)
+                buffer = self.outer(ref.buffer)
                 if self._is_planned(buffer) and buffer not in self.offsets:
                     self._place(buffer)
             for buffer in expiring.get(index, ()):
@@ -60,7 +60,8 @@ class Plan:
     def _is_planned(self, buffer: Buffer) -> bool:
         return buffer.memory is None and buffer not in self._outside
 
-    def _outer(self, buffer: Buffer) -> Buffer:
+    def outer(self, buffer: Buffer) -> Buffer:
+        """Returns the memory in which a buffer lies."""
         parent = self._parents.get(buffer)
         return buffer if parent is None else parent[0]
 
@@ -70,7 +71,7 @@ class Plan:
         # A kernel may keep its arguments and results for later, so their memory stays in use.
         holding: dict[Held, set[Buffer]] = {}
         for index, call in enumerate(calls):
-            buffers = {self._outer(ref.buffer) for ref in call.references()}
+            buffers = {self.outer(ref.buffer) for ref in call.references()}
             for held in leaves((call.args, call.kwargs)):
                 if isinstance(held, Held):
                     buffers |= holding.get(held, set())
@@ -81,8 +82,8 @@ class Plan:
                 if self._is_planned(buffer):
                     last[buffer] = index
         for ref in outputs:
-            if self._outer(ref.buffer) in last:
-                last[self._outer(ref.buffer)] = len(calls)
+            if self.outer(ref.buffer) in last:
+                last[self.outer(ref.buffer)] = len(calls)
         return last
 
     def _in_place(self, call: Call, index: int, last: dict[Buffer, int]) -> set[Buffer]:

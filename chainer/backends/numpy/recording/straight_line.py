@@ -14,6 +14,7 @@ from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Errors, Kind, released
+from chainer.backends.numpy.recording.whole_calls import writes_to_memory
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.typing import HostArray
 
@@ -213,6 +214,9 @@ class StraightLine:
         if into is not None and isinstance(call.out, Ref):
             # Directly, since a copy of the converted array would be another pass over memory.
             return [f"{self._function(into)}({args[0]}, {self._expression(call.out)})"]
+        if call.kind is Kind.WHOLE and self._is_given_memory(call):
+            # Otherwise the result would be copied: as long as an update takes, for large weights.
+            kwargs.append(f"out={self._expression(call.out)}")
         expression = f"{function}({', '.join([*args, *kwargs])})"
         if call.function is _ndarray.__getitem__:
             expression = f"{args[0]}[{args[1]}]"
@@ -225,6 +229,17 @@ class StraightLine:
         if call.kind is Kind.ASSIGN and call.function in _FIXED_SHAPE:
             return [f"copyto({self._expression(call.out)}, {expression})"]
         return [f"r = {expression}", *self._stores(call.out, "r")]
+
+    def _is_given_memory(self, call: Call) -> bool:
+        """Returns whether a kernel writes directly to the memory of its result."""
+        out = call.out
+        if not isinstance(out, Ref) or not out.is_contiguous() or out.buffer in self._given:
+            return False
+        # Memory that is read at the same time must not be overwritten.
+        read = {ref.buffer for ref in references((call.args, call.kwargs))}
+        outer = self._plan.outer
+        is_read = outer(out.buffer) in {outer(buffer) for buffer in read}
+        return not is_read and writes_to_memory(call.function)
 
     def _call_of_ufunc(self, call: Call, function: str, args: list[str], kwargs: list[str]) -> str:
         outputs = [self._expression(o) for o in call.out]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from chainer.backends.numpy.recording.memory import Held, leaves
@@ -37,6 +37,15 @@ _fused_names: set[str] = set()
 def recorded_method(method: Callable[..., Any]) -> RecordedMethod | None:
     """Returns which method of which kernel a recorded function is; None for other functions."""
     return _methods.get(method)
+
+
+@cache
+def writes_to_memory(method: Callable[..., Any]) -> bool:
+    """Returns whether a recorded method writes its result to memory that it is given.
+
+    Such a method has a keyword ``out``; see :class:`~chainer.kernel.Operation`.
+    """
+    return method in _methods and "out" in inspect.signature(method).parameters
 
 
 def is_pure(method: Callable[..., Any]) -> bool:

@@ -39,11 +39,11 @@ class LinearKernel:
     def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("linear").reference_for(backend)
 
-    def forward(self, x: Array, W: Array, b: Array | None) -> Array:
+    def forward(self, x: Array, W: Array, b: Array | None, out: Array | None = None) -> Array:
         x, W = dense(x), dense(W)
         rows, terms = x.shape
         columns = len(W)
-        y = numpy.empty((rows, columns), f)
+        y = numpy.empty((rows, columns), f) if out is None else out
         if rows <= DOT_ROWS:
             launch(dots, columns, rows * terms * columns // _MULTIPLICATIONS, x, W, y)
             if b is not None:
@@ -53,17 +53,19 @@ class LinearKernel:
         _launch_sums(x, (terms, 1), W, True, True, start, step, y)
         return y
 
-    def backward_data(self, gy: Array, W: Array) -> Array:
+    def backward_data(self, gy: Array, W: Array, out: Array | None = None) -> Array:
         gy, W = dense(gy), dense(W)
         rows, columns = gy.shape
-        gx = numpy.empty((rows, W.shape[1]), f)
+        gx = numpy.empty((rows, W.shape[1]), f) if out is None else out
         _launch_sums(gy, (columns, 1), W, False, rows > DIRECT_ROWS, _NO_START, -1, gx)
         return gx
 
-    def backward_weight(self, x: Array, gy: Array, dtype: DType) -> Array:
-        if len(x) > GRADIENT_ROWS or not x.dtype == gy.dtype == dtype == f:
+    def backward_weight(self, x: Array, gy: Array, dtype: DType, out: Array | None = None) -> Array:
+        if not x.dtype == gy.dtype == dtype == f:
             return self._reference.backward_weight(x, gy, dtype)
-        gW = numpy.empty((gy.shape[1], x.shape[1]), f)
+        if len(x) > GRADIENT_ROWS:
+            return numpy.matmul(gy.T, x, out=out)
+        gW = numpy.empty((gy.shape[1], x.shape[1]), f) if out is None else out
         _multiply_columns(x, gy, _NO_START, -1, gW)
         return gW
 
