@@ -35,9 +35,10 @@ def cast_wider_inputs(
     a line of a program gives a warning that names the line.
 
     Args:
-        link: The link. Links without parameters of their own get the arguments as they are.
-        args: Positional arguments. Floating-point arrays and Variables are cast; lists of them are
-            left alone.
+        link: The link. A link without parameters, its own or of links inside, gets the arguments
+            as they are.
+        args: Positional arguments. Floating-point arrays and Variables are cast, also in lists and
+            tuples.
         kwargs: Keyword arguments.
     """
     dtype = _parameter_dtype(link)
@@ -50,15 +51,21 @@ def cast_wider_inputs(
 
 
 def _parameter_dtype(link: Link) -> DType | None:
-    """Returns the dtype of the first floating-point parameter of a link itself."""
-    for name in link._params:
-        param = getattr(link, name)
-        if param is not None and param.array is not None and kind_of(param.dtype) == "f":
-            return param.dtype
-    return None
+    """Returns the widest dtype of the floating-point parameters of a link and of links inside.
+
+    An input of a chain may be for any of the links inside.
+    """
+    dtypes: list[DType] = [
+        param.dtype
+        for param in link.params()
+        if param.array is not None and kind_of(param.dtype) == "f"
+    ]
+    return max(dtypes, key=lambda dtype: dtype.itemsize, default=None)
 
 
 def _narrowed(link: Link, value: Any, dtype: DType) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)([_narrowed(link, item, dtype) for item in value])
     array = value.array if isinstance(value, Variable) else value
     if array is None or find_backend(array.__class__) is None:
         return value
