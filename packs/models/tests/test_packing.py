@@ -1,5 +1,8 @@
 """Packed weights: what they are, what is computed with them, and fine-tuning on them."""
 
+import copy
+import itertools
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
@@ -11,6 +14,7 @@ from published import REFERENCE, write_folder
 from reference_models import CASES, LARGE, ended_tokens, image_size, images, sounds, tokens
 
 import chainer_models as cm
+from chainer_models.large_pages import place_side_by_side
 from chainer_models.packing import scores_of_words
 
 KINDS = ("bfloat16", "int8", "int4")
@@ -108,6 +112,33 @@ def test_output_and_gradients(kind, monkeypatch):
     expected = np.full((4, 5), 2) @ plain.W.array
     np.testing.assert_allclose(v.grad, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(packed.b.grad, np.full(5, 8), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_small_weights_are_side_by_side_in_large_memory(kind, monkeypatch):
+    links = [cm.PackedLinear(layer(5, 7 + i), kind) for i in range(6)]
+    before = [link.codes.copy() for link in links]
+    # Small as a whole: they stay.
+    assert place_side_by_side(links) == 0
+    assert len({id(owner_of(link.codes)) for link in links}) == 6
+    size = -(-max(codes.nbytes for codes in before) // 64) * 64
+    monkeypatch.setattr("chainer_models.large_pages.LARGE_BYTES", 2 * size)
+    monkeypatch.setattr("chainer_models.large_pages.BLOCK_BYTES", 3 * size)
+    assert place_side_by_side(links) <= 6 * size
+    for link, codes in zip(links, before, strict=True):
+        np.testing.assert_array_equal(link.codes, codes)
+        assert link.codes.flags.carray
+        assert link.codes.ctypes.data % 64 == 0
+    places = sorted((link.codes.ctypes.data, link.codes.nbytes) for link in links)
+    assert all(a + n <= b for (a, n), (b, _) in itertools.pairwise(places))
+    memories = {id(owner_of(link.codes)) for link in links}
+    assert 2 <= len(memories) <= 3
+    assert copy.deepcopy(links[0]).codes.tolist() == before[0].tolist()
+
+
+def owner_of(array):
+    """The array that owns the memory of a view."""
+    return array if array.base is None else owner_of(array.base)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,7 @@ import chainer.links as L
 from chainer import Variable
 from chainer.typing import Array, VariableLike
 
+from chainer_models.large_pages import place_side_by_side
 from chainer_models.packed_products import PackedProductFunction, widened
 from chainer_models.places import linear_paths, link_at, replace_link
 
@@ -34,6 +35,8 @@ class PackedMatrix(chainer.Link):
         kind (str): Kind of the weight.
         codes (array): The packed numbers, of shape ``(out, in)``; of int4 there are two in a byte.
     """
+
+    codes: Array
 
     def __init__(self, weight: Array, kind: str, group: int = 64) -> None:
         super().__init__()
@@ -238,6 +241,7 @@ def pack_weights(model: Any, kind: str, pattern: str = "", *, group: int = 64) -
         link = link_at(model, path)
         packed = PackedEmbedding(link, kind) if path in tied else PackedLinear(link, kind, group)
         replace_link(model, path, packed)
+    place_side_by_side([link_at(model, path) for path in found])
     return found
 
 
