@@ -77,11 +77,7 @@ class CapturedStep:
         self.replaced: set[Key] = set()
         self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
         self._machine: Machine[StepRecord] = Machine(
-            self._refused,
-            LARGEST_NUMBER_OF_PROGRAMS,
-            audit=audit,
-            advice=_ADVICE,
-            slower=self._slower,
+            self._refused, LARGEST_NUMBER_OF_PROGRAMS, audit=audit, advice=_ADVICE
         )
         functools.update_wrapper(self, function, updated=())
 
@@ -124,14 +120,6 @@ class CapturedStep:
                 stacklevel=_level_of_caller(),
             )
 
-    def _slower(self, times: str) -> None:
-        warnings.warn(
-            f"{_name_of(self.function)} runs as it is written for arguments of these shapes, which "
-            f"is faster: {times}; on_failure='error' repeats the program all the same",
-            UserWarning,
-            stacklevel=_level_of_caller(),
-        )
-
     def has_hooks(self) -> bool:
         """Returns whether a link has hooks of its own, which have to see each call."""
         return any([link._local_link_hooks for link in StateTree.of(self.targets).links])
@@ -155,13 +143,9 @@ class CapturedStep:
             if entry.slower is not None:
                 lines.append(f"    runs as it is written, which is faster: {entry.slower}")
             for record in entry.records:
-                state = (
-                    "not in use"
-                    if entry.slower
-                    else "in use"
-                    if record.is_verified
-                    else "to be compared at the next call"
-                )
+                state = "in use" if record.is_verified else "to be compared at the next call"
+                if entry.slower is not None:
+                    state = "not in use"
                 lines.append(f"    program: {record.program.description}, {state}")
                 lines += [f"    carried from call to call: {slot}" for slot in record.carried]
                 if record.counters:
@@ -284,7 +268,8 @@ class _StepCall(Call[StepRecord]):
             return values | values_of("gradient", gradients, is_exact)
 
         # A user who wants an error if the code runs wants the record, even if it is slower.
-        pace = None if self.step._on_failure == "error" or self.step._audit else Pace(is_exact)
+        wants_record = self.step._on_failure == "error" or self.step._audit > 0
+        pace = Pace() if is_exact and not wants_record else None
 
         def write() -> Found:
             results.append(self.written() if pace is None else pace.written(self.written))
@@ -320,8 +305,9 @@ def capture(
     The function may be a whole training step: forward, backward and update. It stays ordinary code.
     Each new signature of arguments is run once as written and once for the record; then the record
     is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
-    operations (JAX). Where a step cannot be recorded, or where its record takes longer, it runs as
-    it is written, and one warning says why.
+    operations (JAX). Where a step cannot be recorded, it runs as it is written, and one warning says
+    why. So it does where a record takes longer that computes the same bits; :func:`chainer.explain`
+    tells the times.
 
     Args:
         function (callable): Function of arrays and Variables, also in tuples, lists and dicts.

@@ -115,8 +115,6 @@ class Machine(Generic[_R]):
             memory of its own.
         audit: If positive, every ``audit``-th call compares the record with the code.
         advice: What the user can do about too many records.
-        slower: Called with the times if the code of a signature runs from now on, because its
-            record takes longer.
 
     Attributes:
         lock: Held while a record is made or runs: its memory serves one thread at a time.
@@ -132,9 +130,8 @@ class Machine(Generic[_R]):
         at_once: int = 1,
         audit: int = 0,
         advice: str = "",
-        slower: Callable[[str], None] | None = None,
     ) -> None:
-        self._refused, self._slower = refused, slower
+        self._refused = refused
         self._most_records, self._at_once, self._audit = most_records, at_once, audit
         self._advice = advice
         self._count = 0
@@ -213,8 +210,6 @@ class Machine(Generic[_R]):
             record.pace = None
             if pace.is_slower:
                 entry.slower = pace.told()
-                if self._slower is not None:
-                    self._slower(entry.slower)
         return result
 
     def _learn(self, entry: Entry[_R], call: Call[_R], is_due: bool) -> Any:

@@ -3,7 +3,8 @@
 Programs are faster nearly always: they leave out Python code, and gain by memory and by fusion. If
 the first repetitions of a program take longer than the step took as written, in the call that
 compares both, some more calls take turns. Each of them does the work that the caller wants, so that
-this costs nothing but the difference.
+this costs nothing but the difference. Only programs that compute the bits of the code are timed, so
+that results do not depend on times.
 """
 
 from __future__ import annotations
@@ -18,26 +19,21 @@ _T = TypeVar("_T")
 #: after that. The smallest times count, because other programs use the processors at times.
 _WATCHED, _TURNS = 4, 5
 
-#: How much longer a repetition has to take than the step as written. To repeat a program that
-#: rounds at other places has to be clearly slower: to give it up changes roundings.
-_SLOWER_EXACT, _SLOWER_ROUNDED = 1.05, 1.2
+#: How much longer a repetition has to take than the step as written.
+_SLOWER = 1.05
 
 
 class Pace:
     """Times of a program and of the code that it takes the place of.
-
-    Args:
-        is_exact: Whether the program computes the bits of the code.
 
     Attributes:
         is_settled: Whether it is known which way is faster.
         is_slower: Whether the program is slower.
     """
 
-    def __init__(self, is_exact: bool) -> None:
+    def __init__(self) -> None:
         self.is_settled = False
         self.is_slower = False
-        self._margin = _SLOWER_EXACT if is_exact else _SLOWER_ROUNDED
         self._repeated: list[float] = []
         self._written: list[float] = []
         self._takes_turns = False
@@ -71,7 +67,7 @@ class Pace:
     def _settle(self) -> None:
         if not self._repeated or not self._written:
             return
-        is_slower = min(self._repeated) > self._margin * min(self._written)
+        is_slower = min(self._repeated) > _SLOWER * min(self._written)
         if not self._takes_turns:
             if not is_slower:
                 self.is_settled = True

@@ -85,22 +85,20 @@ def test_a_slower_record_is_not_used(clock, monkeypatch):
     expected = expected.losses(expected.step, 40)
     steps = Steps(clock, monkeypatch, written=1.0, repeated=1.3)
     captured = chainer.capture(steps.step, steps.model, steps.optimizer)
-    with pytest.warns(UserWarning, match=r"repetition takes 1.3e\+03 ms.* as written 1e\+03 ms"):
-        losses = steps.losses(captured, 40)
+    losses = steps.losses(captured, 40)
     # The numbers are the same in both ways.
     assert losses == expected
     # One in the comparison, four that are watched, and the turns. The second call is the recording.
     assert steps.counts == {"written": 40 - 1 - 9, "repeated": 10}
     told = str(chainer.explain(captured))
-    assert "runs as it is written, which is faster" in told
+    assert "runs as it is written, which is faster: a repetition takes 1.3e+03 ms" in told
     assert "not in use" in told
 
 
 def test_other_shapes_keep_their_record(clock, monkeypatch):
     steps = Steps(clock, monkeypatch, written=1.0, repeated=1.3)
     captured = chainer.capture(steps.step, steps.model, steps.optimizer)
-    with pytest.warns(UserWarning, match="is faster"):
-        steps.losses(captured, 20)
+    steps.losses(captured, 20)
     steps.seconds["written"] = 2.0
     steps.counts.update(written=0, repeated=0)
     for _ in range(10):
@@ -117,7 +115,7 @@ def test_who_asks_for_the_record_gets_it(clock, monkeypatch, options):
 
 
 def test_one_slow_repetition_decides_nothing(clock):
-    pace = Pace(is_exact=True)
+    pace = Pace()
     pace.written(lambda: clock.passes(1.0))
     pace.repeated(lambda: clock.passes(9.0))
     assert not pace.is_settled
@@ -127,7 +125,7 @@ def test_one_slow_repetition_decides_nothing(clock):
 
 
 def test_one_lucky_time_as_written_decides_nothing(clock):
-    pace = Pace(is_exact=True)
+    pace = Pace()
     pace.written(lambda: clock.passes(0.5))
     ways = []
     while not pace.is_settled:
@@ -141,16 +139,10 @@ def test_one_lucky_time_as_written_decides_nothing(clock):
     assert ways[:8] == [False, False, False, False, True, False, True, False]
 
 
-@pytest.mark.parametrize(("is_exact", "is_slower"), [(True, True), (False, False)])
-def test_a_record_that_rounds_at_other_places_has_to_be_clearly_slower(clock, is_exact, is_slower):
-    pace = Pace(is_exact)
-    pace.written(lambda: clock.passes(1.0))
-    for _ in range(20):
-        if pace.is_settled:
-            break
-        if pace.is_due_as_written():
-            pace.written(lambda: clock.passes(1.0))
-        else:
-            pace.repeated(lambda: clock.passes(1.1))
-    assert pace.is_settled
-    assert pace.is_slower is is_slower
+def test_programs_that_round_at_other_places_are_repeated(clock, monkeypatch):
+    """To give one up would change roundings: results must not depend on times."""
+    steps = Steps(clock, monkeypatch, written=1.0, repeated=3.0)
+    monkeypatch.setattr(capture_module.StepRecord, "is_exact", property(lambda self: False))
+    captured = chainer.capture(steps.step, steps.model, steps.optimizer)
+    steps.losses(captured, 30)
+    assert steps.counts["written"] == 2
