@@ -240,6 +240,11 @@ class Target:
     def __init__(self, name: str, folder: str) -> None:
         self.make, self._read = FORMATS[name]
         self._documented = (chainer.serializers.FileFormatError, *DOCUMENTED.get(name, ()))
+        if name in ("image", "zip"):
+            from PIL import Image
+
+            # An image that declares more pixels than docs/robustness.md states is refused so.
+            self._documented += (Image.DecompressionBombError,)
         self._path = os.path.join(folder, "input.png")  # the reader of images looks at the suffix
         self.count = 0
         signal.signal(signal.SIGALRM, self._stop)

@@ -77,7 +77,9 @@ xp.var(X, axis=1, correction=1); xp.std(F, correction=1.5)
 xp.matrix_transpose(X); X.mT; xp.bitwise_left_shift(abs(I), 1); xp.bitwise_invert(I)
 xp.can_cast(I, 'f4'); xp.result_type(F, 1.0) == 'f4'; xp.result_type(F, I) == 'f8'
 xp.result_type(F, xp.float32) == 'f4'; xp.can_cast(X, xp.float32)
-xp.arange(0, step=5); xp.arange(5, step=2)
+xp.arange(0, step=5); xp.arange(5, step=2); (X * 1j).astype(bool); xp.all(P * 1j)
+xp.diff(X, prepend=0); xp.diff(X, 2, 1, X[:, :1], 5.0); xp.linalg.vecdot(X, P)
+xp.linalg.cross(I[:, :3], I[:, 1:]); xp.linalg.svd(X[0])[1]; xp.fft.fftfreq(5, 0.5)
 """
 NAMES = {"X": X, "P": P, "SQUARE": SQUARE, "I": I, "B": B, "F": F}
 CALLS = [call.strip() for call in CALLS.replace("\n", ";").split(";") if call.strip()]

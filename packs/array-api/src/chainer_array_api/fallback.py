@@ -157,7 +157,7 @@ def lift(b: Any, result: Any, arrays: list[Array]) -> Any:
         # A copy in C's order: results may be views with strides that a library does not take.
         return b.make(numpy.array(result, order="C"), device)
     if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return tuple(lift(b, item, arrays) for item in result)
+        return type(result)(*[lift(b, item, arrays) for item in result])
     if isinstance(result, (list, tuple)):
         return type(result)([lift(b, item, arrays) for item in result])
     return result

@@ -33,7 +33,7 @@ _MODULES = (
 _OURS = frozenset(
     """
     contiguous reshape_view max_of linalg_function fft_function get set add_at axes_of axis_of
-    shape_of deliver mixed find_backend
+    shape_of deliver mixed find_backend placed
     """.split()
 )
 

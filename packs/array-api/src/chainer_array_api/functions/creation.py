@@ -1,7 +1,10 @@
-"""Functions that make arrays. They make them on the current device of the backend."""
+"""Functions that make arrays, on the current device of the backend or on one that is given."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -15,6 +18,36 @@ if TYPE_CHECKING:
     from chainer.typing import ArrayLike, DTypeLike
 
 
+def placed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a function the argument ``device`` of the standard, a device of the library.
+
+    Args:
+        function: Function that makes an array on the current device.
+    """
+
+    @functools.wraps(function)
+    def on_device(b: Backend, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None:
+            return function(b, *args, **kwargs)
+        devices = list(b.native_devices)
+        if device not in devices:
+            raise ValueError(f"device must be one of {devices}, got {device!r}")
+        with b.use(b.device(devices.index(device))):
+            # It is on another device if an array was given, as to zeros_like().
+            return function(b, *args, **kwargs).to_device(device)
+
+    signature = inspect.signature(function)
+    device = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None)
+    given = list(signature.parameters.values())
+    if given[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+        given.append(device)
+    else:
+        given.insert(-1, device)
+    on_device.__signature__ = signature.replace(parameters=given)  # type: ignore[attr-defined]
+    return on_device
+
+
+@placed
 def asarray(
     b: Backend, a: ArrayLike, dtype: DTypeLike = None, order: Any = None, copy: Any = None
 ) -> Array:
@@ -67,21 +100,25 @@ def _new(b: Backend, kind: str, shape: Any, dtype: DTypeLike, device: Any = None
     return b.array_class(b.create(kind, shape_of(shape), b.native_dtype(dtype), device))
 
 
+@placed
 def empty(b: Backend, shape: Any, dtype: DTypeLike = float, order: str = "C") -> Array:
     """As :func:`numpy.empty`."""
     return _new(b, "empty", shape, dtype)
 
 
+@placed
 def zeros(b: Backend, shape: Any, dtype: DTypeLike = float, order: str = "C") -> Array:
     """As :func:`numpy.zeros`."""
     return _new(b, "zeros", shape, float if dtype is None else dtype)
 
 
+@placed
 def ones(b: Backend, shape: Any, dtype: DTypeLike = None, order: str = "C") -> Array:
     """As :func:`numpy.ones`."""
     return _new(b, "ones", shape, float if dtype is None else dtype)
 
 
+@placed
 def full(
     b: Backend, shape: Any, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C"
 ) -> Array:
@@ -102,6 +139,7 @@ def _like(b: Backend, kind: str, a: ArrayLike, dtype: DTypeLike, shape: Any) -> 
     return _new(b, kind, shape, x.dtype if dtype is None else dtype, b.native_device_of(x))
 
 
+@placed
 def empty_like(
     b: Backend,
     a: ArrayLike,
@@ -114,6 +152,7 @@ def empty_like(
     return _like(b, "empty", a, dtype, shape)
 
 
+@placed
 def zeros_like(
     b: Backend,
     a: ArrayLike,
@@ -126,6 +165,7 @@ def zeros_like(
     return _like(b, "zeros", a, dtype, shape)
 
 
+@placed
 def ones_like(
     b: Backend,
     a: ArrayLike,
@@ -138,6 +178,7 @@ def ones_like(
     return _like(b, "ones", a, dtype, shape)
 
 
+@placed
 def full_like(
     b: Backend,
     a: ArrayLike,
@@ -153,6 +194,7 @@ def full_like(
     return result
 
 
+@placed
 def arange(
     b: Backend,
     start: ArrayLike,
@@ -174,16 +216,20 @@ def arange(
     return b.make(numpy.arange(*args, dtype=dtype), b.current_native_device)
 
 
-def from_dlpack(b: Backend, x: Any) -> Array:
+@placed
+def from_dlpack(b: Backend, x: Any, /, *, copy: bool | None = None) -> Array:
     """As :func:`numpy.from_dlpack`: an array of the library that shares the memory of ``x``."""
-    return b.wrap_native(b.nx.from_dlpack(x))
+    made = b.wrap_native(b.nx.from_dlpack(x))
+    return made.copy() if copy else made
 
 
+@placed
 def linspace(b: Backend, start: ArrayLike, stop: ArrayLike, num: int = 50, **kwargs: Any) -> Any:
     """As :func:`numpy.linspace`, of numbers."""
     return b.make(numpy.linspace(start, stop, num, **kwargs), b.current_native_device)
 
 
+@placed
 def eye(
     b: Backend, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, order: str = "C"
 ) -> Array:

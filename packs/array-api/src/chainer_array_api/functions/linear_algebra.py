@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
+from chainer_array_api.functions.creation import placed
 from chainer_array_api.functions.operands import Backend, axes_of, deliver
 
 if TYPE_CHECKING:
-    from chainer.typing import ArrayLike
+    from chainer.typing import ArrayLike, DTypeLike
 
 
 def matmul(b: Backend, x1: ArrayLike, x2: ArrayLike, out: ArrayLike = None, **_: Any) -> Array:
@@ -190,8 +193,19 @@ def _contract(
 
 #: Functions of the extension ``linalg`` of the standard with NumPy's names and meaning.
 STANDARD_LINALG = ("cholesky", "det", "eigh", "eigvalsh", "inv", "pinv", "qr", "slogdet", "svd")
-STANDARD_LINALG += ("svdvals", "matrix_power", "matrix_rank", "cross")
+STANDARD_LINALG += ("svdvals", "matrix_power", "cross")
 _FLOATING = numpy.dtype(numpy.float64)
+
+#: Functions that the standard has in its main namespace and in ``linalg``.
+_ALSO_IN_LINALG = frozenset(("matrix_transpose", "tensordot", "vecdot"))
+
+#: Named tuples that functions return, as in NumPy.
+_RESULTS = {
+    "eigh": namedtuple("EighResult", "eigenvalues eigenvectors"),
+    "qr": namedtuple("QRResult", "Q R"),
+    "slogdet": namedtuple("SlogdetResult", "sign logabsdet"),
+    "svd": namedtuple("SVDResult", "U S Vh"),
+}
 
 
 def linalg_function(b: Backend, name: str) -> Any:
@@ -201,6 +215,8 @@ def linalg_function(b: Backend, name: str) -> Any:
         b: The backend.
         name: NumPy's name.
     """
+    if name in _ALSO_IN_LINALG:
+        return getattr(b.xp, name)
     native = getattr(getattr(b.nx, "linalg", None), name, None)
     if native is None or name not in (*STANDARD_LINALG, "solve"):
         return None
@@ -210,11 +226,13 @@ def linalg_function(b: Backend, name: str) -> Any:
         natives = [
             a
             if isinstance(a, int)
-            else operands.cast(b, a, a.dtype if a.dtype.kind in "fc" else _FLOATING)
+            else operands.cast(
+                b, a, a.dtype if a.dtype.kind in "fc" or name == "cross" else _FLOATING
+            )
             for a in arrays
         ]
         for x in arrays:
-            square = name not in ("qr", "svd", "svdvals", "pinv", "matrix_rank", "cross", "solve")
+            square = name not in ("qr", "svd", "svdvals", "pinv", "cross", "solve")
             if square and isinstance(x, Array) and (x.ndim < 2 or x.shape[-1] != x.shape[-2]):
                 raise numpy.linalg.LinAlgError(
                     f"{name}: matrices must be square, got a stack of shape {x.shape}"
@@ -226,7 +244,7 @@ def linalg_function(b: Backend, name: str) -> Any:
         except RuntimeError as error:  # of torch: LinAlgError is one of its own
             raise numpy.linalg.LinAlgError(str(error)) from error
         if isinstance(result, tuple):
-            return tuple(map(b.array_class, result))
+            return _RESULTS[name](*map(b.array_class, result))
         return b.array_class(result)
 
     function.__name__ = name
@@ -238,6 +256,7 @@ def linalg_function(b: Backend, name: str) -> Any:
 _FFT_OF_COMPLEX = ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft")
 _FFT_OF_REAL = ("rfft", "rfftn", "ihfft")
 _SHIFTS = ("fftshift", "ifftshift")
+_FREQUENCIES = ("fftfreq", "rfftfreq")
 
 
 def fft_function(b: Backend, name: str) -> Any:
@@ -247,6 +266,13 @@ def fft_function(b: Backend, name: str) -> Any:
         b: The backend.
         name: NumPy's name.
     """
+    if name in _FREQUENCIES:
+        frequencies = getattr(numpy.fft, name)
+
+        def make(b: Backend, n: int, d: float = 1.0, *, dtype: DTypeLike = float) -> Array:
+            return b.make(frequencies(n, d).astype(dtype), b.current_native_device)
+
+        return functools.partial(placed(make), b)
     native = getattr(getattr(b.nx, "fft", None), name, None)
     if native is None or name not in (*_FFT_OF_COMPLEX, *_FFT_OF_REAL, *_SHIFTS):
         return None

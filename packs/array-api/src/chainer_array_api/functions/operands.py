@@ -80,6 +80,8 @@ def astype(
     if casting != "unsafe" and not numpy.can_cast(source, target, casting):  # type: ignore[arg-type]
         raise TypeError(f"cannot cast from {source} to {target} with rule {casting!r}")
     nx, native = b.nx, x.native
+    if source.kind == "c" and target.kind == "b":
+        return b.array_class(native != 0)  # a number without a real part is true, too
     if source.kind == "c" and target.kind != "c":
         native = nx.real(native)
     return b.array_class(nx.astype(native, b.native_dtype(target)))

@@ -237,10 +237,25 @@ def cumprod(
     return _accumulating(b, "cumulative_prod", a, axis, dtype, out)
 
 
-def diff(b: Backend, a: ArrayLike, n: int = 1, axis: int = -1) -> Array:
+def diff(
+    b: Backend,
+    a: ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> Array:
     """As :func:`numpy.diff`."""
     x = operands.array(b, a)
     axis = axis_of(axis, x.ndim)
+    ends = [part for part in (prepend, append) if part is not None]
+    if ends:
+        # A number is one more element at each place along the axis.
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        parts = [b.xp.asarray(end) for end in ends]
+        parts = [part if part.ndim else b.xp.broadcast_to(part, shape) for part in parts]
+        parts.insert(0 if prepend is None else 1, x)
+        x = b.xp.concatenate(parts, axis=axis)
     before = (slice(None),) * axis
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]

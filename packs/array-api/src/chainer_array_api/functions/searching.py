@@ -37,16 +37,39 @@ def _line(b: Backend, a: ArrayLike, axis: Any) -> tuple[Array, int]:
     return (x.reshape(-1), 0) if axis is None else (x, axis_of(axis, x.ndim))
 
 
-def sort(b: Backend, a: ArrayLike, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
-    """As :func:`numpy.sort`; always stable."""
+def _sorted(b: Backend, name: str, a: ArrayLike, axis: int | None, descending: bool) -> Array:
     x, axis = _line(b, a, axis)
-    return b.array_class(b.nx.sort(x.native, axis=axis, stable=True))
+    # The standard does not sort booleans.
+    native = operands.cast(b, x, numpy.dtype("uint8")) if x.dtype.kind == "b" else x.native
+    order = {"descending": True} if descending else {}
+    result = b.array_class(getattr(b.nx, name)(native, axis=axis, stable=True, **order))
+    return result.astype(x.dtype) if name == "sort" and x.dtype.kind == "b" else result
 
 
-def argsort(b: Backend, a: ArrayLike, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
-    """As :func:`numpy.argsort`; always stable."""
-    x, axis = _line(b, a, axis)
-    return b.array_class(b.nx.argsort(x.native, axis=axis, stable=True))
+def sort(
+    b: Backend,
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: Any = None,
+    *,
+    descending: bool = False,
+    stable: Any = True,
+) -> Array:
+    """As :func:`numpy.sort`; always stable. ``descending`` is an argument of the standard."""
+    return _sorted(b, "sort", a, axis, descending)
+
+
+def argsort(
+    b: Backend,
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: Any = None,
+    *,
+    descending: bool = False,
+    stable: Any = True,
+) -> Array:
+    """As :func:`numpy.argsort`; always stable. ``descending`` is an argument of the standard."""
+    return _sorted(b, "argsort", a, axis, descending)
 
 
 def partition(b: Backend, a: ArrayLike, kth: Any, axis: int | None = -1, **_: Any) -> Array:

@@ -8,6 +8,7 @@ import numpy
 
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
+from chainer_array_api.functions.creation import placed
 from chainer_array_api.functions.operands import Backend, axis_of
 from chainer_array_api.functions.searching import sort
 
@@ -38,6 +39,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Array
 
 
+@placed
 def astype(b: Backend, x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True) -> Array:
     """As :func:`numpy.astype`."""
     return operands.array(b, x).astype(dtype, copy=copy)
@@ -60,7 +62,10 @@ def can_cast(b: Backend, from_: Any, to: DTypeLike, casting: Any = "safe") -> bo
 
 def unique_values(b: Backend, x: ArrayLike) -> Array:
     """As :func:`numpy.unique_values`, sorted. NaN are not equal to each other."""
-    return sort(b, b.array_class(b.nx.unique_values(operands.array(b, x).native)))
+    array = operands.array(b, x)
+    if array.dtype.kind == "c":  # the standard does not sort complex numbers
+        return _unique(b, "unique", array)
+    return sort(b, b.array_class(b.nx.unique_values(array.native)))
 
 
 def _unique(b: Backend, name: str, x: ArrayLike) -> Any:
