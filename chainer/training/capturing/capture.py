@@ -305,9 +305,9 @@ def capture(
     The function may be a whole training step: forward, backward and update. It stays ordinary code.
     Each new signature of arguments is run once as written and once for the record; then the record
     is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
-    operations (JAX). Where a step cannot be recorded, it runs as it is written, and one warning says
-    why. So it does where a record takes longer that computes the same bits; :func:`chainer.explain`
-    tells the times.
+    operations (JAX). Where a step cannot be recorded, it runs as it is written, and one warning
+    says why. So it does where a record takes longer that computes the same bits;
+    :func:`chainer.explain` tells the times.
 
     Args:
         function (callable): Function of arrays and Variables, also in tuples, lists and dicts.
