@@ -256,7 +256,14 @@ class Program:
 
 
 class Recorder:
-    """Records one run of a step."""
+    """Records one run of a step.
+
+    Attributes:
+        is_exact: Whether the recorded run computes the bits of the step as written. Code that works
+            another way in recordings, such as a sum of gradients, sets it to False.
+    """
+
+    is_exact: bool = True
 
     def argument(self, array: Array) -> Array:
         """Returns the array that represents an argument. Its values may differ from call to call.

@@ -96,7 +96,7 @@ class ArraySums:
             The object is complete when :meth:`finish` has run. None if the sum is not an array that
             was made here, or if a function will read it before the end of the pass.
         """
-        if node not in self._in_place or node._creator_node is not None:
+        if not self.may_open_sum(node):
             return None
         total = self.sums[node]
         found = self._open.get(node)
@@ -106,6 +106,14 @@ class ArraySums:
                 return None
             self._open[node] = found
         return found, total
+
+    def may_open_sum(self, node: VariableNode) -> bool:
+        """Returns whether a kernel may add the next gradient of a node to the sum by itself.
+
+        Args:
+            node: The node.
+        """
+        return node in self._in_place and node._creator_node is None
 
     def _complete(self, node: VariableNode) -> None:
         found = self._open.pop(node, None)

@@ -89,6 +89,17 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         in_data: Arrays = (array,)
         nodes: tuple[VariableNode, ...] = (node,)
         types: list[Any] = [node._type]
+    elif len(inputs) == 2 and isinstance(inputs[0], Variable) and isinstance(inputs[1], Variable):
+        # The same for two, which are products and all gradients of unary functions.
+        x, x2 = inputs
+        array, array2 = in_data = (x._array, x2._array)
+        node = x._graph_node or x.node
+        node2 = x2._graph_node or x2.node
+        is_usual = type(array) is type(array2) is _ndarray
+        rank = node._rank if node._rank > node2._rank else node2._rank
+        marks = node._marks | node2._marks
+        nodes = (node, node2)
+        types = [node._type, node2._type]
     else:
         arrays: list[Array] = []
         node_list: list[VariableNode] = []
@@ -205,6 +216,9 @@ def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
         if nodes[0]._marks & NO_GRADIENT:
             return () if nodes[1]._marks & NO_GRADIENT else _SECOND
         return _FIRST if nodes[1]._marks & NO_GRADIENT else _ALL_INDEXES[2]
+    if len(nodes) == 3 and nodes[1]._marks & nodes[2]._marks & NO_GRADIENT:
+        # Linear functions and convolutions whose parameters are constant.
+        return () if nodes[0]._marks & NO_GRADIENT else _FIRST
     return tuple([i for i, node in enumerate(nodes) if not node._marks & NO_GRADIENT])
 
 

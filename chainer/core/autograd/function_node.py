@@ -562,9 +562,15 @@ class FunctionNode:
         """
         state = threads.state
         sums = state.gradient_sums
-        if sums is None or state.recorder is not None:
+        if sums is None:
             return None
-        return sums.open_sum(self.input_nodes[index], make)
+        node = self.input_nodes[index]
+        if state.recorder is not None:
+            # Recorded gradients are added one by one. The step as written rounds at other places.
+            if sums.may_open_sum(node):
+                state.recorder.is_exact = False
+            return None
+        return sums.open_sum(node, make)
 
     @property
     def retained_input_arrays(self) -> Arrays:

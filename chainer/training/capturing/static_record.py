@@ -153,7 +153,8 @@ class ChainRecord(Record):
                     raise NotRecordableError("its backend records whole steps only")
             self._forward = recorder.program([y.array for y in outputs])
             self._backward = None if second is None else self._backward_program(recorder, second)
-        self.is_exact = self._forward.is_exact
+        programs = (self._forward, self._backward)
+        self.is_exact = all([each.is_exact for each in programs if each is not None])
         self._uses_fixed_memory = self._forward.intermediates() is None
         self._forward.set_intermediates(None)
         self.guards = Guards(self._tree)

@@ -44,6 +44,36 @@ def test_equal_to_the_step_as_written():
         np.testing.assert_array_equal(a, b)
 
 
+def test_weights_used_often():
+    """The kernel adds up gradients of a weight by itself, and recordings add them one by one."""
+
+    def trained(captures):
+        np.random.seed(0)
+        link = L.Linear(32, 32)
+        optimizer = chainer.optimizers.Adam().setup(link)
+
+        def step(x):
+            for _ in range(4):
+                x = F.tanh(link(x))
+            loss = F.sum(x * x)
+            link.cleargrads()
+            loss.backward()
+            optimizer.update()
+            return loss
+
+        if captures:
+            step = chainer.capture(step, link, optimizer, on_failure="error")
+        random = np.random.RandomState(1)
+        losses = [float(step(random.rand(128, 32).astype("f")).array) for _ in range(8)]
+        return losses, step
+
+    with chainer.using_config("kernels", ("numba",)):
+        losses, _ = trained(False)
+        found, step = trained(True)
+        assert "in use" in chainer.explain(step)
+    np.testing.assert_allclose(found, losses, rtol=1e-4)
+
+
 @pytest.mark.parametrize("activation", [F.relu, lambda x: F.leaky_relu(x, 0.1)])
 def test_exact_activations_are_parts_of_loops(activation):
     """With the switch, their steps are recorded, although a provider's kernel is chosen."""

@@ -206,7 +206,7 @@ class NumpyProgram(Program):
             single = calls
             calls, parents = with_joined_calls(single, outputs, parents)
             self.is_exact = calls is single
-        self.is_exact = self.is_exact and fused.is_exact
+        self.is_exact = self.is_exact and fused.is_exact and recorder.is_exact
         plain = Plan(calls, outputs, parents, set())
         made = with_row_sums(calls, outputs, parents, tape.buffers.in_objects)
         made = with_native_loops(made, arguments, outputs, parents, plain.nbytes)
