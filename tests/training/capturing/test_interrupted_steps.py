@@ -136,7 +136,7 @@ def test_ctrl_c_at_every_point_of_a_repetition():
 def test_another_exception_in_a_repetition_is_known():
     before, after = Step(3).state(), Step(4).state()
     told = 0
-    for at in points(3, 60):
+    for at in points(3, 150):  # the updates themselves are about 30 of 2,900 opcodes
         step = Step(3)
         step.interrupted(at, stop)
         if step.state() not in (before, after):
