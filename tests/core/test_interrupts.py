@@ -7,11 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from chainer_strict_backend import current
 
 import chainer
 from chainer import functions as F
 from chainer import links as L
 from chainer.core.arrays import device
+from chainer.core.arrays.lookup import find_backend
 from chainer.core.config.configuration import threads
 from chainer.core.reporting import reporter
 from chainer.links.link_hook import thread_hooks
@@ -23,6 +25,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::chainer.MisuseWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def all_backends():
+    """An interrupt in the import of a backend is another matter: it is reported as its failure."""
+    find_backend(object)
 
 
 class Interrupt(BaseException):
@@ -122,6 +130,8 @@ def state():
         *(found.enable_backprop, found.debug, found.light_type_check, found.is_common),
         *(chainer.config.train, chainer.config.enable_backprop),
         chainer.get_device("@strict"),
+        # Whether a device is current by a block or for good matters for asyncio tasks.
+        current._current._block.get(),
         device._entered.get(),
         reporter._current.get(),
         dict(thread_hooks.hooks),

@@ -47,7 +47,7 @@ class CurrentDevice:
         Args:
             index: Index of the device.
         """
-        return _Use(self._thread, self._block, index)
+        return Use(self._thread, self._block, index)
 
     def __repr__(self) -> str:
         return f"CurrentDevice(index={self.index})"
@@ -58,12 +58,16 @@ class _OfThread(threading.local):
         self.index = index
 
 
-class _Use:
-    """Makes a device current at once, and the previous one again at the end."""
+class Use:
+    """Makes a device current at once, and the previous one again at the end.
+
+    Attributes:
+        is_entered: Whether a ``with`` block of it has begun, and not ended.
+    """
 
     def __init__(self, thread: _OfThread, block: TaskLocal[int | None], index: int) -> None:
         self._block, self._before = block, block.get()
-        self._is_entered = False
+        self.is_entered = False
         self._index = index
         if self._before is None:
             # Outside of blocks the whole thread gets the device, until __enter__ is called.
@@ -74,16 +78,16 @@ class _Use:
             block.set(index)
 
     def __enter__(self) -> None:
-        self._is_entered = True
+        self.is_entered = True
         # In this order: an interrupt between them leaves the previous device.
         if self._thread is not None:
             self._thread.index = self._before_in_thread
         self._block.set(self._index)
 
     def _depth(self) -> int:
-        return int(self._is_entered)
+        return int(self.is_entered)
 
     @safe_exit
     def __exit__(self, *_: object) -> None:
         self._block.set(self._before)
-        self._is_entered = False
+        self.is_entered = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
+from chainer.core.arrays.current_device import Use
 from chainer.core.arrays.lookup import array_classes, backend_of, find_backend, get_backend
 from chainer.core.safe_exit import safe_exit
 from chainer.core.task_local import TaskLocal
@@ -164,12 +165,15 @@ class Device:
             )
         backend = self.backend
         previous = backend.device() if backend.multi_device else None
+        context = None
         try:
             context = backend.use(self)
             context.__enter__()
             _entered.set((*_entered.get(), context))
         except BaseException:
             # An interrupt between the statements: nothing else would take back what use() did.
+            if isinstance(context, Use) and context.is_entered:
+                context.__exit__()
             if previous is not None:
                 backend.use(previous)
             raise

@@ -163,7 +163,7 @@ def test_every_function_has_calls():
 
 
 def test_signatures(device):
-    """What the standard passes by name may be passed by name."""
+    """Arguments that the standard passes by name may be passed by name."""
     missing: list[str] = []
     for name in functions():
         try:

@@ -40,7 +40,7 @@ class FunctionalArrayBackend(ArrayAPIBackend):
 
     @property
     def obstacle(self) -> str | None:
-        """What is missing on this machine; None if nothing is."""
+        """The library that is missing on this machine, with a remedy; None if none is."""
         try:
             importlib.import_module(self.namespace)
         except ImportError as error:
