@@ -15,6 +15,7 @@ from chainer import links as L
 from chainer.core.arrays import device
 from chainer.core.arrays.lookup import find_backend
 from chainer.core.config.configuration import threads
+from chainer.core.registry import registries
 from chainer.core.reporting import reporter
 from chainer.links.link_hook import thread_hooks
 from tests.core.nodes import var
@@ -30,6 +31,7 @@ pytestmark = [
 @pytest.fixture(autouse=True, scope="module")
 def all_backends():
     """An interrupt in the import of a backend is another matter: it is reported as its failure."""
+    registries.backends.load_all()
     find_backend(Interrupt)
 
 
