@@ -45,6 +45,7 @@ def recorded(recorder: Recorder, function: Callable[[], _T]) -> _T:
     """Runs a function while a recorder records what it does; returns what it returns."""
     threads.state.recorder = recorder
     try:
-        return recorder.run(function)
+        result = recorder.run(function)
     finally:
         threads.state.recorder = None
+    return result
