@@ -134,7 +134,7 @@ def test_shared_memory_of_a_start_that_was_killed():
     left = [Path("/dev/shm", f"mpich_shm_left{i}_{own}") for i in range(3)]
     try:
         with contextlib.ExitStack() as mapped:
-            # Jobs of tests that run beside this one remove what nobody maps.
+            # Jobs of tests that run beside this one remove segments that no process maps.
             for path in before:
                 mapped.enter_context(written_and_mapped(path))
             time.sleep(0.05)
