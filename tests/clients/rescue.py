@@ -1,6 +1,6 @@
 """Runs ``chainer rescue`` on old programs, and prints a table of their models.
 
-The programs are those of ``examples/release7`` and the jobs of released packages::
+It takes the programs of ``examples/release7`` and the jobs of released packages::
 
     make clients                                     # installs the packages
     .venv-clients/bin/python -m pip install torch onnxruntime
@@ -38,7 +38,7 @@ PROMISED = 0.8
 #: What the outputs are compared with.
 RUNTIMES = ("onnxruntime", "torch")
 
-#: Longest time of all of ``chainer rescue``, with conversion: a multiple of that of the program.
+#: Longest time of ``chainer rescue`` with its conversions: a multiple of the program's time.
 PATIENCE = 10
 
 PROGRAM = """import sys

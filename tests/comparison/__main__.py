@@ -91,24 +91,17 @@ def main(arguments: list[str] | None = None) -> int:
     if options.graphs:
         return _compare_graphs(options.peer, options.first, last, options.store)
     interpreters = options.peer, sys.executable
-    if options.trainers and options.store:
-        exchanges.store_trainers(_output_of, options.peer, options.trainers)
-        return 0
-    if options.trainers:
-        runs = options.trainers, options.first
-        return min(1, exchanges.compare_trainers(_output_of, *interpreters, *runs))
-    if options.links and options.store:
-        exchanges.store_link_programs(_output_of, options.peer, options.links)
-        return 0
-    if options.links:
-        programs = options.links, options.first
-        return min(1, exchanges.compare_links(_output_of, *interpreters, *programs))
-    if options.caffe and options.store:
-        exchanges.store_networks(_output_of, options.peer, options.caffe)
-        return 0
-    if options.caffe:
-        networks = options.caffe, options.first
-        return min(1, exchanges.compare_networks(_output_of, *interpreters, *networks))
+    # Functions that store and compare N random programs of each kind.
+    for count, stored, compared in (
+        (options.trainers, exchanges.store_trainers, exchanges.compare_trainers),
+        (options.links, exchanges.store_link_programs, exchanges.compare_links),
+        (options.caffe, exchanges.store_networks, exchanges.compare_networks),
+    ):
+        if count and options.store:
+            stored(_output_of, options.peer, count)
+            return 0
+        if count:
+            return min(1, compared(_output_of, *interpreters, count, options.first))
     if options.files:
         return min(1, exchanges.compare_files(_output_of, *interpreters, options.files))
     if options.names:

@@ -58,7 +58,7 @@ class Generator(Draws):
         self.layers = []
         #: Name of a blob -> its shape.
         self.shapes = {"x": (2, 1 + self.below(4), 4 + self.below(4), 4 + self.below(4))}
-        #: Blobs that no layer changes in place: the input, and those of Split layers.
+        #: Blobs that no layer changes in place: the input and the outputs of Split layers.
         self.copies = {"x"}
         #: Blobs that Split layers make. Copies of copies are an error in release 7.8.1.
         self.split = set()
@@ -426,7 +426,7 @@ def answer(chainer, seed):
 
 
 class Steps:
-    """What is done with one network.
+    """A network and the calls that are made with it.
 
     Args:
         chainer: The library.

@@ -57,7 +57,7 @@ _PRODUCT = "_ * _"
 def _of_both(trace: list[Any]) -> list[Any]:
     """Returns what functions and hooks saw in a graph of gradients, as far as both releases agree.
 
-    Names are those of release 7.8.1, and of equal products in a row the first one is left.
+    Functions have the names of release 7.8.1. Of equal products in a row, the first one is kept.
     """
     found: list[Any] = []
     for entry in trace:

@@ -5,6 +5,7 @@ import contextlib
 import threading
 
 import numpy as np
+import pytest
 
 import chainer
 from chainer import functions as F
@@ -281,3 +282,18 @@ def test_reporters_of_tasks():
         {"a0": 0, "a1": 1, "a2": 2},
         {"b0": 0, "b1": 1, "b2": 2},
     ]
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "text"),
+    [
+        ("1", TypeError, "index must be an integer, got '1' of type str"),
+        (1.5, TypeError, "index must be an integer"),
+        (-1, ValueError, "index must not be negative, got -1"),
+    ],
+)
+def test_index_of_a_current_device(index, error, text):
+    with pytest.raises(error, match=text):
+        chainer.backend.CurrentDevice(index)
+    with pytest.raises(error, match=text):
+        chainer.backend.CurrentDevice().use(index)

@@ -6,6 +6,7 @@ import threading
 from contextlib import AbstractContextManager
 from typing import Any
 
+from chainer.core.arguments import wrong_type
 from chainer.core.safe_exit import safe_exit
 from chainer.core.task_local import TaskLocal
 
@@ -31,7 +32,7 @@ class CurrentDevice:
     """
 
     def __init__(self, index: int = 0) -> None:
-        self._thread = _OfThread(index)
+        self._thread = _OfThread(_checked(index))
         # None outside of blocks.
         self._block: TaskLocal[int | None] = TaskLocal("chainer current device", None)
 
@@ -47,10 +48,18 @@ class CurrentDevice:
         Args:
             index: Index of the device.
         """
-        return Use(self._thread, self._block, index)
+        return Use(self._thread, self._block, _checked(index))
 
     def __repr__(self) -> str:
         return f"CurrentDevice(index={self.index})"
+
+
+def _checked(index: int) -> int:
+    if isinstance(index, bool) or not isinstance(index, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("index", "an integer", index)
+    if index < 0:
+        raise ValueError(f"index must not be negative, got {index}")
+    return index
 
 
 class _OfThread(threading.local):

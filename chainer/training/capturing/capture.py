@@ -10,6 +10,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
+import numpy
+
+from chainer.core.arguments import wrong_type
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
@@ -325,6 +328,7 @@ def capture(
 
     Raises:
         TypeError: If a target is neither a link nor an optimizer, or ``function`` cannot be called.
+        TypeError: If ``audit`` is not an integer.
         ValueError: If ``audit`` is negative or ``on_failure`` is unknown.
         CaptureError: By calls, with ``on_failure='error'``.
 
@@ -345,6 +349,9 @@ def capture(
     """
     if not callable(function):
         raise TypeError(f"function must be callable, got {type(function).__name__}")
+    given: object = audit
+    if isinstance(given, bool) or not isinstance(given, (int, numpy.integer)):
+        raise wrong_type("audit", "an integer", given)
     if audit < 0:
         raise ValueError(f"audit must not be negative, got {audit}")
     if on_failure not in ("eager", "error"):

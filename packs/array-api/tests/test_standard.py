@@ -36,7 +36,7 @@ add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_
 equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or
 logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract
 """
-#: Calls of each function, beside those of one and of two arrays.
+#: Calls of each function that takes other arguments than one or two arrays.
 _CALLS = """
 all(x) all(x, axis=0) any(x, axis=(0,1), keepdims=True) any(x, axis=-1)
 arange(5) arange(0, step=5) arange(2, 9, 3, dtype=xp.float32) arange(1.0, 2.0, 0.25)

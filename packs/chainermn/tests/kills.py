@@ -5,7 +5,7 @@ SIGKILL after a random iteration, the launcher ends the others, and all are star
 end the model equals the one of a training that was not interrupted, bit by bit, the training never
 begins before the snapshot of an earlier kill, and no shared memory of MPI is left.
 
-The launcher is that of ``chainer launch``, in a process that is forked from this one, which has
+``chainer launch`` runs in a process that is forked from this one, which has
 imported it and has found mpiexec: that takes a third of the time of a start. ``--command`` starts
 the command itself.
 """

@@ -16,7 +16,9 @@ from chainermn.launching.finding import LaunchError, find_launcher
 
 HERE = Path(__file__).parent
 SECONDS = 120
-#: Results have four decimals.
+#: Computed in another order than in 7.8.1, which loses the variance of large means.
+#: One of its fourth decimals is rounded to the neighbor.
+ROUNDED = "batch_normalization"
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -49,10 +51,9 @@ def test_results(results, rank):
     assert len(expected) == 44
     found = cases(results / f"{rank}.txt")
     assert found.keys() == expected.keys()
-    for name, text in expected.items():
-        assert NUMBER.sub("#", found[name]) == NUMBER.sub("#", text), name
-        # The fourth decimal may be rounded to its neighbor.
-        numbers = [float(number) for number in NUMBER.findall(text)]
-        assert [float(number) for number in NUMBER.findall(found[name])] == pytest.approx(
-            numbers, rel=1e-6, abs=1.5e-4
-        ), name
+    text, found_text = expected.pop(ROUNDED), found.pop(ROUNDED)
+    assert found == expected
+    assert NUMBER.sub("#", found_text) == NUMBER.sub("#", text)
+    numbers = [float(number) for number in NUMBER.findall(text)]
+    found_numbers = [float(number) for number in NUMBER.findall(found_text)]
+    assert found_numbers == pytest.approx(numbers, rel=1e-6, abs=1.5e-4)

@@ -650,6 +650,7 @@ class TestArguments:
         [
             ((3,), {}, TypeError, "function must be callable, got int"),
             ((F.relu, 3), {}, TypeError, "targets must be links and optimizers, got int"),
+            ((F.relu,), {"audit": "x"}, TypeError, "audit must be an integer, got 'x' of type str"),
             ((F.relu,), {"audit": -1}, ValueError, "audit must not be negative, got -1"),
             ((F.relu,), {"on_failure": "x"}, ValueError, "on_failure must be 'eager' or 'error'"),
         ],
