@@ -44,6 +44,43 @@ def test_linear_and_gradients(normal, blocked) -> None:
         np.testing.assert_allclose(gb, gy.sum(0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("make", [np.array, ideep4py.array])
+def test_linear_into_memory(normal, make) -> None:
+    """Results in given memory have the bits of new arrays."""
+    x, W, b, gy = normal(6, 72), normal(40, 72), normal(40), normal(6, 40)
+    cases = [
+        (ops.linear, (x, W, b), (6, 40)),
+        (ops.linear, (x, W), (6, 40)),
+        (ops.linear_backward_data, (W, gy), (6, 72)),
+        (lambda *a, out=None: ops.linear_backward_weights(*a, out=out)[0], (x, gy), (40, 72)),
+    ]
+    for function, arguments, shape in cases:
+        out = make(np.full(shape, np.nan, np.float32))
+        assert function(*arguments, out=out) is out
+        np.testing.assert_array_equal(np.asarray(out), np.asarray(function(*arguments)))
+
+
+def test_linear_into_unsuitable_memory(normal) -> None:
+    x, W, gy = normal(2, 3), normal(4, 3), normal(2, 4)
+    read_only = np.zeros((2, 4), np.float32)
+    read_only.flags.writeable = False
+    for out in (
+        np.zeros((4, 2), np.float32),
+        np.zeros((2, 4)),
+        np.zeros((4, 2), np.float32).T,
+        np.zeros((2, 8), np.float32)[:, ::2],
+        read_only,
+        ideep4py.array(normal(4, 2)),
+        [[0.0] * 4] * 2,
+    ):
+        with pytest.raises(ValueError, match=r"out must be a writable .* shape \(2, 4\)"):
+            ops.linear(x, W, out=out)
+    with pytest.raises(ValueError, match=r"out must be .* shape \(2, 3\)"):
+        ops.linear_backward_data(W, gy, out=np.zeros((3, 2), np.float32))
+    with pytest.raises(ValueError, match=r"out must be .* shape \(4, 3\)"):
+        ops.linear_backward_weights(x, gy, out=np.zeros((3, 4), np.float32))
+
+
 def test_linear_errors(normal) -> None:
     with pytest.raises(ValueError, match="W must have 3 columns"):
         ops.linear(normal(2, 3), normal(4, 5))

@@ -177,3 +177,39 @@ def test_arrays_in_blocks_are_copied_to_numpy_arrays(view):
         backend.copy_to_xp(array, out)
         np.testing.assert_array_equal(out, backend.to_host(array))
     assert not blocked.layout.dense
+
+
+def test_products_are_written_into_planned_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, t = rng.standard_normal((64, 800), "f"), rng.integers(0, 10, 64).astype("i")
+    ops = intel64.ideep.ops
+    names = ("linear", "linear_backward_data", "linear_backward_weights")
+    given = []
+
+    def noting(name, original):
+        def called(*args, out=None):
+            given.append((name, out is not None))
+            return original(*args, out=out)
+
+        return called
+
+    def trained(captures):
+        chainer.utils.seed(0)
+        layers = [L.Linear(800, 900), F.relu, L.Linear(900, 900), F.relu, L.Linear(900, 10)]
+        model = L.Classifier(chainer.Sequential(*layers))
+        optimizer = chainer.optimizers.Adam().setup(model)
+        step = lambda x, t: optimizer.update(model, x, t)
+        if captures:
+            step = chainer.capture(step, model, optimizer, on_failure="error")
+        with chainer.using_config("accelerate", "auto"):
+            for i in range(5):
+                if captures and i == 4:
+                    for name in names:
+                        monkeypatch.setattr(ops, name, noting(name, getattr(ops, name)))
+                step(x, t)
+        return [p.array.copy() for _, p in sorted(model.namedparams())]
+
+    for expected, actual in zip(trained(False), trained(True), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    assert {name for name, _ in given} == set(names)
+    assert all([is_given for _, is_given in given])

@@ -9,11 +9,13 @@ from chainer.core.typing import Array, DTypeLike
 class LinearKernel(IdeepKernel):
     """Kernel of ``linear``."""
 
-    def forward(self, x: Array, W: Array, b: Array) -> Array:
-        return self.ops.linear(x, W, b)
+    def forward(self, x: Array, W: Array, b: Array, out: Array | None = None) -> Array:
+        return self.ops.linear(x, W, b, out=out)
 
-    def backward_data(self, gy: Array, W: Array) -> Array:
-        return self.ops.linear_backward_data(W, gy)
+    def backward_data(self, gy: Array, W: Array, out: Array | None = None) -> Array:
+        return self.ops.linear_backward_data(W, gy, out=out)
 
-    def backward_weight(self, x: Array, gy: Array, dtype: DTypeLike) -> Array:
-        return self.ops.linear_backward_weights(x, gy)[0]
+    def backward_weight(
+        self, x: Array, gy: Array, dtype: DTypeLike, out: Array | None = None
+    ) -> Array:
+        return self.ops.linear_backward_weights(x, gy, out=out)[0]

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
@@ -85,16 +87,38 @@ def matmul(
     return out
 
 
-def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
+def _result(out: Array | None, shape: tuple[int, int]) -> tuple[Array, Any]:
+    """The array of a result and its pointer: ``out``, or a new mdarray."""
+    if out is None:
+        layout = L.dense(shape)
+        pointer = allocate(layout.nbytes)
+        return wrap(layout, pointer), pointer
+    if isinstance(out, mdarray):
+        # Makes out dense, in place: products write rows.
+        out._view()
+        writable = True
+    else:
+        writable = isinstance(out, np.ndarray) and out.flags.carray
+    if not writable or out.shape != shape or out.dtype.name != "float32":
+        raise ValueError(
+            f"out must be a writable C-contiguous float32 array of shape {shape}, got "
+            f"{getattr(out, 'dtype', type(out))} {getattr(out, 'shape', '')}"
+        )
+    return out, data_of(out, "out")[1]
+
+
+def linear(x: Array, W: Array, b: Array | None = None, *, out: Array | None = None) -> Array:
     """``x @ W.T + b``.
 
     Args:
         x: input (N, I); further axes count as columns.
         W: weights (O, I); further axes count as columns.
         b: bias (O,), or None.
+        out: array (N, O) to overwrite, which shares no memory with the others; a new mdarray when
+            None.
 
     Returns:
-        Array (N, O).
+        Array (N, O); ``out`` itself when given.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
@@ -103,29 +127,44 @@ def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
     out_size, size_w, pw = _matrix(W, "W")
     if size != size_w:
         raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
-    layout = L.dense((n, out_size))
-    pointer = allocate(layout.nbytes)
     row = None if b is None else vector(b, "b", out_size)
+    y, pointer = _result(out, (n, out_size))
     times_transposed(px, pw, pointer, n, out_size, size, row)
-    return wrap(layout, pointer)
+    return y
 
 
-def linear_backward_data(W: Array, gy: Array) -> mdarray:
-    """Gradient of :func:`linear` with respect to its input: ``gy @ W``, of shape (N, I)."""
+def linear_backward_data(W: Array, gy: Array, *, out: Array | None = None) -> Array:
+    """Gradient of :func:`linear` with respect to its input.
+
+    Args:
+        W: weights (O, I); further axes count as columns.
+        gy: gradient of the output (N, O).
+        out: array (N, I) to overwrite, which shares no memory with the others; a new mdarray when
+            None.
+
+    Returns:
+        ``gy @ W``, of shape (N, I).
+    """
     n, out_size, pg = _matrix(gy, "gy")
     rows, size, pw = _matrix(W, "W")
     if rows != out_size:
         raise ValueError(f"gy must have {rows} columns, the rows of W, got {out_size}")
-    layout = L.dense((n, size))
-    pointer = allocate(layout.nbytes)
+    gx, pointer = _result(out, (n, size))
     sgemm(pg, pw, pointer, n, size, out_size)
-    return wrap(layout, pointer)
+    return gx
 
 
 def linear_backward_weights(
-    x: Array, gy: Array, *, bias: bool = False
-) -> tuple[mdarray, mdarray | None]:
+    x: Array, gy: Array, *, bias: bool = False, out: Array | None = None
+) -> tuple[Array, mdarray | None]:
     """Gradients of :func:`linear` with respect to its weights and bias.
+
+    Args:
+        x: input (N, I); further axes count as columns.
+        gy: gradient of the output (N, O).
+        bias: whether the gradient of the bias is wanted.
+        out: array (O, I) to overwrite with the gradient of the weights, which shares no memory with
+            the others; a new mdarray when None.
 
     Returns:
         ``gy.T @ x`` of shape (O, I), and the gradient of the bias (None unless ``bias``).
@@ -134,10 +173,8 @@ def linear_backward_weights(
     rows, out_size, pg = _matrix(gy, "gy")
     if rows != n:
         raise ValueError(f"gy must have {n} rows, as x has, got {rows}")
-    layout = L.dense((out_size, size))
-    pointer = allocate(layout.nbytes)
+    gw, pointer = _result(out, (out_size, size))
     sgemm(pg, px, pointer, out_size, size, n, trans_a=True)
-    gw = wrap(layout, pointer)
     if not bias:
         return gw, None
     # Further axes of gy count as columns: the sum is over rows of the matrix.
