@@ -394,3 +394,26 @@ def test_large_arguments_are_not_copied(foreign):
     assert program.description.startswith("1 calls of NumPy and 1 native")
     assert not program._copied
     assert "native" in record(function, np.ones((20, 20), "f"))[0].description
+
+
+def test_loops_far_apart_are_not_joined_where_that_needs_more_memory(foreign):
+    """A result that is computed early but read late waits beside the arrays it is made of."""
+    rounds = 12
+
+    def function(x):
+        kept = []
+        for _ in range(rounds):
+            y = x * 2 + 1
+            kept.append((x, y))
+            x = np.sort(y, axis=1)
+        for x_i, y_i in reversed(kept):
+            x = np.sort(x + x_i - y_i, axis=1)
+            x = np.sort(x * (x_i * 0.5 - 3), axis=1)
+        return [x]
+
+    array = np.random.default_rng(0).random((200, 200), "f")
+    program, (expected,) = record(function, array)
+    assert "native functions" in program.description
+    # At the end of the first half, two arrays are kept for each round.
+    assert program.nbytes <= (2 * rounds + 3) * array.nbytes
+    np.testing.assert_array_equal(program([array])[0], expected)

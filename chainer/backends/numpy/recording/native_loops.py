@@ -28,9 +28,10 @@ from chainer.backends.numpy.recording.sums import is_sum
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
 
-#: Calls that are looked at beyond the first one that is not placed: results that wait longer would
-#: need more memory.
-_WINDOW = 64
+#: Calls that are looked at beyond the first one that is not placed. A wide window lets more of them
+#: be fused, but their results may have to wait longer, which needs more memory: then a narrower
+#: window is tried.
+_WINDOWS = (64, 16, 4)
 
 #: Calls of one native function.
 _MOST_CALLS = 64
@@ -78,22 +79,27 @@ def with_native_loops(
         is_fusible(call) and apart.isdisjoint([r.buffer for r in call.references()])
         for call in calls
     ]
-    result: list[Call] = []
-    for run in _ordered(calls, uses, can_be_fused):
-        result += _fused(calls, run, uses, compiler)
-    needed = Plan(result, list(outputs), parents, set()).nbytes
-    # In another order, more results may wait at the same time.
-    return result if needed <= max(nbytes * 1.1, nbytes + _SPARE_BYTES) else calls
+    most = max(nbytes * 1.1, nbytes + _SPARE_BYTES)
+    for window in _WINDOWS:
+        result: list[Call] = []
+        for run in _ordered(calls, uses, can_be_fused, window):
+            result += _fused(calls, run, uses, compiler)
+        # In another order, more results may wait at the same time.
+        if Plan(result, list(outputs), parents, set()).nbytes <= most:
+            return result
+    return calls
 
 
-def _ordered(calls: list[Call], uses: Dependencies, can_be_fused: list[bool]) -> list[list[int]]:
+def _ordered(
+    calls: list[Call], uses: Dependencies, can_be_fused: list[bool], window: int
+) -> list[list[int]]:
     """Returns the numbers of the calls in another order, as runs to fuse and single calls."""
     order = ReadyCalls(dict(enumerate(uses.before)))
     made = [False] * len(calls)
     first = 0
     runs: list[list[int]] = []
     while first < len(calls):
-        run = _next_run(calls, order, can_be_fused, first + _WINDOW)
+        run = _next_run(calls, order, can_be_fused, first + window)
         runs.append(run)
         for i in run:
             made[i] = True
