@@ -1,7 +1,7 @@
 """Tells cheaply whether numbers of ``numpy.random`` were drawn.
 
 ``numpy.random.get_state`` makes 624 Python numbers, which takes longer than a small step. The same
-state lies in memory, where a copy takes less than a microsecond: the words of the generator, and
+state is in memory, where a copy takes less than a microsecond: the words of the generator, and
 the second number of a pair of normal numbers, which waits in the object that draws.
 """
 
@@ -22,7 +22,7 @@ _PAIR = 16
 class RandomMarks:
     """States of a ``RandomState``, as short as they can be read.
 
-    NumPy does not promise where a state lies in memory. So the places are looked up and compared
+    NumPy does not promise where a state is in memory. So the places are looked up and compared
     with ``get_state``. If they differ, marks are the states that ``get_state`` returns.
 
     Args:
