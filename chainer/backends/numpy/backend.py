@@ -50,6 +50,11 @@ class NumpyBackend(Backend):
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
 
+    def random_mark(self, device: Device) -> Any:
+        from chainer.backends.numpy.random_marks import mark
+
+        return mark()
+
     def recorder(self, device: Device) -> Recorder:
         # Imported at first use: a program that captures nothing does not pay for it.
         from chainer.backends.numpy.recording.recorder import NumpyRecorder

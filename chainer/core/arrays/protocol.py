@@ -207,6 +207,20 @@ class Backend(ArrayConversions):
         self.seed_random(seed, device)
         return seed
 
+    def random_mark(self, device: Device) -> Any:
+        """Returns a value that differs from an earlier one if random numbers were drawn between.
+
+        The default is :meth:`random_state`. A backend may return less than the whole state, if that
+        takes less time. Marks are compared like states.
+
+        Args:
+            device: Device of this backend.
+
+        Returns:
+            Numbers, texts and NumPy arrays, and dictionaries and lists of them.
+        """
+        return self.random_state(device)
+
     def set_random_state(self, state: Any, device: Device) -> None:
         """Sets the source of random numbers to what :meth:`random_state` returned.
 

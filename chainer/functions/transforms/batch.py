@@ -192,7 +192,7 @@ def _called(
     func: Callable[..., Any], batch: _Batch, randomness: Randomness
 ) -> tuple[Tree, list[Variable]]:
     """Returns the structure of the results, and its leaves with the samples in front."""
-    random = _RandomNumbers(batch.values)
+    random = _RandomNumbers(batch.values, can_restore=randomness != "error")
     try:
         found = _at_once(func, batch)
     except BatchingError:
@@ -244,28 +244,33 @@ def _as_variable(value: Any) -> Variable:
 
 
 class _RandomNumbers:
-    """State of the random numbers of the arrays' device before a call."""
+    """What is known of the random numbers of the arrays' device before a call.
 
-    def __init__(self, values: Sequence[Variable]) -> None:
+    Args:
+        values: Arguments of the call.
+        can_restore: Whether the source has to go back. If not, less of its state is read.
+    """
+
+    def __init__(self, values: Sequence[Variable], can_restore: bool) -> None:
         array = array_of_samples(values[0])
         self._backend = backend_of(array)
         self._device = get_device_from_array(array)
-        self._before = self._state()
-
-    def _state(self) -> Any:
-        return self._backend.random_state(self._device)
+        self._state = self._backend.random_state(self._device) if can_restore else None
+        self._mark = self._backend.random_mark(self._device)
 
     def were_drawn(self) -> bool:
         """Returns whether random numbers were drawn since."""
-        return not _are_equal(self._before, self._state())
+        return not _are_equal(self._mark, self._backend.random_mark(self._device))
 
     def restore(self) -> None:
         """Goes back to the state before."""
-        if self._before is not None:
-            self._backend.set_random_state(self._before, self._device)
+        if self._state is not None:
+            self._backend.set_random_state(self._state, self._device)
 
 
 def _are_equal(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
     if isinstance(a, Mapping):
         return all([_are_equal(a[key], b[key]) for key in a])
     if isinstance(a, (tuple, list)):

@@ -24,7 +24,6 @@ from chainer.training.capturing.state import (
     Role,
     Slot,
     StateTree,
-    copied_container,
     is_same,
 )
 from chainer.training.optimizers.changes import optimizer_changes
@@ -118,13 +117,12 @@ def _is_told(slot: Slot) -> bool:
 
 
 def _has_type(slot: Slot) -> bool:
-    now = slot.owner.members[slot.name]
-    return now is slot.value or is_same(now, slot.value)
+    return is_same(slot.owner.members[slot.name], slot.value)
 
 
 def _is_as_expected(slot: Slot) -> bool:
-    now = slot.get()
-    return now is slot.value or is_same(copied_container(now), slot.value)
+    # The value is a copy of a container: its entries are compared.
+    return is_same(slot.get(), slot.value)
 
 
 def is_told_by_comparison(value: object) -> bool:

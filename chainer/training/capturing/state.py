@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain
+from operator import is_
 from typing import Any, TypeVar, cast
 
 import numpy
@@ -371,7 +372,10 @@ def is_same(old: object, new: object) -> bool:
         return list(old) == list(others) and is_same([*old.values()], [*others.values()])
     if isinstance(old, (list, tuple)):
         others = cast("Sequence[object]", new)
-        return len(old) == len(others) and all([is_same(a, b) for a, b in zip(old, others)])
+        if len(old) != len(others):
+            return False
+        # Usually the entries are the same objects, and Python compares these without a call each.
+        return all(map(is_, old, others)) or all(map(is_same, old, others))
     return isinstance(old, set) and old == new
 
 

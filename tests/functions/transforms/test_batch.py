@@ -483,3 +483,10 @@ def test_gradients_of_samples_within_a_captured_step():
         for found, expected in zip(captured(x, t), gradients(x, t), strict=True):
             np.testing.assert_array_equal(found.array, expected.array)
     assert "in use" in captured.explain()
+
+
+def test_a_waiting_random_number_is_noticed():
+    """The second number of a pair of normal numbers is drawn without a change of the generator."""
+    np.random.randn()
+    with pytest.raises(RuntimeError, match="draws random numbers"):
+        chainer.vmap(lambda x: x * np.random.randn())(np.ones(2))

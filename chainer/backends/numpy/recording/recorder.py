@@ -258,6 +258,8 @@ class NumpyProgram(Program):
             return [array.copy() for array in self._outputs]
         made = [_empty(shape, dtype) for _, shape, dtype in self._fresh]
         self._run(*given, *made)
+        if not self._outputs:
+            return made
         results = [array.copy() for array in self._outputs]
         for (i, _, _), array in zip(self._fresh, made):
             results.insert(i, array)
