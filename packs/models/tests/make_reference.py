@@ -142,7 +142,7 @@ def sequence(model, options):
     logits = model(ids, attention_mask=mask, decoder_input_ids=outputs).logits
     with torch.no_grad():
         greedy = model.generate(
-            ids, attention_mask=mask, max_new_tokens=30, do_sample=False, use_cache=False
+            ids, attention_mask=mask, max_new_tokens=50, do_sample=False, use_cache=False
         )
         beams = model.generate(
             ids,
@@ -166,8 +166,15 @@ def image(model, options):
 
 def clip(model, options):
     """Similarities of images and texts."""
+    images = torch.from_numpy(models.images())
+    ids = torch.from_numpy(models.padded_tokens())
+    with torch.no_grad():
+        padded = model(
+            input_ids=ids, attention_mask=(ids != 0).long(), pixel_values=images
+        ).logits_per_image
     ids = torch.from_numpy(models.ended_tokens())
-    return model(input_ids=ids, pixel_values=torch.from_numpy(models.images())).logits_per_image, {}
+    output = model(input_ids=ids, pixel_values=images).logits_per_image
+    return output, {"padded": models.some(padded.numpy(), 6)}
 
 
 def sound(model, options):
@@ -178,7 +185,7 @@ def sound(model, options):
     logits = model(features, decoder_input_ids=outputs).logits
     with torch.no_grad():
         ids = start
-        for _ in range(30):
+        for _ in range(50):
             following = model(features, decoder_input_ids=ids).logits[:, -1].argmax(-1)
             ids = torch.cat([ids, following[:, None]], 1)
     return logits, {"greedy": ids[:, 1:].tolist()}

@@ -31,5 +31,7 @@ def write_folder(folder, case, tensors=None, config=None, shards=1):
         file = f"model-{i + 1:05}-of-{shards:05}.safetensors"
         write_safetensors(folder / file, {str(n): tensors[str(n)] for n in names}, {})
         places |= dict.fromkeys(map(str, names), file)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": places})
+    )
     return folder

@@ -37,7 +37,11 @@ def main():
             model, info = read_named(folder, class_name, options)
         else:
             model, info = getattr(transformers, class_name).from_pretrained(
-                folder, output_loading_info=True, attn_implementation="eager"
+                folder,
+                output_loading_info=True,
+                attn_implementation="eager",
+                # Otherwise it computes in the type of the file.
+                dtype=torch.float32,
             )
         output, _ = make_reference.KINDS[kind](model.eval(), options)
         found[case] = {

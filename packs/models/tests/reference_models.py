@@ -405,6 +405,13 @@ def ended_tokens():
     return ids
 
 
+def padded_tokens():
+    """Returns texts that end three tokens earlier, with zeros behind the end token."""
+    ids = ended_tokens()
+    ids[:, -4], ids[:, -3:] = ids[:, -1], 0
+    return ids
+
+
 def left_padding(batch=2, length=12):
     """Returns a mask: the last text begins three tokens later."""
     mask = np.ones((batch, length), np.int64)

@@ -6,15 +6,15 @@ import chainer
 import chainer.functions as F
 import numpy as np
 import pytest
+from our_outputs import output_of
 from published import REFERENCE, tensors_of, write_folder
 from reference_models import (
     CASES,
     LARGE,
-    ended_tokens,
     factors,
-    image_size,
     images,
     left_padding,
+    padded_tokens,
     right_padding,
     some,
     sounds,
@@ -84,7 +84,7 @@ def check_gradients(case, model, output):
 @pytest.mark.parametrize("case", CAUSAL)
 def test_logits_and_gradients(case, models):
     model = models(case)
-    output = model(tokens())
+    output = output_of(case, model)
     check_output(case, output)
     check_gradients(case, model, output)
 
@@ -143,17 +143,34 @@ def test_files_are_written_as_they_were_read(case, models, tmp_path):
     assert {**saved, "dtype": None} == {**REFERENCE[case]["config"], "dtype": None}
 
 
-def masked(output, mask):
-    """Outputs without padding, whose outputs mean nothing."""
-    return output * F.broadcast_to(mask[:, :, None].astype("f"), output.shape)
+def rounded(case, dtype):
+    """Returns the tensors of a case in another type of numbers."""
+    # It tells NumPy about bfloat16.
+    pytest.importorskip("ml_dtypes")
+    return {
+        name: array.astype(dtype) if array.dtype.kind == "f" else array
+        for name, array in tensors_of(case).items()
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("case", cases())
+def test_shards_of_other_types(case, dtype, tmp_path):
+    tensors = rounded(case, dtype)
+    model = cm.load_pretrained(write_folder(tmp_path, case, tensors, shards=3))
+    for named in model.file_names():
+        array = named.parameter.array
+        assert array.dtype == ("f" if tensors[named.file].dtype != "i8" else "i8")
+        found = named.transform.save(array)
+        np.testing.assert_array_equal(
+            found, tensors[named.file].astype(found.dtype), err_msg=named.file
+        )
 
 
 @pytest.mark.parametrize("case", [n for n, (kind, *_) in CASES.items() if kind == "encoder"])
 def test_encoders_with_padding(case, models):
-    model, ids, mask = models(case), tokens(), right_padding()
-    if case == "roberta":
-        ids[mask == 0] = 1
-    output = masked(model(ids, mask), mask)
+    model = models(case)
+    output = output_of(case, model)
     check_output(case, output)
     check_gradients(case, model, output)
 
@@ -162,10 +179,8 @@ def test_encoders_with_padding(case, models):
 def test_heads_for_other_tasks(case, models):
     model, ids, mask = models(case), tokens(), right_padding()
     ids[mask == 0] = 1
-    output = model(ids, mask=mask)
-    if output.ndim == 3:
-        output = masked(output, mask)
-    else:
+    output = output_of(case, model)
+    if output.ndim == 2:
         # The last token of each text is found by the padding token, too.
         alone = model(ids[1:, :9]).array
         np.testing.assert_allclose(output.array[1:], alone, atol=1e-5)
@@ -179,13 +194,12 @@ def test_heads_for_other_tasks(case, models):
 @pytest.mark.parametrize("case", [n for n, (kind, *_) in CASES.items() if kind == "sequence"])
 def test_encoder_and_decoder(case, models):
     model, ids, mask = models(case), tokens(), right_padding()
-    outputs = np.concatenate([np.zeros((2, 1), int), tokens(2, 6, seed=9)], axis=1)
-    output = model(outputs, model.encode(ids, mask), mask)
+    output = output_of(case, model)
     # Scores without a scale are large.
     check_output(case, output)
     check_gradients(case, model, output)
     for use_cache in (True, False):
-        y = cm.generate(model, inputs=ids, mask=mask, max_new_tokens=30, use_cache=use_cache)
+        y = cm.generate(model, inputs=ids, mask=mask, max_new_tokens=50, use_cache=use_cache)
         assert y[:, 1:].tolist() == REFERENCE[case]["greedy"]
     y = cm.generate(model, inputs=ids, mask=mask, max_new_tokens=12, num_beams=4)
     assert y[:, 1:].tolist() == REFERENCE[case]["beams"]
@@ -194,12 +208,12 @@ def test_encoder_and_decoder(case, models):
 @pytest.mark.parametrize("case", cases("image", "named"))
 def test_images(case, models):
     model = models(case)
-    output = model(images(image_size(CASES[case][2])))
+    output = output_of(case, model)
     check_output(case, output)
     if CASES[case][0] == "named":
         # As the reference: see make_reference.py.
         model = in_float64(model)
-        output = model(images(image_size(CASES[case][2])).astype("d"))
+        output = output_of(case, model)
     check_gradients(case, model, output)
 
 
@@ -217,17 +231,18 @@ def in_float64(model):
 
 def test_clip(models):
     model = models("clip")
-    output = model(ended_tokens(), images())
+    output = output_of("clip", model)
     check_output("clip", output)
     check_gradients("clip", model, output)
+    padded = model(padded_tokens(), images()).array
+    np.testing.assert_allclose(some(padded, 6), REFERENCE["clip"]["padded"], atol=1e-4)
 
 
 def test_whisper(models):
     model, features = models("whisper"), sounds()
-    outputs = np.concatenate([np.ones((2, 1), int), tokens(2, 6, seed=9)], axis=1)
-    output = model(outputs, model.encode(features))
+    output = output_of("whisper", model)
     check_output("whisper", output)
     check_gradients("whisper", model, output)
     for use_cache in (True, False):
-        y = cm.generate(model, inputs=features, max_new_tokens=30, use_cache=use_cache)
+        y = cm.generate(model, inputs=features, max_new_tokens=50, use_cache=use_cache)
         assert y[:, 1:].tolist() == REFERENCE["whisper"]["greedy"]

@@ -8,11 +8,14 @@ import os
 import subprocess
 from pathlib import Path
 
+import chainer
 import numpy as np
 import pytest
+from our_outputs import output_of
 from published import REFERENCE, write_folder
-from reference_models import CASES
+from reference_models import CASES, some
 from test_pitfalls import TORCHVISION, check_torchvision
+from test_reference import rounded
 
 import chainer_models as cm
 
@@ -69,6 +72,26 @@ def test_transformers_reads_what_is_written_here(tmp_path):
             result["some"],
             REFERENCE[case]["output"]["some"],
             atol=max(1e-4, 1e-5 * REFERENCE[case]["output"]["largest"]),
+            err_msg=case,
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_shards_of_other_types(dtype, tmp_path):
+    outputs = {}
+    for case in CASES:
+        tensors = rounded(case, dtype)
+        folder = write_folder(tmp_path / case, case, tensors, shards=3)
+        with chainer.using_config("train", False):
+            outputs[case] = output_of(case, cm.load_pretrained(folder)).array
+    found = json.loads(run(HERE / "read_saved.py", tmp_path))
+    assert set(found) == set(CASES)
+    for case, output in outputs.items():
+        assert found[case]["missing"] == found[case]["unexpected"] == [], case
+        np.testing.assert_allclose(
+            some(output, 40),
+            found[case]["some"],
+            atol=max(1e-4, 1e-5 * np.abs(output).max()),
             err_msg=case,
         )
 
