@@ -210,7 +210,7 @@ INTENDED = (
         "forward",
         "error",
         "x0.shape|tuple index",
-        "more|fewer dimensions",
+        "(more|fewer) dimensions",
     ),
     Intended("weights without axes", "average|mean", "forward", "error|refuses", "", "tuple axis"),
     Intended("dtypes of arrays without axes", "arctan2", "forward", "dtype"),
