@@ -3,7 +3,7 @@
 It takes the programs of ``examples/release7`` and the jobs of released packages::
 
     make clients                                     # installs the packages
-    .venv-clients/bin/python -m pip install torch onnxruntime
+    .venv-clients/bin/python -m pip install torch onnxruntime safetensors
     .venv-clients/bin/python -m pip install -e packs/onnx -e packs/torch
     .venv-clients/bin/python tests/clients/rescue.py --page docs/clients.md
 

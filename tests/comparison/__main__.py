@@ -87,6 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--files", type=int, metavar="N", help="N objects, saved and loaded")
     parser.add_argument("--names", action="store_true", help="names of all modules")
     options = parser.parse_args(arguments)
+    # Workers run in another folder. The link of an environment must not be resolved.
+    options.peer = os.path.abspath(options.peer)
     last = options.first + options.calls
     if options.graphs:
         return _compare_graphs(options.peer, options.first, last, options.store)

@@ -849,7 +849,11 @@ row(
     lambda out: L.BatchNormalization(4)(X),
 )
 row(
-    *("comparison_of_variables", TypeError, "do not support the > operator; compare their 'array'"),
+    *(
+        "comparison_of_variables",
+        TypeError,
+        "do not support > operator. You could use `array` attribute",
+    ),
     lambda out: chainer.Variable(X) > 0,
 )
 row(

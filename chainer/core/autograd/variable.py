@@ -832,7 +832,8 @@ class Variable(ArrayHolder):
     def __bool__(self) -> bool:
         """This operator is not defined for Variable."""
         raise UnsupportedOperatorError(
-            "the truth value of a Variable is not defined; use its 'array' attribute instead"
+            # The first sentence is the text of release 7.
+            "Variables cannot be evaluated as Python bool.\nUse the 'array' attribute instead."
         )
 
     def __nonzero__(self) -> bool:

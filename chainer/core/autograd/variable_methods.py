@@ -86,8 +86,9 @@ def refused(name: str, symbol: str) -> Any:
 
     def operator(self: Variable, other: object) -> bool:
         raise UnsupportedOperatorError(
-            f"Variables do not support the {symbol} operator; compare their 'array' attributes "
-            "instead"
+            # The first sentences are the text of release 7.
+            f"Variables do not support {symbol} operator. You could use `array` attribute instead."
+            "\nCompare the 'array' attributes of both."
         )
 
     return _described(operator, name, "This operator is not defined for Variable.")

@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Arrays, DTypeLike, VariableLike, Variables
+from chainer.core.typing import Arrays, DTypeLike, Grads, Indexes, VariableLike, Variables
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
@@ -33,8 +33,13 @@ class Cast(UnaryFunction):
         # Without a copy, as in earlier releases: the arrays are not changed in place.
         return (inputs[0].astype(self.type, copy=False),)
 
-    def gradient(self, ops: Ops, gy: Value) -> Value:
-        return ops.cast(gy, self.input_nodes[0].dtype)
+    # Integers and booleans have no derivative: theirs would be cut off to a wrong number.
+    def gradient(self, ops: Ops, gy: Value) -> Value | None:
+        dtype = self.input_nodes[0].dtype
+        return None if dtype.kind in "biu" else ops.cast(gy, dtype)
+
+    def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
+        return (None if self.type.kind in "biu" else self.apply(tangents)[0],)
 
 
 def cast(x: VariableLike, typ: DTypeLike) -> Variable:

@@ -7,9 +7,8 @@ from typing import Any, TextIO
 
 
 def function_name(function: Any) -> str:
-    """Returns the name to report: the class name, of the wrapped function if it is old-style."""
-    wrapped = getattr(function, "function", None)
-    return type(function if wrapped is None else wrapped).__name__
+    """Returns the name to report: that of the class, or of the function that a node belongs to."""
+    return function._impl_name
 
 
 def with_unit(value: float, units: Sequence[str], factor: float) -> str:

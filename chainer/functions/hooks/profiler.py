@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainer.core.arrays.acceleration import advice, participants
 from chainer.core.arrays.lookup import backends_in_use
-from chainer.core.autograd.function import FunctionAdapter
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.config.configuration import threads
 from chainer.core.spans import active
@@ -256,7 +255,7 @@ class profile(FunctionHook):
         self._statm = -1
         # The hooks run for every function, so they only collect events. The spans are created when
         # the profile ends.
-        self._events: list[tuple[str, type, int, int]] = []
+        self._events: list[tuple[str, str, int, int]] = []
         self._thread = 0
 
     def __enter__(self) -> Profile:  # type: ignore[override]
@@ -278,8 +277,8 @@ class profile(FunctionHook):
         super().__exit__(*exc)
         result = self._result
         result.spans += [
-            Span(category, kind.__name__, begin, end, self._thread)
-            for category, kind, begin, end in self._events
+            Span(category, name, begin, end, self._thread)
+            for category, name, begin, end in self._events
         ]
         result.spans.sort(key=lambda span: span.end)
         if self._statm >= 0:
@@ -298,11 +297,8 @@ class profile(FunctionHook):
         if self._synchronize:
             _synchronize_all()
         end = perf_counter_ns()
-        # The class, not the node, which would keep the graph alive.
-        kind = function.__class__
-        if kind is FunctionAdapter:
-            kind = function.function.__class__
-        self._events.append((category, kind, self._begins.pop(), end))
+        # The name, not the node, which would keep the graph alive.
+        self._events.append((category, function._impl_name, self._begins.pop(), end))
         if self._read_memory:
             self._note_memory()
 

@@ -33,10 +33,10 @@ class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         xp = self.xp
-        # log(1 + exp(-|x|)) + max(x, 0) - t x: nothing overflows.
-        loss = xp.log1p(xp.exp(-abs(x)))
-        loss += xp.maximum(x, 0)
-        loss -= x * t.astype(x.dtype)
+        # max(x, 0) - t x + log(1 + exp(-|x|)): nothing overflows. The first difference is exact,
+        # so that small losses keep their digits if it is computed before the sum.
+        loss = xp.maximum(x, 0) - x * t.astype(x.dtype)
+        loss += xp.log1p(xp.exp(-abs(x)))
         loss *= t != _IGNORED
         if self.reduce == "no":
             return (loss,)

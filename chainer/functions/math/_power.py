@@ -61,8 +61,9 @@ class PowVarConst(OneFloat, ConstantOperator):
         if is_scalar(value) and value == 2:
             gx = x * gy
             return gx + gx
-        # As for two variables: the derivative of x ** 0 is 0 * x ** 0.
-        exponent = value - (value != 0)
+        # As for two variables: the derivative of x ** 0 is 0 * x ** 0. The factor makes numbers of
+        # booleans, which cannot be subtracted from each other.
+        exponent = value - 1 * (value != 0)
         if not isinstance(x, Variable):  # whose operators convert constants
             value, exponent = as_operand(value, x, self.xp), as_operand(exponent, x, self.xp)
         return x**exponent * value * gy

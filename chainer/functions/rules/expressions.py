@@ -106,7 +106,7 @@ class UnaryFunction(ExpressionFunction):
 
     argument_names = ("x",)
 
-    def gradient(self, ops: Ops, *values: Value) -> Value:
+    def gradient(self, ops: Ops, *values: Value) -> Value | None:
         """Computes the gradient of the input from arrays or Variables.
 
         Args:
@@ -115,7 +115,7 @@ class UnaryFunction(ExpressionFunction):
                 the output.
 
         Returns:
-            The gradient of the input.
+            The gradient of the input, or None if the output does not depend on it differentiably.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define gradient()")
 

@@ -45,6 +45,9 @@ class GradientNode(FunctionNode):
     def label(self) -> str:
         return f"{type(self._function).__name__}Grad"
 
+    # Tables of hooks add up times by this name. The name of the class says too little.
+    _impl_name = label
+
     @classmethod
     def gradients_of(
         cls, function: Any, values: Variables, targets: Indexes, grad_outputs: Grads
@@ -156,6 +159,8 @@ class Tangent(FunctionNode):
     @property
     def label(self) -> str:
         return f"{type(self._function).__name__}GradGrad"
+
+    _impl_name = label
 
     def forward(self, inputs: Arrays) -> Arrays:
         if not self._function.accepts_opaque_arrays:

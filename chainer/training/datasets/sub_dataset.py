@@ -80,7 +80,9 @@ class SubDataset(DatasetMixin):
         self._start = start
         self._finish = finish
         self._size = finish - start
-        self._order = numpy.asarray(order) if isinstance(order, list) else order
+        # One example has the index that was given, an int or an int64. Batches need an array.
+        self._order = order
+        self._rows = numpy.asarray(order) if isinstance(order, list) else order
 
     def __len__(self) -> int:
         """Returns the number of data points."""
@@ -113,10 +115,10 @@ class SubDataset(DatasetMixin):
             index = slice(self._start + start, self._start + max(stop, start), step)
         else:
             index = index + self._start
-        if self._order is not None:
-            if not isinstance(self._order, numpy.ndarray):
+        if self._rows is not None:
+            if not isinstance(self._rows, numpy.ndarray):
                 return None
-            index = self._order[index]
+            index = self._rows[index]
         return batch.fast_batch(self._dataset, index)
 
 

@@ -255,7 +255,12 @@ def check_arguments(
     if size < 1:
         raise ValueError(f"batch_size must be positive, got {size}")
     if order_sampler is not None and shuffle is not None:
-        raise ValueError(f"shuffle must be None if an order_sampler is given, got {shuffle}")
+        raise ValueError(
+            # The first line is the text of release 7.
+            "`shuffle` is not `None` and a custom `order_sampler` is set. Please set `shuffle` to "
+            "`None` to use the custom order sampler.\n"
+            f"shuffle must be None if an order_sampler is given, got {shuffle}"
+        )
     if order_sampler is None and shuffle is not False:
         order_sampler = ShuffleOrderSampler()
     return size, order_sampler

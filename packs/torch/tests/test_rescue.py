@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from chainer.plugins.cli import main
 
-from chainer_torch.rescue.converting import convert, outputs_of
+from chainer_torch.rescue.converting import _distance, convert, outputs_of
 from chainer_torch.rescue.finding import Found, models_of, run_program
 from chainer_torch.rescue.project import rescue
 
@@ -247,6 +247,24 @@ def test_a_link_within_a_model_is_left_out():
     x = np.zeros((1, 3), "f")
     calls = [Found(model[0], (x,), {}), Found(model, (x,), {})]
     assert [found.link for found in models_of(calls)] == [model]
+
+
+@pytest.mark.parametrize(("bias", "is_comparable"), [([np.inf, 1], True), ([np.nan] * 2, False)])
+def test_outputs_that_are_not_numbers(tmp_path, bias, is_comparable):
+    """As in a program whose training diverges: finite numbers tell, NaN alone tells nothing."""
+    link = L.Linear(3, 2)
+    link.b.array[...] = bias
+    x = np.ones((1, 3), "f")
+    result = convert(Found(link, (x,), {}), "model", tmp_path)
+    for difference in result.differences.values():
+        assert (difference <= 1e-5) == is_comparable
+    said = [remark for remark in result.remarks if "all NaN or infinite" in remark]
+    assert len(said) == (not is_comparable)
+
+
+@pytest.mark.parametrize("found", [[np.nan, 1], [-np.inf, 1], [np.inf, np.nan], [np.inf, 2]])
+def test_other_places_that_are_not_numbers_are_a_difference(found):
+    assert not _distance(np.array(found), np.array([np.inf, 1])) <= 1e-5
 
 
 ACTION_VALUE = """

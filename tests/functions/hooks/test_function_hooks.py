@@ -67,10 +67,9 @@ def test_timer_records_every_call():
     with hook:
         run()
     names = [name for name, _ in hook.call_history]
-    # As in releases 4.3.1 and 7.8.1: what a gradient is computed with is recorded before it. (The
-    # name of the sixth, the gradient of ReLU, is an internal one.)
+    # As in releases 4.3.1 and 7.8.1: what a gradient is computed with is recorded before it.
     assert names[:5] == ["LinearFunction", "ReLU", "Sum", "BroadcastTo", "Sum"]
-    assert names[6:] == ["ReLU", "LinearGradData", "LinearFunction"]
+    assert names[5:] == ["ReLUGrad", "ReLU", "LinearGradData", "LinearFunction"]
     assert all(elapsed > 0 for _, elapsed in hook.call_history)
     occurrences = {name: record["occurrence"] for name, record in hook.summary().items()}
     assert occurrences.pop(names[5]) == 1
@@ -84,6 +83,26 @@ def test_timer_records_every_call():
     # Functions that run inside of others are part of the time of those.
     total = sum(record["elapsed_time"] for record in hook.summary().values())
     assert 0 < hook.total_time() < total
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (F.tanh, "TanhGrad"),
+        (F.elu, "ELUGrad"),
+        (F.softplus, "SoftplusGrad"),
+        (F.dropout, "DropoutGrad"),
+        (lambda x: x[0], "GetItemGrad"),
+        (lambda x: F.batch_normalization(x, x.array[0], x.array[0]), "BatchNormalizationGrad"),
+    ],
+)
+def test_timer_names_gradients_by_their_functions(function, name):
+    """The names of release 7.8.1: a table of times tells the gradients of functions apart."""
+    y = function(chainer.Variable(np.ones((2, 3), np.float32)))
+    y.grad = np.ones_like(y.array)
+    with function_hooks.TimerHook() as hook:
+        y.backward()
+    assert [found for found, _ in hook.call_history] == [name, name.removesuffix("Grad")]
 
 
 def test_timer_names_old_style_functions_by_their_class():

@@ -43,6 +43,16 @@ def test_mean_of_nothing(name):
     assert x.grad.shape == (0, 3)
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_sigmoid_cross_entropy_of_half_precision_is_rounded_once(label):
+    """As in 7.8.1: small losses are not differences of large numbers."""
+    x = np.linspace(-3, 8, 23).astype(np.float16)
+    loss = F.sigmoid_cross_entropy(x, np.full(23, label, np.int32), reduce="no").array
+    d = x.astype(np.float64)
+    expected = np.log1p(np.exp(-d if label else d))
+    np.testing.assert_allclose(loss, expected, rtol=np.finfo(np.float16).eps)
+
+
 def test_sigmoid_cross_entropy_of_large_scores():
     x = chainer.Variable(np.array([[1e4, -1e4, 1e4, -1e4]], np.float32))
     loss = F.sigmoid_cross_entropy(x, np.array([[1, 0, 0, 1]], np.int32), reduce="no")

@@ -162,6 +162,17 @@ def test_power_of_zero_has_a_finite_gradient():
     np.testing.assert_array_equal(x.grad, [0, 1, 12])
 
 
+def test_power_of_booleans_has_a_gradient():
+    x = Variable(np.array([2.0, 3.0], "f"))
+    y = x ** np.array([True, False])
+    np.testing.assert_array_equal(y.array, [2, 1])
+    (gx,) = chainer.grad([F.sum(y * y)], [x], enable_double_backprop=True)
+    np.testing.assert_array_equal(gx.array, [4, 0])
+    (ggx,) = chainer.grad([F.sum(gx)], [x])
+    np.testing.assert_array_equal(ggx.array, [2, 0])
+    assert gx.dtype == ggx.dtype == np.float32
+
+
 def test_third_derivative_of_a_power():
     x = Variable(np.array([1.0, 2.0]))
     y = x**3

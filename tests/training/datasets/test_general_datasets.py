@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from chainer import datasets
+from chainer.dataset import DatasetMixin
 
 
 class TestTupleDataset:
@@ -88,6 +89,19 @@ class TestSubDataset:
         dataset = datasets.SubDataset(self.base, 2, 6, order=kind(range(9, -1, -1)))
         assert dataset[:] == [7, 6, 5, 4]
         assert dataset[-1] == 4
+
+    def test_type_of_indexes(self):
+        """A dataset that computes with its index has the dtypes of release 7.8.1."""
+
+        class Types(DatasetMixin):
+            def __len__(self):
+                return 3
+
+            def get_example(self, i):
+                return type(i)
+
+        assert set(datasets.SubDataset(Types(), 0, 3, [2, 0, 1])) == {int}
+        assert set(datasets.SubDataset(Types(), 0, 3, np.array([2, 0, 1]))) == {np.int64}
 
     @pytest.mark.parametrize(("start", "finish"), [(2, 11), (-2, 6), (6, 3)])
     def test_overrun(self, start, finish):

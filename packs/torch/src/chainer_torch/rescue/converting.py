@@ -154,6 +154,8 @@ def _converted(found: Found, name: str, folder: Path) -> Result:
         _try(
             result, "PyTorch", lambda: _write_torch(exported, inputs, folder / f"{name}.py", result)
         )
+    if any([y.size and not np.isfinite(y).any() for y in expected]):
+        result.remarks.append("an output of Chainer is all NaN or infinite: it cannot be compared")
     if f"{name}.onnx" in result.files:
         _compare(
             result, "onnxruntime", expected, lambda: _run_onnx(folder / f"{name}.onnx", inputs)
@@ -248,11 +250,25 @@ def _compare(
         result.remarks.append(f"{runtime}: the outputs have other shapes")
         result.differences[runtime] = float("inf")
         return
-    differences = [
-        np.abs(a.astype("d") - b.astype("d")).max(initial=0) / max(np.abs(b).max(initial=0), 1)
-        for a, b in zip(outputs, expected, strict=True)
-    ]
-    result.differences[runtime] = float(max(differences, default=0.0))
+    differences = [_distance(a, b) for a, b in zip(outputs, expected, strict=True)]
+    result.differences[runtime] = max(differences, default=0.0)
+
+
+def _distance(found: np.ndarray, expected: np.ndarray) -> float:
+    """Returns the greatest difference, relative to the largest number if that is above 1.
+
+    It is infinite if NaN and infinities are in other places, or if all that is expected is NaN or
+    infinite: such outputs tell nothing about a model.
+    """
+    usual = np.isfinite(expected)
+    if not np.array_equal(found[~usual], expected[~usual], equal_nan=True):
+        return float("inf")
+    if expected.size and not usual.any():
+        return float("inf")
+    a, b = found[usual].astype("d"), expected[usual].astype("d")
+    if not np.isfinite(a).all():
+        return float("inf")
+    return float(np.abs(a - b).max(initial=0) / max(np.abs(b).max(initial=0), 1))
 
 
 def _run_onnx(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
