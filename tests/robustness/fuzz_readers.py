@@ -109,7 +109,10 @@ def _step_header() -> bytes:
 
 def _read_step(path: str) -> None:
     # Looked up here, as for models: it is imported where atheris changes its code.
-    chainer.load_step(path)
+    step = chainer.load_step(path)
+    step.explain()
+    step.snapshot()
+    step.snapshot(1)
 
 
 def _read_step_header(path: str) -> None:
