@@ -105,7 +105,7 @@ _KINDS = frozenset(("UFUNC", "OUT", "ASSIGN", "WRITE", "WHOLE"))
 #: Errors that numbers and structures lead to which no step has. A file may declare any memory.
 _DAMAGE = (
     *(ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError),
-    *(SyntaxError, TypeError, ValueError),
+    *(StopIteration, SyntaxError, TypeError, ValueError),
 )
 
 
@@ -311,6 +311,15 @@ class Step:
             for p in header["programs"]
         ]
         self._known = {json.dumps(p.signature): p for p in self._programs}
+        self._check_later_entries()
+
+    def _check_later_entries(self):
+        """Reads what nothing else reads before :meth:`snapshot` and the messages."""
+        for name in ("chainer", "numpy"):
+            if not isinstance(self._header[name], str):
+                raise StepFileError(f"{name} must be a version, got {self._header[name]!r}")
+        for number in range(len(self._header["snapshots"])):
+            self.snapshot(number, copy=False)
 
     def array(self, place):
         """Returns the array at a place in the memory."""
@@ -351,11 +360,12 @@ class Step:
             raise ValueError(f"the step takes ({known}), got ({given})")
         return program, found
 
-    def snapshot(self, number=0):
+    def snapshot(self, number=0, copy=True):
         """Returns the entries of a snapshot of a target.
 
         Args:
             number: Its place among the targets of ``chainer.capture``.
+            copy: Whether arrays are copied; else they change with the step.
 
         Returns:
             dict: Entries as ``chainer.serializers.load_npz`` reads them from a file.
@@ -366,7 +376,8 @@ class Step:
         found = {}
         for key, (kind, value) in snapshots[number].items():
             if kind == "array":
-                found[key] = self.array(value).copy()
+                array = self.array(value)
+                found[key] = array.copy() if copy else array
             else:
                 found[key] = numpy.asarray(self.counters[value] if kind == "counter" else value)
         return found
@@ -442,6 +453,24 @@ class _Program:
         self._stored = [None if place is None else step.array(place) for place in data["stored"]]
         self._constants = {int(i): step.array(place) for i, place in data["constants"].items()}
         self._calls = _Source(self, random, kernels).compiled(data["calls"])
+        if self._check_later_entries(step) != len(self._outputs):
+            raise StepFileError(f"{len(self._outputs)} outputs do not fit the results")
+
+    def _check_later_entries(self, step):
+        """Reads what :meth:`run` reads; returns the number of arrays that it takes."""
+        data = self._data
+        for key, increase in data["counters"]:
+            step.counters[key] + operator.index(increase)
+        _described(self.signature)
+        results, reports = data["results"], dict(data["reports"])
+        if len(data["variables"]) != results:
+            raise StepFileError(f"{results!r} results, and {len(data['variables'])} kinds of them")
+        repeated = {int(i): first for i, first in data["repeated"].items()}
+        if not all([0 <= operator.index(first) < i < results for i, first in repeated.items()]):
+            raise StepFileError("a result repeats another one that is not before it")
+        unflatten(self.result, iter([None] * results))
+        count = sum([i not in repeated and i not in self._constants for i in range(results)])
+        return count + len(self._stored) + len(reports) + len(set(data["gradients"]))
 
     def _place(self, place):
         index, *rest = place
@@ -495,6 +524,7 @@ class _Exported(_Program):
         self._read = [step.array(place) for place in data["read"]]
         self._written = [step.array(place) for place in data["written"]]
         self._call = kernels.program(data["backend"], step.array(data["program"]).tobytes())
+        self._check_later_entries(step)
 
     def _results(self, arguments):
         numbers = [evaluate() for evaluate in self._numbers]

@@ -1,13 +1,16 @@
 """``chainer certify`` on a small plugin, with and without faults."""
 
 import json
+import os
+import signal
+import time
 
 import pytest
 
 from chainer.testing.certification import certificate, report_files
 from chainer.testing.certification.certificate import Certificate, Result
 from tests.testing.planted.other_faults import ALL
-from tests.testing.planted.run import certify, judge
+from tests.testing.planted.run import certify, judge, start
 
 _EVERY = [
     pytest.param(fault, id=f"{kind}: {fault.name}")
@@ -174,3 +177,48 @@ def test_pages_escape_texts():
 
 def test_outcomes_of_a_kind_are_listed():
     assert set(_certificate("passed").total()) == set(certificate.OUTCOMES)
+
+
+# -- the end of the process -----------------------------------------------------------------------
+
+SLEEP = """
+import os, subprocess, sys, time
+
+def backend(names):
+    def wait(*args, **kwargs):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        with open(os.environ["PIDS_FILE"], "w") as file:
+            file.write(f"{os.getpid()} {child.pid}\\n")
+        time.sleep(600)
+    names["xp"].cumsum = wait
+"""
+
+
+def _is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="it reads /proc")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"])
+def test_workers_end_with_the_program(tmp_path, name):
+    pids = tmp_path / "pids"
+    options = ("--quick", "--only", "test_reductions and contract_arrays")
+    process = start(tmp_path, "@small", *options, code=SLEEP, PIDS_FILE=str(pids))
+    until(lambda: pids.exists() and pids.read_text().endswith("\n"))
+    workers = [int(pid) for pid in pids.read_text().split()]
+    assert all(map(_is_running, workers))
+    process.send_signal(getattr(signal, name))
+    process.communicate(timeout=30)
+    assert process.returncode != 0
+    until(lambda: not any(map(_is_running, workers)))
+
+
+def until(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -8,6 +8,7 @@ from chainer.backends.operations import roi_poolings
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, IntPair, VariableLike
 from chainer.core.utils.conv import _pair as _pair
+from chainer.functions.math import minmax
 from chainer.functions.pooling._regions import RegionFunction, pooling_sections
 
 
@@ -21,8 +22,13 @@ class ROIMaxPooling2D(RegionFunction):
 
     @property
     def argmax_data(self) -> Array:
-        """Row-major position of each maximum in its image, int32; -1 for empty bins."""
-        return self._residual.astype(numpy.int32)
+        """Row-major position of each maximum in its image; -1 for empty bins.
+
+        int32, or int64 if the image has more than 2**31 pixels.
+        """
+        height, width = self._in_shape[2:]
+        is_small = height * width <= minmax.MAX_INT32_LENGTH
+        return self._residual.astype(numpy.int32 if is_small else numpy.int64)
 
 
 @pooling_sections(empty="Empty bins are minus infinity.")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,10 @@ def run(options: argparse.Namespace) -> int:
     limits = {"seconds_per_test": options.seconds_per_test}
     if options.processes is not None:
         limits["processes"] = options.processes
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            # As an exception, so that processes end and temporary files are removed.
+            signal.signal(number, _end)
     show = _Progress(quiet=options.json or not sys.stderr.isatty())
     try:
         certificate = kit.certify(
@@ -115,6 +120,14 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(certificate, files.remarks(certificate), written)
     return 0 if certificate.passed else 1
+
+
+#: Signals that ask a program to end. Windows has no SIGHUP.
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 class _Progress:

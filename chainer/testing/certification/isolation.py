@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chainer.testing.certification.certificate import Result
-from chainer.testing.certification.worker import DONE, EVENTS, SHARE
+from chainer.testing.certification.worker import DONE, EVENTS, PARENT, SHARE
 
 _PLUGIN = "chainer.testing.pytest_plugin"
 
@@ -79,10 +79,18 @@ def run(
         for share in shares:
             share.environment.update(environment or {})
         threads = [threading.Thread(target=share.run) for share in shares]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            # Ctrl-C and signals that end the program arrive here, too.
+            for share in shares:
+                share.stopped.set()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
     found = Outcome()
     for outcome in outcomes:
         found.results += outcome.results
@@ -140,6 +148,7 @@ class _Share:
         self._progress = progress
         self._outcome = outcome
         self._folder = folder
+        self.stopped = threading.Event()
         self._command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--no-header"]
         self._command += ["-p", "no:cacheprovider", "-p", "chainer.testing.certification.worker"]
         # The configuration of the folder in which the user happens to be is not ours.
@@ -159,12 +168,14 @@ class _Share:
         self._folder.mkdir()
         crashes = 0
         done: list[str] = []
-        while crashes < self._limits.crashes:
+        while crashes < self._limits.crashes and not self.stopped.is_set():
             events = self._folder / f"events{crashes}"
             events.touch()
             list_of_done = self._folder / f"done{crashes}"
             list_of_done.write_text("\n".join(done), encoding="utf-8")
             death, output = self._process(events, list_of_done)
+            if self.stopped.is_set():
+                return
             running, ended = self._take(events, done)
             if ended:
                 return
@@ -184,17 +195,26 @@ class _Share:
         """Runs a process until it ends; returns how it died, and its last output."""
         environment = {**self.environment, EVENTS: str(events), DONE: str(done)}
         output = self._folder / "output"
-        with open(output, "wb") as file:
-            # A session of its own, so that its children end with it.
-            process = subprocess.Popen(
-                self._command,
-                cwd=self._folder,
-                env=environment,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            death = self._wait(process, events)
+        # This process alone keeps the other end of the pipe, and never writes to it. However it
+        # ends, the worker reads the end of the pipe then, and ends, too.
+        reader, writer = os.pipe()
+        environment[PARENT] = str(reader)
+        try:
+            with open(output, "wb") as file:
+                # A session of its own, so that its children end with it.
+                process = subprocess.Popen(
+                    self._command,
+                    cwd=self._folder,
+                    env=environment,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    pass_fds=(reader,),
+                )
+                death = self._wait(process, events)
+        finally:
+            os.close(reader)
+            os.close(writer)
         return death, output.read_text(encoding="utf-8", errors="replace")
 
     def _wait(self, process: subprocess.Popen[bytes], events: Path) -> str:
@@ -205,7 +225,8 @@ class _Share:
                     code = process.wait(timeout=0.2)
                     return _how_it_ended(code)
                 except subprocess.TimeoutExpired:
-                    pass
+                    if self.stopped.is_set():
+                        return "stopped"
                 if events.stat().st_size != size:
                     size, since = events.stat().st_size, time.monotonic()
                 elif time.monotonic() - since > self._limits.seconds_per_test:

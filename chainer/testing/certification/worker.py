@@ -2,7 +2,8 @@
 
 It appends to the file ``CHAINER_CERTIFY_EVENTS``, so that all results before a crash are there. It
 leaves out the tests in the file ``CHAINER_CERTIFY_DONE``, and tests that are the work of another
-process (``CHAINER_CERTIFY_SHARE``, such as ``0/2``).
+process (``CHAINER_CERTIFY_SHARE``, such as ``0/2``). It ends with its children when the pipe
+``CHAINER_CERTIFY_PARENT`` is closed: the process that certifies has ended.
 """
 
 # pyright: basic
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import threading
 from typing import Any
 
 import pytest
@@ -17,10 +20,25 @@ import pytest
 from chainer.testing.conformance import reports
 from chainer.testing.conformance.refusals import DECLARED
 
-EVENTS, DONE, SHARE = (f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE"))
+EVENTS, DONE, SHARE, PARENT = (
+    f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE", "PARENT")
+)
 
 #: Longest text of an error. A failure repeats in many tests, and the report must stay readable.
 _MAX_TEXT = 4000
+
+
+def pytest_configure() -> None:
+    """Starts the thread that waits for the end of the process that certifies."""
+    # Popped: the descriptor is not one of the processes that tests start.
+    pipe = os.environ.pop(PARENT, None)
+    if pipe is not None:
+        threading.Thread(target=_end_with, args=(int(pipe),), daemon=True).start()
+
+
+def _end_with(pipe: int) -> None:
+    os.read(pipe, 1)
+    os.killpg(0, signal.SIGKILL)  # this process leads its session
 
 
 def _emit(**event: Any) -> None:

@@ -16,29 +16,39 @@ ROOT = Path(__file__).resolve().parents[3]
 _PLACES = 5
 
 
-def certify(
-    folder: Path, subject: str, *options: str, code: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Runs ``chainer certify`` where the small plugin is installed.
+def start(
+    folder: Path, subject: str, *options: str, code: str = "", **variables: str
+) -> subprocess.Popen[str]:
+    """Starts ``chainer certify`` where the small plugin is installed.
 
     Args:
         folder: An empty folder.
         subject: What is certified.
         options: Further arguments.
         code: Program of a fault.
+        variables: Further environment variables.
     """
     site = build(folder / "site", code)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("CHAINER_", "PYTEST"))}
     environment["PYTHONPATH"] = os.pathsep.join([str(site), str(ROOT)])
     command = [sys.executable, "-m", "chainer.plugins.cli", "certify", subject, "--processes", "1"]
-    return subprocess.run(
+    return subprocess.Popen(
         [*command, "--output", str(folder / "certificate"), *options],
         cwd=folder,
-        env=environment,
-        capture_output=True,
+        env={**environment, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
+
+
+def certify(
+    folder: Path, subject: str, *options: str, code: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs ``chainer certify`` to its end, with the arguments of :func:`start`."""
+    process = start(folder, subject, *options, code=code)
+    output, errors = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def report_of(fault: Fault, folder: Path) -> dict:

@@ -119,8 +119,8 @@ def _pool(x: Array, regions: tuple[Array, Array, Array], empty: float) -> tuple[
     shape = len(images), x.shape[1], rows.shape[1], columns.shape[1]
     y = numpy.empty(shape, f)
     # They are kept as long as the graph: as small as positions allow.
-    small = x.shape[2] * x.shape[3] <= numpy.iinfo(numpy.int16).max
-    indices = numpy.empty(shape, numpy.int16 if small else numpy.int32)
+    # The dtype holds minus the number of pixels, so that it holds each position, too.
+    indices = numpy.empty(shape, numpy.min_scalar_type(-x.shape[2] * x.shape[3] - 1))
     launch(maxima, x.shape[1], 8 * y.size, dense(x), *regions, float(empty), y, indices)
     return y.astype(x.dtype, copy=False), indices
 
