@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("griffe", reason="needs the extra docs")
 pytest.importorskip("latex2mathml", reason="needs the extra docs")
 
+from chainer.core import typing
 from chainer.core.config.entries import declared
 from chainer.plugins import commands
-from scripts.site.settings import command_line, configuration, environment, link_targets
+from scripts.site.settings import command_line, configuration, environment, link_targets, types
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,3 +54,11 @@ def test_every_command_and_option_is_there() -> None:
         assert f"## chainer {name} " in page
     assert "`--port PORT`" in page and "usage: chainer board" in page
     assert not re.search(r"^\| [^|]+ \|  \|$", page, re.MULTILINE), "an option has no help"
+
+
+def test_every_type_is_described() -> None:
+    page = types()
+    for name in typing.__all__:
+        # The heading has the identifier to which signatures link, and a sentence follows it.
+        assert re.search(rf"^## {name} {{#chainer\.core\.typing\.{name}}}\n\n\w", page, re.M), name
+    assert "IntPair = int | tuple[int, int]" in page
