@@ -167,7 +167,7 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
 def _complete_class(item: griffe.Object | griffe.Alias) -> None:
     """Gives a class the signature that its declaration makes, such as the one of an optimizer."""
     try:
-        value = getattr(importlib.import_module(item.module.path), item.name, None)
+        value: Any = getattr(importlib.import_module(item.module.path), item.name, None)
     except ImportError:  # a module that needs a package of an extra
         return
     if not hasattr(vars(value or object).get("__init__"), "__signature__"):

@@ -26,7 +26,9 @@ from chainer.plugins.board.files import open_inside
 from chainer.plugins.board.log_reader import LogReader
 from chainer.plugins.board.server import BoardServer
 from chainer.training.extensions.logs.growing_json import GrowingJsonFile
-from tests.plugins.board_server import answer_at, serving
+from tests.plugins.board_server import answer_at, results, serving
+
+__all__ = ["results"]  # a fixture
 
 
 def log_of(run):
