@@ -11,8 +11,6 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-import griffe
-
 from chainer.core import typing
 from chainer.core.config.entries import ConfigEntry, declared
 from chainer.core.config.variables import VARIABLES, EnvironmentVariable
@@ -51,6 +49,13 @@ _TYPES = """\
 
 Names in signatures that say what an argument may be, from `chainer.typing`. Programs with type
 annotations can import them.
+"""
+_TYPE_OPTIONS = """\
+    options:
+      heading: "{name}"
+      heading_level: 2
+      show_bases: false
+      members: false
 """
 
 
@@ -129,21 +134,16 @@ def command_line() -> str:
     return "\n".join([_COMMANDS, *rows, "", "\n\n".join(parts)])
 
 
-#: Title of a page -> its file in the reference, and the function that returns its text.
 def types() -> str:
     """Returns the page of the type aliases. Signatures link to its headings."""
-    module = griffe.load(typing.__name__)
     parts = [_TYPES]
     for name in sorted(typing.__all__):
-        member = module[name]
-        text = to_markdown(member.docstring.value if member.docstring else "", link_targets())
-        # A class, such as a protocol, has no value.
-        value = f"```python\n{name} = {member.value}\n```\n\n" if member.is_attribute else ""
-        # The identifier is the one that links of signatures lead to.
-        parts.append(f"## {name} {{#{member.canonical_path}}}\n\n{text}\n\n{value}")
+        # Rendered by mkdocstrings, which knows what signatures refer to.
+        parts.append(f"::: {typing.__name__}.{name}\n{_TYPE_OPTIONS.format(name=name)}")
     return "\n".join(parts)
 
 
+#: Title of a page -> its file in the reference, and the function that returns its text.
 SETTINGS: dict[str, tuple[str, Callable[[], str]]] = {
     "Configuration": ("configuration.md", configuration),
     "Environment variables": ("environment-variables.md", environment),
