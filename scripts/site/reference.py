@@ -1,7 +1,7 @@
 """Writes the reference of the site while MkDocs builds the site.
 
 There is one page for each public name, and one each for the configuration, the environment
-variables and the command line.
+variables, the command line and the types of arguments.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ ABOUT = {
     "Configuration": "Entries of `chainer.config`.",
     "Environment variables": "Settings from outside of a program.",
     "Command line": "The command `chainer`.",
+    "Types of arguments": "Names in signatures: `VariableLike`, `IntPair`, `InitializerLike`.",
 }
 
 _OPTIONS = """\

@@ -167,20 +167,29 @@ def _complete(item: griffe.Object | griffe.Alias) -> None:
 def _complete_class(item: griffe.Object | griffe.Alias) -> None:
     """Gives a class the signature that its declaration makes, such as the one of an optimizer."""
     try:
-        value = getattr(importlib.import_module(item.module.path), item.name, None)
+        value: Any = getattr(importlib.import_module(item.module.path), item.name, None)
     except ImportError:  # a module that needs a package of an extra
         return
     if not hasattr(vars(value or object).get("__init__"), "__signature__"):
         return
+    # Annotations as they are in the source, which have links: of an attribute, or of a base class.
+    inherited = [base.members.get("__init__") for base in item.mro()] if item.is_class else []
+    known = {
+        parameter.name: parameter.annotation
+        for method in reversed(inherited)
+        if isinstance(method, griffe.Function)
+        for parameter in method.parameters
+    }
     parameters = griffe.Parameters(griffe.Parameter("self"))
-    for parameter in inspect.signature(value).parameters.values():
-        attribute = item.members.get(parameter.name)
+    for name, parameter in inspect.signature(value).parameters.items():
+        attribute = item.members.get(name)
+        required = parameter.default is inspect.Parameter.empty
         parameters.add(
             griffe.Parameter(
-                parameter.name,
-                annotation=getattr(attribute, "annotation", None),
-                kind=griffe.ParameterKind.positional_or_keyword,
-                default=repr(parameter.default),
+                name,
+                annotation=getattr(attribute, "annotation", None) or known.get(name),
+                kind=griffe.ParameterKind(parameter.kind.description),
+                default=None if required else repr(parameter.default),
             )
         )
     item.set_member("__init__", griffe.Function("__init__", parameters=parameters))

@@ -1,7 +1,7 @@
-"""The pages of the reference that list settings: configuration, environment, command line.
+"""The pages of the reference that list settings: configuration, environment, command line, types.
 
-They are made from the declarations in the code: configuration entries, environment variables and
-the parser of the command ``chainer``.
+They are made from the declarations in the code: configuration entries, environment variables, the
+parser of the command ``chainer`` and the type aliases of ``chainer.typing``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from chainer.core import typing
 from chainer.core.config.entries import ConfigEntry, declared
 from chainer.core.config.variables import VARIABLES, EnvironmentVariable
 from chainer.plugins.cli import build_parser
@@ -41,6 +42,20 @@ _COMMANDS = """\
 The command `chainer` comes with the distribution `chainer`. `chainer --help` and
 `chainer COMMAND --help` print what is written here. The exit status is 0 if nothing is wrong, 1 if
 something is, and 2 for wrong arguments.
+"""
+
+_TYPES = """\
+# Types of arguments
+
+Names in signatures that say what an argument may be, from `chainer.typing`. Programs with type
+annotations can import them.
+"""
+_TYPE_OPTIONS = """\
+    options:
+      heading: "{name}"
+      heading_level: 2
+      show_bases: false
+      members: false
 """
 
 
@@ -119,11 +134,21 @@ def command_line() -> str:
     return "\n".join([_COMMANDS, *rows, "", "\n\n".join(parts)])
 
 
+def types() -> str:
+    """Returns the page of the type aliases. Signatures link to its headings."""
+    parts = [_TYPES]
+    for name in sorted(typing.__all__):
+        # Rendered by mkdocstrings, which knows what signatures refer to.
+        parts.append(f"::: {typing.__name__}.{name}\n{_TYPE_OPTIONS.format(name=name)}")
+    return "\n".join(parts)
+
+
 #: Title of a page -> its file in the reference, and the function that returns its text.
 SETTINGS: dict[str, tuple[str, Callable[[], str]]] = {
     "Configuration": ("configuration.md", configuration),
     "Environment variables": ("environment-variables.md", environment),
     "Command line": ("command-line.md", command_line),
+    "Types of arguments": ("types.md", types),
 }
 
 

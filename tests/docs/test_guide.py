@@ -41,6 +41,26 @@ def test_links_lead_to_pages(page: Path) -> None:
         assert file.is_file() or file.with_suffix(".ipynb").is_file(), target
 
 
+#: Recipes without a picture -> the reason.
+WITHOUT_PICTURE = {
+    "index": "lists the recipes",
+    "clusters": "prints commands and variables of schedulers, and computes nothing",
+    "many-processes": "one process runs it in the tests; times by processes are in the guide",
+    "own-backend": "shows that a computation stops at an error",
+    "weight-files": "reads files back and compares them: the numbers are equal",
+    "export-to-pytorch": "needs PyTorch; the site is built without it",
+    "mlflow": "needs MLflow, which draws the curves on its own page",
+    "chainerrl": "needs ChainerRL; the site is built without it",
+    "detection": "needs ChainerCV; the site is built without it",
+}
+
+
+@pytest.mark.parametrize("page", sorted(RECIPES.glob("*.md")), ids=page_name)
+def test_recipes_have_a_picture_or_a_reason(page: Path) -> None:
+    drawn = "](pictures/" in page.read_text(encoding="utf-8")
+    assert drawn is (page.stem not in WITHOUT_PICTURE)
+
+
 #: What texts write before a name -> the module that has it.
 MODULES = {
     **{"F": "chainer.functions", "L": "chainer.links", "D": "chainer.distributions"},

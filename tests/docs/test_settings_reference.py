@@ -10,9 +10,12 @@ import pytest
 pytest.importorskip("griffe", reason="needs the extra docs")
 pytest.importorskip("latex2mathml", reason="needs the extra docs")
 
+import griffe
+
+from chainer.core import typing
 from chainer.core.config.entries import declared
 from chainer.plugins import commands
-from scripts.site.settings import command_line, configuration, environment, link_targets
+from scripts.site.settings import command_line, configuration, environment, link_targets, types
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,3 +56,12 @@ def test_every_command_and_option_is_there() -> None:
         assert f"## chainer {name} " in page
     assert "`--port PORT`" in page and "usage: chainer board" in page
     assert not re.search(r"^\| [^|]+ \|  \|$", page, re.MULTILINE), "an option has no help"
+
+
+def test_every_type_is_described() -> None:
+    page, module = types(), griffe.load(typing.__name__)
+    for name in typing.__all__:
+        # Signatures link to the heading that this makes.
+        assert f"\n::: chainer.core.typing.{name}\n" in page
+        docstring = module[name].docstring
+        assert docstring is not None and docstring.value.endswith("."), f"{name} has no text"

@@ -2,7 +2,7 @@
 
 import { Charts } from "./charts.js";
 import { AXES as AXIS_NAMES, Run, keysOf } from "./data.js";
-import { get, make, pattern } from "./page.js";
+import { get, keepingFocus, make, pattern } from "./page.js";
 import { showDetails, showPictures, showTable } from "./views.js";
 
 // Milliseconds between questions, and while long logs are read, of which each answer has a part.
@@ -62,12 +62,29 @@ function list() {
   get("count").textContent = shown === runs.size ? `${shown}` : `${shown} of ${runs.size} shown`;
   const place = get("runs"), rows = found.map(run => (run.row ??= row(run)));
   found.forEach(run => run.refresh());
-  if (rows.length !== place.children.length || rows.some((one, i) => one !== place.children[i])) place.replaceChildren(...rows);
+  if (rows.length !== place.children.length || rows.some((one, i) => one !== place.children[i])) keepingFocus(() => place.replaceChildren(...rows));
+  // The list is one stop of the Tab key, as there may be thousands of runs. Arrow keys move inside.
+  const boxes = [...place.querySelectorAll("input")];
+  if (boxes.length && !boxes.some(box => box.tabIndex === 0)) boxes[0].tabIndex = 0;
+}
+
+/** Moves the focus inside the list of runs. Returns whether the key is one of the list. */
+function moveInList(box, key) {
+  const boxes = [...get("runs").querySelectorAll("input")], now = boxes.indexOf(box), last = boxes.length - 1;
+  const next = { ArrowDown: Math.min(now + 1, last), ArrowUp: Math.max(now - 1, 0), Home: 0, End: last }[key];
+  if (next === undefined) return false;
+  boxes[next].focus();
+  return true;
 }
 
 function row(run) {
   const label = make("label"), box = make("input", undefined, label), dot = make("span", undefined, label), content = make("span", undefined, label);
   box.type = "checkbox";
+  box.tabIndex = -1;
+  box.dataset.focus = `run ${run.name}`;
+  box.onfocus = () => {
+    for (const other of get("runs").querySelectorAll("input")) other.tabIndex = other === box ? 0 : -1;
+  };
   dot.className = "dot";
   dot.style.background = run.color;
   make("span", run.name, content);
@@ -79,9 +96,15 @@ function row(run) {
   };
   label.ondblclick = event => {
     event.preventDefault();
+    alone();
+  };
+  const alone = () => {
     for (const other of runs.values()) other.visible = other === run;
     list();
     draw();
+  };
+  box.onkeydown = event => {
+    if (event.key === "Enter") alone();
   };
   run.refresh = () => {
     box.checked = run.visible;
@@ -202,12 +225,21 @@ const KEYS = {
   "-": () => move(0, 2),
   0: () => zoom(null),
 };
-VIEWS.forEach((name, i) => (KEYS[i + 1] = () => choose(name)));
+VIEWS.forEach((name, i) => {
+  KEYS[i + 1] = () => {
+    choose(name);
+    // The Tab key goes on from the view that was chosen.
+    get(`tab-${name}`).focus();
+  };
+});
 
 document.addEventListener("keydown", event => {
   if (event.key === "Escape" && document.activeElement) document.activeElement.blur();
-  const field = event.target.closest("input:not([type=checkbox]), select, dialog, textarea");
+  const field = event.target.closest("input:not([type=checkbox], [type=range]), select, dialog, textarea");
   if (field || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("#runs") && moveInList(event.target, event.key)) return event.preventDefault();
+  // A table that is wider than the page scrolls by the arrow keys, and a slider moves.
+  if (event.target.closest(".scroll, [type=range]") && event.key.startsWith("Arrow")) return;
   if (event.target.getAttribute("role") === "tab" && event.key.startsWith("Arrow")) {
     const next = (VIEWS.indexOf(view) + (event.key === "ArrowRight" ? 1 : VIEWS.length - 1)) % VIEWS.length;
     choose(VIEWS[next]);
@@ -241,4 +273,5 @@ const setTheme = () => {
 };
 dark.onchange = setTheme;
 setTheme();
+choose(view);
 refresh();

@@ -8,6 +8,9 @@ const HEIGHT = 230;
 // Segments of lines that a chart draws at most: it stays fluent with 1,000 runs.
 const SEGMENTS = 200_000;
 
+// Runs that a saved picture names.
+const NAMED = 20;
+
 // Lines of the box with the values below the crosshair.
 const VALUES = 8;
 
@@ -86,10 +89,14 @@ class Chart {
     const caption = make("figcaption", undefined, this.figure);
     make("h3", title, caption);
     button("CSV", `Save ${title} as CSV`, caption, () => save(`${title}.csv`, csv(this.rows())));
-    button("PNG", `Save ${title} as a picture`, caption, () => this.savePicture());
+    button("PNG", `Save ${title} as PNG`, caption, () => this.savePicture());
     this.place = make("div", undefined, this.figure);
     this.place.className = "plot";
-    this.place.setAttribute("role", "img");
+    // The crosshair is a slider: the arrow keys move it along the axis.
+    for (const [name, value] of Object.entries({ role: "slider", "aria-label": title, "aria-valuenow": 0 })) this.place.setAttribute(name, value);
+    this.place.tabIndex = 0;
+    this.place.onkeydown = event => this.onKey(event);
+    this.place.onblur = () => this.plot?.setCursor({ left: -10, top: -10 });
     this.box = make("div", undefined, this.figure);
     this.box.className = "values";
     this.box.hidden = true;
@@ -117,6 +124,8 @@ class Chart {
     if (state === this.drawn || !this.place.clientWidth) return;
     this.drawn = state;
     const { data, options } = this.plan();
+    const last = Math.max(data[0].length - 1, 0);
+    for (const [name, value] of Object.entries({ min: 0, max: last, now: Math.min(this.index ?? 0, last) })) this.place.setAttribute(`aria-value${name}`, value);
     const kept = this.plot && options.key === this.key && options.width === this.plot.width;
     if (kept) {
       this.plot.setData(data, false);
@@ -196,6 +205,28 @@ class Chart {
     };
   }
 
+  /** Moves the crosshair by keys. Where it is not moved, the keys of the page hold. */
+  onKey(event) {
+    const last = (this.plot?.data[0].length ?? 0) - 1;
+    if (last < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const now = this.plot.cursor.left >= 0 ? this.plot.cursor.idx : null;
+    const step = event.shiftKey ? Math.max(1, Math.round(last / 20)) : 1;
+    const moved = { ArrowLeft: (now ?? last + step) - step, ArrowRight: (now ?? -step) + step, Home: 0, End: last }[event.key];
+    if (moved === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.moveTo(Math.min(Math.max(moved, 0), last));
+  }
+
+  /** Puts the crosshair on an index of the axis, at the height of the first curve there. */
+  moveTo(index) {
+    const { data } = this.plot, value = data.slice(1).map(column => nearest(column, index)).find(y => y !== null);
+    this.plot.setCursor({ left: this.plot.valToPos(data[0][index], "x"), top: value === undefined ? 0 : this.plot.valToPos(value, "y") });
+    this.index = index;
+    this.place.setAttribute("aria-valuenow", index);
+    this.place.setAttribute("aria-valuetext", this.box.hidden ? this.position(data[0][index]) : [...this.box.children].map(line => line.textContent.trim()).join(", "));
+  }
+
   select(plot) {
     if (plot.select.width < 4) return;
     const ends = [plot.select.left, plot.select.left + plot.select.width].map(left => plot.posToVal(left, "x"));
@@ -211,7 +242,8 @@ class Chart {
   /** Shows the values below the crosshair, those nearest to it first. */
   point(plot) {
     const { idx, left, top } = plot.cursor;
-    const here = this.place.matches(":hover");
+    // The crosshairs of the charts move together: the values are shown at one of them.
+    const here = this.place.matches(":hover") || document.activeElement === this.place;
     this.box.hidden = !here || idx === null || idx === undefined || left < 0;
     if (this.box.hidden) return;
     const wanted = plot.posToVal(top, "y");
@@ -235,24 +267,40 @@ class Chart {
   }
 
   /** All points, not only those that are drawn, and without smoothing. */
-  rows() {
-    const rows = [["run", this.settings.x, this.title]];
+  *rows() {
+    yield ["run", this.settings.x, this.title];
     for (const run of this.runs) {
       const [xs, ys] = run.points(this.settings.x, this.title);
-      xs.forEach((x, i) => rows.push([run.name, x, ys[i]]));
+      for (let i = 0; i < xs.length; i++) yield [run.name, xs[i], ys[i]];
     }
-    return rows;
   }
 
+  /** The chart as it is drawn, with its title above and the names of its runs below. */
   savePicture() {
     this.draw();
     const source = this.plot.ctx.canvas, canvas = document.createElement("canvas");
+    const ratio = source.width / this.plot.width, line = 18 * ratio, left = 8 * ratio;
+    const named = this.runs.slice(0, NAMED), others = this.runs.length - named.length;
     canvas.width = source.width;
-    canvas.height = source.height;
-    const context = canvas.getContext("2d");
-    context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    canvas.height = source.height + line * (2 + named.length + (others ? 1 : 0));
+    const context = canvas.getContext("2d"), style = getComputedStyle(document.body);
+    context.fillStyle = style.backgroundColor;
     context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(source, 0, 0);
+    context.drawImage(source, 0, 1.5 * line);
+    context.font = `${13 * ratio}px system-ui, sans-serif`;
+    const write = (content, x, y, width) => {
+      context.fillStyle = style.color;
+      context.fillText(content, x, y, width);
+    };
+    write(`${this.title} by ${AXES[this.settings.x]}`, left, line, canvas.width - 2 * left);
+    let y = source.height + 2.2 * line;
+    for (const run of named) {
+      context.fillStyle = run.color;
+      context.fillRect(left, y - 9 * ratio, 9 * ratio, 9 * ratio);
+      write(run.name, left + 16 * ratio, y, canvas.width - 2 * left - 16 * ratio);
+      y += line;
+    }
+    if (others) write(`and ${others} more runs`, left, y);
     canvas.toBlob(blob => save(`${this.title}.png`, blob));
   }
 

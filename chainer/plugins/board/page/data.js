@@ -222,11 +222,27 @@ export function text(value) {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : number(value);
 }
 
-/** Rows as a file of comma-separated values. */
+// Lines of a part of a file: a text of millions of lines is not held as a whole.
+const PART = 20_000;
+
+function cell(value) {
+  if (typeof value === "number") return String(value);
+  const content = value === undefined || value === null ? "" : String(value);
+  return /[",\r\n]/.test(content) ? `"${content.replaceAll('"', '""')}"` : content;
+}
+
+/** Rows (any iterable) as a file of comma-separated values: a list of blobs. */
 export function csv(rows) {
-  const cell = value => {
-    const content = value === undefined || value === null ? "" : String(value);
-    return /[",\r\n]/.test(content) ? `"${content.replaceAll('"', '""')}"` : content;
+  const parts = [];
+  let lines = [];
+  const end = () => {
+    parts.push(new Blob([`${lines.join("\r\n")}\r\n`]));
+    lines = [];
   };
-  return rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  for (const row of rows) {
+    lines.push(row.map(cell).join(","));
+    if (lines.length === PART) end();
+  }
+  if (lines.length) end();
+  return parts;
 }

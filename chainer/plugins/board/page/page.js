@@ -17,10 +17,20 @@ export function button(content, label, parent, action) {
   return element;
 }
 
-/** Lets the user save a text or a blob as a file. */
+/** Calls a function that draws elements anew, and gives the focus to the one that stands for the element that had it. */
+export function keepingFocus(draw) {
+  const key = document.activeElement?.dataset.focus;
+  draw();
+  // An element that is still there has lost the focus if it was taken out for a moment.
+  if (key && document.activeElement?.dataset.focus !== key) {
+    document.querySelector(`[data-focus="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  }
+}
+
+/** Lets the user save a text, a list of texts, or a blob as a file. */
 export function save(name, content) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content]));
+  link.href = URL.createObjectURL(new Blob([content].flat()));
   link.download = name.replaceAll("/", "_");
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -1,7 +1,7 @@
 // The table of runs, their pictures, and the details of each.
 
 import { bytes, csv, inOrder, isMain, keysOf, number, text, time } from "./data.js";
-import { get, make, save } from "./page.js";
+import { get, keepingFocus, make, save } from "./page.js";
 
 const sorting = { column: "run", descending: false };
 
@@ -31,6 +31,10 @@ function compared(a, b) {
 
 /** Shows the runs that are visible in a table. */
 export function showTable(runs) {
+  keepingFocus(() => drawTable(runs));
+}
+
+function drawTable(runs) {
   let columns = columnsOf(runs);
   const differ = new Map(columns.map(column => [column, new Set(runs.map(run => column.show(column.value(run)))).size > 1]));
   if (get("differences").checked) columns = columns.filter(column => column.name === "run" || differ.get(column));
@@ -45,7 +49,9 @@ export function showTable(runs) {
     cell.scope = "col";
     const sort = column === by ? (sorting.descending ? "descending" : "ascending") : "none";
     cell.setAttribute("aria-sort", sort);
-    make("button", column.name + { ascending: " \u25b2", descending: " \u25bc", none: "" }[sort], cell).onclick = () => {
+    const sorter = make("button", column.name + { ascending: " \u25b2", descending: " \u25bc", none: "" }[sort], cell);
+    sorter.dataset.focus = `column ${column.name}`;
+    sorter.onclick = () => {
       sorting.descending = column.name === sorting.column && !sorting.descending;
       sorting.column = column.name;
       showTable(runs);
@@ -93,6 +99,10 @@ const chosen = new Map();
 
 /** Shows the pictures of runs; those of several steps with a slider. */
 export function showPictures(runs) {
+  keepingFocus(() => drawPictures(runs));
+}
+
+function drawPictures(runs) {
   const place = get("pictures");
   place.replaceChildren();
   const grid = make("div", undefined, place);
@@ -114,6 +124,7 @@ export function showPictures(runs) {
       const slider = make("input", undefined, figure);
       Object.assign(slider, { type: "range", min: 0, max: last, value: index });
       slider.setAttribute("aria-label", `Step of ${id}`);
+      slider.dataset.focus = `picture ${id}`;
       slider.oninput = () => {
         chosen.set(id, Number(slider.value));
         show(Number(slider.value));
@@ -125,13 +136,17 @@ export function showPictures(runs) {
 
 /** Shows settings, resources and files of each run as text. */
 export function showDetails(runs) {
+  keepingFocus(() => drawDetails(runs));
+}
+
+function drawDetails(runs) {
   const place = get("details"), open = new Set([...place.querySelectorAll("details[open]")].map(block => block.dataset.run));
   place.replaceChildren();
   for (const run of runs) {
     const block = make("details", undefined, place), { hyperparameters, resources, snapshots, modified, entries, problem } = run.about;
     block.dataset.run = run.name;
     block.open = open.has(run.name) || runs.length <= 3;
-    make("summary", run.name, block);
+    make("summary", run.name, block).dataset.focus = `details ${run.name}`;
     if (problem) make("p", problem, block).className = "problem";
     make("p", `${entries} entries, the last of ${new Date(modified * 1000).toLocaleString()}`, block).className = "quiet";
     make("h3", "Settings", block);
