@@ -221,8 +221,8 @@ FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[str], object]]] = {
 
 #: Further errors that the readers document. An HDF5 file whose last bytes are gone is one of
 #: another writer, in which an entry is missing or has another shape. The checksums of an NPZ file
-#: do not include the names of its entries, so one may be missing. Pillow reserves the memory that a part of an image
-#: declares.
+#: do not include the names of its entries, so one may be missing. Pillow reserves the memory that a
+#: part of an image declares.
 DOCUMENTED: dict[str, tuple[type[Exception], ...]] = {
     "hdf5": (KeyError, ValueError),
     "npz": (KeyError,),
@@ -268,8 +268,10 @@ class Target:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._read(self._path)
-        except self._documented:
-            pass
+        except self._documented as error:
+            # A file of another model: the user has to read which one.
+            if type(error) in (KeyError, ValueError) and self._path not in str(error):
+                raise
         finally:
             signal.alarm(0)
 

@@ -80,7 +80,8 @@ class _GlobalMarks:
         self._marks: RandomMarks | None = None
 
     def mark(self) -> Any:
-        bit_generator = numpy.random.get_bit_generator()
+        # NumPy's types do not know this function.
+        bit_generator = numpy.random.get_bit_generator()  # pyright: ignore[reportAttributeAccessIssue]
         marks = self._marks
         if marks is None or marks.bit_generator is not bit_generator:
             source: Any = numpy.random.get_state

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ideep4py import ops
 from ideep4py._mdarray import mdarray
 from ideep4py.compat.arguments import need_mdarray
+
+if TYPE_CHECKING:
+    from chainer.typing import Array
 
 
 class linear:
@@ -18,7 +23,7 @@ class linear:
         need_mdarray(src=src, weights=weights)
         if bias is not None:
             need_mdarray(bias=bias)
-        return ops.linear(src, weights, bias)
+        return _new(ops.linear(src, weights, bias))
 
     @staticmethod
     def BackwardData(weights: mdarray, grady: mdarray, /) -> mdarray:
@@ -26,7 +31,7 @@ class linear:
         has four axes.
         """
         need_mdarray(weights=weights, grady=grady)
-        gx = ops.linear_backward_data(weights, grady)
+        gx = _new(ops.linear_backward_data(weights, grady))
         return gx if weights.ndim == 2 else gx.reshape((gx.shape[0], *weights.shape[1:]))
 
     @staticmethod
@@ -44,5 +49,11 @@ class linear:
         return _like_input(gw, src), gb
 
 
-def _like_input(gw: mdarray, src: mdarray) -> mdarray:
+def _new(result: Array) -> mdarray:
+    assert isinstance(result, mdarray)  # the functions return another array only if it is given
+    return result
+
+
+def _like_input(gradient: Array, src: mdarray) -> mdarray:
+    gw = _new(gradient)
     return gw if src.ndim == 2 else gw.reshape((gw.shape[0], *src.shape[1:]))
