@@ -8,12 +8,14 @@ double the time of compilation.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 if TYPE_CHECKING:
-    from chainer.typing import Array
+    from collections.abc import Sequence
+
+    from chainer.kernel import ArraySpec, CallSpec
 
 _FLOAT32 = numpy.dtype(numpy.float32)
 _FLOAT16 = numpy.dtype(numpy.float16)
@@ -45,7 +47,7 @@ MAX_ROWS = 1024
 MAX_PACKED_ROWS = 4
 
 
-def enough(array: Array, kind: str) -> bool | str:
+def enough(array: ArraySpec, kind: str) -> bool | str:
     """Returns True for float32 and float16 arrays that are large enough, else the reason.
 
     Args:
@@ -59,12 +61,19 @@ def enough(array: Array, kind: str) -> bool | str:
     return True
 
 
-def any_array(spec: Any) -> bool:
+def _given(spec: CallSpec, i: int = 0) -> ArraySpec:
+    """Returns the description of an argument that is never None."""
+    array = spec.arrays[i]
+    assert array is not None
+    return array
+
+
+def any_array(spec: CallSpec) -> bool:
     """Native loops of recorded steps: the loops themselves tell what they are about."""
     return True
 
 
-def update(spec: Any) -> bool | str:
+def update(spec: CallSpec) -> bool | str:
     """Updates of parameters: contiguous float32 arrays of one shape."""
     for array in spec.arrays:
         if array is None:
@@ -76,40 +85,40 @@ def update(spec: Any) -> bool | str:
     return True
 
 
-def cheap(spec: Any) -> bool | str:
+def cheap(spec: CallSpec) -> bool | str:
     """Functions of few arithmetic operations."""
-    return enough(spec.arrays[0], "cheap")
+    return enough(_given(spec), "cheap")
 
 
-def selection(spec: Any) -> bool | str:
+def selection(spec: CallSpec) -> bool | str:
     """Functions that the reference computes by two operations."""
-    return enough(spec.arrays[0], "selection")
+    return enough(_given(spec), "selection")
 
 
-def exponential(spec: Any) -> bool | str:
+def exponential(spec: CallSpec) -> bool | str:
     """Functions with exponentials."""
-    return enough(spec.arrays[0], "exponential")
+    return enough(_given(spec), "exponential")
 
 
-def rows(spec: Any) -> bool | str:
+def rows(spec: CallSpec) -> bool | str:
     """Functions along an axis, such as the softmax."""
-    return enough(spec.arrays[0], "row")
+    return enough(_given(spec), "row")
 
 
-def cross_entropy(spec: Any) -> bool | str:
+def cross_entropy(spec: CallSpec) -> bool | str:
     """Softmax cross entropy: floating-point weights of classes, if any."""
     answer = _all_small(spec.arrays[2:])
-    return enough(spec.arrays[0], "loss") if answer is True else answer
+    return enough(_given(spec), "loss") if answer is True else answer
 
 
-def dropout(spec: Any) -> bool | str:
+def dropout(spec: CallSpec) -> bool | str:
     """Dropout."""
-    return enough(spec.arrays[0], "copy")
+    return enough(_given(spec), "copy")
 
 
-def batch_normalization(spec: Any) -> bool | str:
+def batch_normalization(spec: CallSpec) -> bool | str:
     """Batch normalization whose channels are neighboring axes."""
-    x = spec.arrays[0]
+    x = _given(spec)
     answer = _all_small(spec.arrays[1:])
     if answer is not True:
         return answer
@@ -119,35 +128,35 @@ def batch_normalization(spec: Any) -> bool | str:
     return enough(x, "row")
 
 
-def row_normalization(spec: Any) -> bool | str:
+def row_normalization(spec: CallSpec) -> bool | str:
     """Layer and group normalization."""
     answer = _all_small(spec.arrays[1:])
-    return enough(spec.arrays[0], "row") if answer is True else answer
+    return enough(_given(spec), "row") if answer is True else answer
 
 
-def lstm_cell(spec: Any) -> bool | str:
+def lstm_cell(spec: CallSpec) -> bool | str:
     """LSTM cells whose states have two dimensions."""
-    if spec.arrays[0].ndim != 2:
+    if _given(spec).ndim != 2:
         return "states must have two dimensions"
-    return enough(spec.arrays[0], "cell")
+    return enough(_given(spec), "cell")
 
 
-def tree_lstm_cell(spec: Any) -> bool | str:
+def tree_lstm_cell(spec: CallSpec) -> bool | str:
     """LSTM cells of trees whose states have two dimensions."""
     return "cells without children" if len(spec.arrays) == 1 else lstm_cell(spec)
 
 
-def embedding(spec: Any) -> bool | str:
+def embedding(spec: CallSpec) -> bool | str:
     """Embedding by integers."""
-    x, W = spec.arrays
+    x, W = _given(spec), _given(spec, 1)
     if x.size * W.shape[1] < MIN_ELEMENTS["rows"]:
         return f"the reference is faster for less than {MIN_ELEMENTS['rows']} elements"
     return _all_small((W,))
 
 
-def linear(spec: Any) -> bool | str:
+def linear(spec: CallSpec) -> bool | str:
     """Affine transformations of a few rows of float32."""
-    x, W = spec.arrays[:2]
+    x, W = _given(spec), _given(spec, 1)
     if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
         return "only products of float32 arrays"
     if not W.contiguous:
@@ -168,9 +177,9 @@ def _has_vectors() -> bool | str:
     return IS_SUITABLE or "the processor has neither AVX2 nor AVX-512, for which it was measured"
 
 
-def packed_product(spec: Any) -> bool | str:
+def packed_product(spec: CallSpec) -> bool | str:
     """Products of a few vectors of float32 with packed weights."""
-    x, codes = spec.arrays[:2]
+    x, codes = _given(spec), _given(spec, 1)
     if x.dtype != _FLOAT32:
         return f"{x.dtype} is left to the reference: only float32 is compiled"
     if x.shape[0] > MAX_PACKED_ROWS:
@@ -178,80 +187,80 @@ def packed_product(spec: Any) -> bool | str:
     return True if codes.size else "empty arrays"
 
 
-def scatter_add(spec: Any) -> bool | str:
+def scatter_add(spec: CallSpec) -> bool | str:
     """Addition to float32 arrays."""
-    a, b = spec.arrays
+    a, b = _given(spec), _given(spec, 1)
     if a.dtype != _FLOAT32:
         return f"{a.dtype} is left to the reference: only float32 is compiled"
     return enough(b, "window")
 
 
-def only_float32(spec: Any) -> bool | str:
+def only_float32(spec: CallSpec) -> bool | str:
     """Sums of selected rows: the recorder measures whether they pay."""
-    dtype = spec.arrays[0].dtype
+    dtype = _given(spec).dtype
     return dtype == _FLOAT32 or f"{dtype} is left to the reference: only float32 is compiled"
 
 
-def max_pooling(spec: Any) -> bool | str:
+def max_pooling(spec: CallSpec) -> bool | str:
     """Max pooling in up to three dimensions."""
     return _window(spec, spec.attributes["out_size"][-1:])
 
 
-def average_pooling(spec: Any) -> bool | str:
+def average_pooling(spec: CallSpec) -> bool | str:
     """Average pooling in two and three dimensions; global pooling has one window in a row."""
-    if spec.arrays[0].ndim <= MIN_ELEMENTS["axes"]:
+    if _given(spec).ndim <= MIN_ELEMENTS["axes"]:
         return "the reference is faster in one dimension"
     columns = spec.attributes["out_size"][-1:]
     return _window(spec, () if columns == (1,) else columns)
 
 
-def unpooling(spec: Any) -> bool | str:
+def unpooling(spec: CallSpec) -> bool | str:
     """Unpooling in two and three dimensions."""
-    if spec.arrays[0].ndim <= MIN_ELEMENTS["axes"]:
+    if _given(spec).ndim <= MIN_ELEMENTS["axes"]:
         return "the reference is faster in one dimension"
-    return _window(spec, spec.arrays[0].shape[-1:])
+    return _window(spec, _given(spec).shape[-1:])
 
 
-def _window(spec: Any, columns: tuple[int, ...]) -> bool | str:
-    if not 3 <= spec.arrays[0].ndim <= 5:
+def _window(spec: CallSpec, columns: tuple[int, ...]) -> bool | str:
+    if not 3 <= _given(spec).ndim <= 5:
         return "images must have one, two or three dimensions"
     if columns and columns[0] < MIN_ELEMENTS["columns"]:
         return f"the reference is faster for less than {MIN_ELEMENTS['columns']} windows in a row"
-    return enough(spec.arrays[0], "window")
+    return enough(_given(spec), "window")
 
 
-def reduction(spec: Any) -> bool | str:
+def reduction(spec: CallSpec) -> bool | str:
     """Sums of contiguous arrays."""
-    if not spec.arrays[0].contiguous:
+    if not _given(spec).contiguous:
         return "only contiguous arrays"
-    return enough(spec.arrays[0], "sum")
+    return enough(_given(spec), "sum")
 
 
-def parametric(spec: Any) -> bool | str:
+def parametric(spec: CallSpec) -> bool | str:
     """Activation functions with parameters."""
     answer = _all_small(spec.arrays[1:])
-    return enough(spec.arrays[0], "row") if answer is True else answer
+    return enough(_given(spec), "row") if answer is True else answer
 
 
-def swish(spec: Any) -> bool | str:
+def swish(spec: CallSpec) -> bool | str:
     """Swish of float32; float16 is defined by the rounding of each step."""
-    if spec.arrays[0].dtype == _FLOAT16:
+    if _given(spec).dtype == _FLOAT16:
         return "float16 is left to the reference, which rounds each step"
     return parametric(spec)
 
 
-def sequence_loss(spec: Any) -> bool | str:
+def sequence_loss(spec: CallSpec) -> bool | str:
     """Connectionist temporal classification with at least one step."""
-    x = spec.arrays[0]
+    x = _given(spec)
     return "empty arrays" if not x.size else enough(x, "row")
 
 
-def regions(spec: Any) -> bool | str:
+def regions(spec: CallSpec) -> bool | str:
     """Pooling of regions of interest."""
-    return enough(spec.arrays[0], "window")
+    return enough(_given(spec), "window")
 
 
-def _all_small(arrays: Any) -> bool | str:
+def _all_small(arrays: Sequence[ArraySpec | None]) -> bool | str:
     for array in arrays:
         if array is not None and array.dtype not in (_FLOAT32, _FLOAT16):
             return f"{array.dtype} is left to the reference: only float32 and float16 are compiled"
