@@ -1,4 +1,4 @@
-"""What a loaded model computes for the inputs of its case, as make_reference.py computes it."""
+"""Computes the outputs of a loaded model for the inputs of its case, as make_reference.py does."""
 
 import chainer.functions as F
 import numpy as np

@@ -48,7 +48,7 @@ def activation(name: str) -> Callable[[Variable], Variable]:
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """What distinguishes the layers of the architectures.
+    """Differences between the layers of the architectures.
 
     Attributes:
         size: Size of the hidden states.
@@ -136,7 +136,7 @@ class BlockOptions:
 
 @dataclass
 class Reading:
-    """What the layers of a model share while it reads a batch.
+    """Values that the layers of a model share while it reads a batch.
 
     Attributes:
         batch: Number of texts.
@@ -191,7 +191,7 @@ class Attention(chainer.Chain):
 
         Args:
             h: Hidden states, shape ``(B * T, C)``.
-            reading: What the layers share.
+            reading: Values that the layers share.
             store: Memory of the keys of earlier tokens, or None.
             kept: Place for keys and values of an encoder's output, which stay the same.
         """
@@ -312,7 +312,7 @@ class Block(chainer.Chain):
     """A layer of a Transformer.
 
     Args:
-        options: What distinguishes the layers of the architectures.
+        options: Differences between the layers of the architectures.
     """
 
     def __init__(self, options: BlockOptions) -> None:
@@ -342,7 +342,7 @@ class Block(chainer.Chain):
 
         Args:
             h: Hidden states, shape ``(B * T, C)``.
-            reading: What the layers share.
+            reading: Values that the layers share.
             store: Memory of the keys of earlier tokens, or None.
             kept: Place for keys and values of an encoder's output.
         """

@@ -1,4 +1,4 @@
-"""What is in a folder, and what is understood of it."""
+"""Tells which files a folder has, and how they are understood."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainer_models.options import architecture_name, read_options
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is known about a folder; its text is a summary.
+    """Facts about a folder; its text is a summary.
 
     Attributes:
         model_type: The ``model_type`` of ``config.json``, or the name of timm.

@@ -1,4 +1,4 @@
-"""LoRA: fine-tuning by small matrices that are added to those of a frozen model."""
+"""LoRA: fine-tuning by small matrices that are added to the weights of a frozen model."""
 
 from __future__ import annotations
 

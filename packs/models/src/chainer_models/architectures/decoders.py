@@ -1,7 +1,7 @@
 """Decoders that generate text: GPT-2, Llama, Mistral, Qwen 2 and 3, Gemma 1 and 2.
 
-They are one class. What distinguishes them is read from ``config.json`` by a function for each, and
-their names in files are two tables.
+They are one class. A function for each reads the differences from ``config.json``, and two tables
+hold their names in files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from chainer_models.rotation import rotary_options
 
 @dataclass(frozen=True)
 class DecoderOptions:
-    """What distinguishes the decoders.
+    """Differences between the decoders.
 
     Attributes:
         vocabulary: Number of tokens.
@@ -116,7 +116,7 @@ class Decoder(Model):
 
         Args:
             ids: Tokens, integers of shape ``(B, T)``.
-            cache: Keys of earlier tokens; those of ``ids`` are added to it. No gradient flows
+            cache: Keys of earlier tokens; the keys of ``ids`` are added to it. No gradient flows
                 through it.
             mask: True (or 1) for tokens that are no padding, shape ``(B, T)``; None if there is no
                 padding.

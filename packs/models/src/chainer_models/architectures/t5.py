@@ -132,7 +132,7 @@ class T5(Model):
 
         Args:
             ids: Tokens of the output so far, shape ``(B, T)``; the first is :attr:`start_token`.
-            memory: What :meth:`encode` returned.
+            memory: Result of :meth:`encode`.
             memory_mask: Mask of the input, as in :meth:`encode`.
             cache: Keys of earlier tokens, or None.
             last: If given, logits of the last ``last`` tokens only.

@@ -129,7 +129,7 @@ class Whisper(Model):
 
         Args:
             ids: Tokens of the text so far, shape ``(B, T)``; the first is :attr:`start_token`.
-            memory: What :meth:`encode` returned.
+            memory: Result of :meth:`encode`.
             memory_mask: None.
             cache: Keys of earlier tokens, or None.
             last: If given, logits of the last ``last`` tokens only.

@@ -18,7 +18,7 @@ from chainer_models.generation.steps import Steps
 
 
 class Tokenizer(Protocol):
-    """What generation needs of a tokenizer, for texts that end a generation and for streaming."""
+    """Methods of a tokenizer that generation uses, for texts that end it and for streaming."""
 
     def decode(self, ids: Sequence[int]) -> Any:
         """Returns the text of tokens."""

@@ -73,7 +73,7 @@ def top_p(p: float) -> Processor:
 
     def process(ids: Array, scores: Array) -> Array:
         xp = get_array_module(scores)
-        # A stable order, so that of tokens with one score the same are kept everywhere.
+        # A stable order, so the same tokens are kept everywhere if several have one score.
         order = xp.argsort(scores, axis=-1, kind="stable")
         total = xp.cumsum(_probabilities(xp, xp.take_along_axis(scores, order, 1)), axis=-1)
         dropped = total <= 1 - p
