@@ -181,6 +181,17 @@ def test_a_distribution_that_is_not_a_plugin(site: Any) -> None:
     assert "entry points are recorded at installation" in error["advice"]
 
 
+def test_a_library_of_a_registered_name_need_not_be_a_plugin(site: Any) -> None:
+    """As PyTorch, whose name is also the name of a backend."""
+    site.add("good-pack", entry_points={"good": "good"}, modules={"good": GOOD, "halves": HALVES})
+    site.add("halve", entry_points={})
+    value = doctor(site, "halve")
+    assert value["sound"]
+    found = findings(value)
+    assert found["registered_name"]["text"].startswith("it is chainer.functions.halve, ")
+    assert found["no_entry_point"]["level"] == "note"
+
+
 def test_a_distribution_that_was_installed_too_early(site: Any, tmp_path: Path) -> None:
     site.add("mine", entry_points={})
     folder = site.path / "mine-1.0.dist-info"
