@@ -34,6 +34,7 @@ from chainer.links.link_hook import (
     thread_hooks,
 )
 from chainer.links.name_set import NameSet
+from chainer.links.replaced_parameters import explain_replaced
 from chainer.links.serializer import Deserializer
 
 __all__ = ["Chain", "ChainList", "Link"]
@@ -135,7 +136,11 @@ class Link(DeviceResident, CheckedKeywords):
                 forward = self.forward  # type: ignore[attr-defined]
             except AttributeError:
                 forward = self._find_forward()
-            return forward(*args, **kwargs)
+            try:
+                return forward(*args, **kwargs)
+            except AttributeError as error:
+                explain_replaced(self, error, hierarchy=False)
+                raise
         return self._call_with_hooks(args, kwargs)
 
     def _find_forward(self) -> Any:
@@ -400,7 +405,7 @@ class Link(DeviceResident, CheckedKeywords):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            if include_uninit or param.raw_array is not None:
+            if include_uninit or self._is_initialized(param):
                 yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
@@ -419,8 +424,15 @@ class Link(DeviceResident, CheckedKeywords):
             raise RuntimeError(self.__no_init_text())
         for name in self._params:
             param = members[name]
-            if include_uninit or param.raw_array is not None:
+            if include_uninit or self._is_initialized(param):
                 yield name, param
+
+    def _is_initialized(self, param: Parameter) -> bool:
+        try:
+            return param.raw_array is not None
+        except AttributeError as error:
+            explain_replaced(self, error)
+            raise
 
     def links(self, skipself: bool = False) -> Iterator[Link]:
         """Returns a generator of all links under the hierarchy.
@@ -510,7 +522,7 @@ class Link(DeviceResident, CheckedKeywords):
         """
         for name in self._params:
             source = _source_param(link, name)
-            with _same_shape(name, vars(self)[name], source):
+            with _same_shape(self, name, source):
                 vars(self)[name].copydata(source)
         if copy_persistent:
             for name in self._persistent:
@@ -539,7 +551,7 @@ class Link(DeviceResident, CheckedKeywords):
         """
         for name in self._params:
             source = _source_param(link, name)
-            with _same_shape(name, vars(self)[name], source):
+            with _same_shape(self, name, source):
                 vars(self)[name].addgrad(source)
 
     def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
@@ -563,8 +575,12 @@ class Link(DeviceResident, CheckedKeywords):
 
     def cleargrads(self) -> None:
         """Clears all gradient arrays; called before the backward computation of an iteration."""
-        for param in self.params():
-            param.cleargrad()
+        try:
+            for param in self.params():
+                param.cleargrad()
+        except AttributeError as error:
+            explain_replaced(self, error)
+            raise
 
     def zerograds(self) -> None:
         """Initializes all gradient arrays by zero.
@@ -576,14 +592,18 @@ class Link(DeviceResident, CheckedKeywords):
             DeprecationWarning,
             stacklevel=2,
         )
-        for param in self.params():
-            param.zerograd()
+        try:
+            for param in self.params():
+                param.zerograd()
+        except AttributeError as error:
+            explain_replaced(self, error)
+            raise
 
     def count_params(self) -> int:
         """Returns the number of scalars in all parameters; warns about uninitialized parameters."""
         size = 0
         for path, param in self.namedparams():
-            if param.raw_array is None:
+            if not self._is_initialized(param):
                 warnings.warn(
                     f"Parameter '{path}' has not been initialized, so the resulting count will not "
                     "include the number of parameters in it.",
@@ -668,7 +688,11 @@ class Link(DeviceResident, CheckedKeywords):
         super().device_resident_accept(visitor)
         members = vars(self)
         for name in self._params:
-            visitor.visit_variable(members[name])
+            try:
+                visitor.visit_variable(members[name])
+            except AttributeError as error:
+                explain_replaced(self, error, hierarchy=False)
+                raise
         for name in self._persistent:
             value = members[name]
             if isinstance(value, Variable):  # a parameter that was registered as persistent
@@ -706,7 +730,14 @@ class Link(DeviceResident, CheckedKeywords):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            data = serializer(name, param.array)
+            if _is_array(param):  # put in the place of the parameter; release 7 saves it, too
+                members[name] = serializer(name, param)
+                continue
+            try:
+                data = serializer(name, param.array)
+            except AttributeError as error:
+                explain_replaced(self, error, hierarchy=False)
+                raise
             if data is None and param.array is not None:
                 _warn_of_missing_values(name)
             if param.array is None and data is not None:
@@ -757,10 +788,14 @@ def _is_array(value: object) -> bool:
 
 
 @contextlib.contextmanager
-def _same_shape(name: str, own: Any, source: Any) -> Iterator[None]:
+def _same_shape(link: Link, name: str, source: Any) -> Iterator[None]:
     """Names the parameter if one does not fit another."""
+    own = vars(link)[name]
     try:
         yield
+    except AttributeError as error:
+        explain_replaced(link, error, hierarchy=False)
+        raise
     except ValueError as error:
         if own.shape == source.shape:
             raise
@@ -773,7 +808,8 @@ def _source_param(link: Link, name: str) -> Any:
     """Returns the parameter of another link that has the name of one of this link."""
     param = vars(link).get(name)
     if not isinstance(param, Variable):
-        raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
+        place = f", but an object of type {type(param).__name__}" if name in vars(link) else ""
+        raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}{place}")
     return param
 
 

@@ -1,11 +1,13 @@
-"""Whether the configuration enables a kernel, and which backend the kernel is for."""
+"""What stands in the way of a kernel: the configuration, its backend, its library, its code."""
 
 from __future__ import annotations
 
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.configuration import threads
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
+from chainer.core.registry.requirements import describe_error
 
 
 def setting(kernel: KernelDeclaration) -> str:
@@ -42,3 +44,33 @@ def loaded_kernels() -> list[KernelDeclaration]:
     """Returns the kernels of all installed plugins."""
     registries.kernels.load_all()
     return [registries.kernels.get(name) for name in registries.kernels.names()]
+
+
+def library_problem(kernel: KernelDeclaration) -> str | None:
+    """Returns what the provider of a kernel says that is missing here; None if it works.
+
+    Args:
+        kernel: The kernel.
+    """
+    try:
+        # Asked here, not at import: it may import a large library such as CuPy.
+        return resolve(kernel.unavailable)()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the code of a plugin; it must not end the command
+        return describe_error(error)
+
+
+def code_problem(kernel: KernelDeclaration) -> str | None:
+    """Returns why the code of a kernel cannot be imported; None if it can.
+
+    Args:
+        kernel: The kernel. What its provider needs must be here.
+    """
+    try:
+        resolve(kernel.load)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the code of a plugin; it must not end the command
+        return f"{kernel.load!r} cannot be imported: {describe_error(error)}"
+    return None

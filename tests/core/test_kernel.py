@@ -365,6 +365,18 @@ class TestExplain:
         assert reasons["numpy"] == "a kernel of higher priority serves the call"
         assert explanation.chosen.provider == "late"
 
+    def test_what_the_kernel_and_the_backend_declare(self, operation, monkeypatch):
+        lacks = {"deterministic": "it adds in any order"}
+        declare("numpy", limitations=lacks)
+        declare("off", limitations={"complex": "not asked"})
+        monkeypatch.setattr(
+            type(get_backend("numpy")), "limitations", {"precise_float64": "it rounds"}
+        )
+        text = str(explain(operation, f32(1)))
+        assert "kernel of 'numpy': no deterministic (it adds in any order)" in text
+        assert "backend 'numpy': no precise_float64 (it rounds)" in text
+        assert "not asked" not in text
+
     def test_blocked_by_a_switch(self, operation):
         declare("ideep")
         (first, _) = explain(operation, f32(1))

@@ -22,3 +22,18 @@ def test_names_every_operation_and_method():
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
         for method in operation.methods:
             assert method in section, f"{name}: {method} is not documented"
+
+
+def test_explains_the_numbers_of_optimizers():
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    found = 0
+    for name in registries.operations.names():
+        operation = registries.operations.get(name)
+        scalars = getattr(operation, "scalars", None)
+        if scalars is None or not type(operation).__module__.startswith("chainer."):
+            continue
+        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        found += 1
+        for field in scalars._fields:
+            assert f"\n- {field}: " in section, f"{name}: {field} is not explained"
+    assert found >= 10

@@ -326,6 +326,9 @@ UNUSABLE = """
             Kernel("relu", "absent_library:Array", "absent", "nowhere:K"),
             Kernel("relu", "unknown_library:Array", "unknown", "nowhere:K"),
             Kernel("relu", "numpy:ndarray", "broken", "nowhere:K", unavailable=broken),
+            Kernel("relu", "numpy:ndarray", "lost", "nowhere:K"),
+            Kernel("relu", "numpy:ndarray", "unnamed", "odd_pack:K"),
+            Kernel("relu", "numpy:ndarray", "sound", "odd_pack:broken"),
         ]
         for kernel in kernels:
             register_kernel(kernel, registry)
@@ -345,7 +348,11 @@ def test_kernels_for_arrays_that_do_not_exist_here(site: Any) -> None:
         "no: no installed backend has arrays of the type unknown_library:Array"
     )
     assert available["broken"] == "no: SystemExit: broken on purpose"
-    assert available["reference"] == "yes"
+    assert available["lost"] == (
+        "no: 'nowhere:K' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+    )
+    assert available["unnamed"].startswith("no: 'odd_pack:K' cannot be imported: AttributeError")
+    assert available["sound"] == available["reference"] == "yes"
     # The answer of the command about backends.
     (cupy,) = json.loads(command(site, "backends", "cupy", "--json").stdout)
     assert available["cupy"] == ("yes" if cupy["available"] else f"no: {cupy['reason']}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,17 @@ def test_a_distribution_that_is_not_a_plugin(site: Any) -> None:
     assert "entry points are recorded at installation" in error["advice"]
 
 
+def test_a_library_of_a_registered_name_need_not_be_a_plugin(site: Any) -> None:
+    """As PyTorch, whose name is also the name of a backend."""
+    site.add("good-pack", entry_points={"good": "good"}, modules={"good": GOOD, "halves": HALVES})
+    site.add("halve", entry_points={})
+    value = doctor(site, "halve")
+    assert value["sound"]
+    found = findings(value)
+    assert found["registered_name"]["text"].startswith("it is chainer.functions.halve, ")
+    assert found["no_entry_point"]["level"] == "note"
+
+
 def test_a_distribution_that_was_installed_too_early(site: Any, tmp_path: Path) -> None:
     site.add("mine", entry_points={})
     folder = site.path / "mine-1.0.dist-info"
@@ -281,6 +293,46 @@ def test_kernels_that_are_not_used(site: Any) -> None:
     assert "'of_another_pack'" in found["operation_not_installed"]["text"]
     found = findings(doctor(site, "turbo", CHAINER_KERNELS="turbo"))
     assert "kernels_not_enabled" not in found
+
+
+BROKEN_KERNELS = """
+    from chainer.core.arrays.kernel import Kernel, register_kernel
+
+    def broken():
+        raise SystemExit("broken on purpose")
+
+    def chainer_kernels(registry):
+        where = ("relu", "numpy:ndarray")
+        lacks = {"deterministic": "it adds in any order"}
+        for kernel in (
+            Kernel(*where, "absent", "nowhere:K"),
+            Kernel(*where, "unnamed", "broken_pack:K"),
+            Kernel(*where, "broken", "broken_pack:K", unavailable=broken),
+            Kernel(*where, "unclear", "broken_pack:K", unavailable="nowhere:f"),
+            Kernel(*where, "sound", "broken_pack:broken", limitations=lacks),
+        ):
+            register_kernel(kernel, registry)
+"""
+
+
+def test_kernels_whose_code_is_broken(site: Any) -> None:
+    modules = {"broken_pack": BROKEN_KERNELS}
+    site.add("broken-pack", entry_points={"broken": "broken_pack"}, modules=modules)
+    value = doctor(site, "broken")
+    assert not value["sound"]
+    (report,) = value["reports"]
+    texts = [f["text"] for f in report["findings"] if f["cause"] == "kernel_error"]
+    expected = [
+        r"'relu/absent/numpy:ndarray': 'nowhere:K' cannot be imported: ModuleNotFoundError: ",
+        r"'relu/unnamed/numpy:ndarray': 'broken_pack:K' cannot be imported: AttributeError: .* 'K'",
+        r"'relu/broken/numpy:ndarray': .* what is missing, fails: SystemExit: broken on purpose",
+        r"'relu/unclear/numpy:ndarray': 'nowhere:f', which says what is missing, fails: ",
+    ]
+    assert len(texts) == len(expected)
+    for text, pattern in zip(texts, expected):
+        assert re.search(pattern, text), text
+    # What a kernel declares not to do is shown here and where a call is explained.
+    assert "no deterministic (it adds in any order)" in findings(value)["limitation"]["text"]
 
 
 def test_a_plugin_that_only_listens(site: Any) -> None:

@@ -184,6 +184,7 @@ def test_project_is_complete(one_of_each: Path, kind: str) -> None:
     workflow = (folder / ".github/workflows/test.yml").read_text()
     assert '["3.11", "3.12", "3.13"]' in workflow
     assert "${{ matrix.python }}" in workflow
+    assert f"chainer certify a-rather-long-name-for-{kind} --quick" in workflow
     assert "the authors of" in (folder / "LICENSE").read_text()
     assert "/.venv/" in (folder / ".gitignore").read_text()
     for path in folder.rglob("*"):

@@ -30,34 +30,60 @@ _REFERENCES = "chainer.backends.numpy.kernels.optimizer_updates:"
 
 
 class SGDScalars(NamedTuple):
-    """The number of one step of gradient descent."""
+    """The number of one step of gradient descent.
+
+    Attributes:
+        lr: Learning rate.
+    """
 
     lr: float
 
 
 class VelocityScalars(NamedTuple):
-    """Numbers of one step with a velocity."""
+    """Numbers of one step with a velocity.
+
+    Attributes:
+        lr: Learning rate.
+        momentum: Factor of the velocity of the step before.
+    """
 
     lr: float
     momentum: float
 
 
 class NormalizedScalars(NamedTuple):
-    """Numbers of one step that is divided by a root mean square."""
+    """Numbers of one step that is divided by a root mean square.
+
+    Attributes:
+        lr: Learning rate.
+        eps: Number added to the denominator.
+    """
 
     lr: float
     eps: float
 
 
 class AdaDeltaScalars(NamedTuple):
-    """Numbers of one step of AdaDelta."""
+    """Numbers of one step of AdaDelta.
+
+    Attributes:
+        rho: Decay rate of both means of squares.
+        eps: Number added to both means of squares.
+    """
 
     rho: float
     eps: float
 
 
 class RMSpropScalars(NamedTuple):
-    """Numbers of one step of RMSprop."""
+    """Numbers of one step of RMSprop.
+
+    Attributes:
+        lr: Learning rate.
+        alpha: Decay rate of the mean of squares.
+        eps: Number added to the denominator.
+        eps_inside_sqrt: Whether ``eps`` is added below the square root.
+    """
 
     lr: float
     alpha: float

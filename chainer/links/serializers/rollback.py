@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy
 
 from chainer.core.arrays.backend import copyto, find_backend
+from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, HostArray
 from chainer.links.link import Link
 from chainer.links.serializer import Deserializer, EntryValue, Serializable
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
-
 
 #: Elements that are swapped at a time: few enough for the cache of a processor.
 _EXCHANGED_AT_ONCE = 1 << 16
@@ -141,7 +141,12 @@ class unchanged_on_error:
         self._obj = obj
         self._path = path
         self._journal = LoadJournal()
-        self._uninitialized = [param for param in _parameters(obj) if param.array is None]
+        # Programs may put arrays in the place of parameters.
+        self._uninitialized = [
+            param
+            for param in _parameters(obj)
+            if isinstance(param, Variable) and param.array is None
+        ]
 
     def __enter__(self) -> LoadJournal:
         """Returns the journal in which the deserializer has to record what it replaces."""

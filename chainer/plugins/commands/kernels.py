@@ -20,14 +20,18 @@ from typing import NamedTuple
 
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
-from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import UnknownNameError
-from chainer.core.registry.requirements import describe_error
 from chainer.plugins.commands import _kernel_call
 from chainer.plugins.commands._output import print_indented, print_json, print_table
 from chainer.plugins.descriptions import describe
-from chainer.plugins.kernel_settings import array_type_name, loaded_kernels, setting
+from chainer.plugins.kernel_settings import (
+    array_type_name,
+    code_problem,
+    library_problem,
+    loaded_kernels,
+    setting,
+)
 
 HELP = "list operations and their kernels, or show which kernel serves a call"
 
@@ -132,16 +136,11 @@ def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
 def _unavailable_reason(kernel: KernelDeclaration) -> str | None:
     """Returns why a kernel cannot serve a call on this machine; None if it can."""
     # Without the library of the arrays there are no arrays that the kernel could be called with.
-    reason = _unavailable_arrays(array_type_name(kernel.array_type))
-    if reason is not None:
-        return reason
-    try:
-        # Asked here, not at import: it may import a large library such as CuPy.
-        return resolve(kernel.unavailable)()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # the code of a plugin; it must not end the command
-        return describe_error(error)
+    return (
+        _unavailable_arrays(array_type_name(kernel.array_type))
+        or library_problem(kernel)
+        or code_problem(kernel)
+    )
 
 
 @cache

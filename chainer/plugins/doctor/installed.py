@@ -39,7 +39,7 @@ from chainer.plugins.errors import (
     SharedModuleError,
     UnknownHookError,
 )
-from chainer.plugins.kernel_settings import setting
+from chainer.plugins.kernel_settings import code_problem, setting
 from chainer.plugins.module_names import imported_file, own_file
 from chainer.plugins.records import PluginRecord
 
@@ -498,7 +498,7 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
             )
             text = f"the kernels of provider {provider!r} are not enabled"
             report.add(Finding("note", "kernels_not_enabled", text, advice))
-        reasons = dict.fromkeys(resolve(kernel.unavailable)() for kernel in own)
+        reasons = dict.fromkeys(_missing_library(kernel, report) for kernel in own)
         for reason in filter(None, reasons):
             text = f"kernels of provider {provider!r} are not available: {reason}"
             report.add(Finding("note", "kernels_unavailable", text))
@@ -508,6 +508,24 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
         for operation in dict.fromkeys(kernel.operation for kernel in own):
             if operation not in known:
                 report.add(_of_unknown_operation(operation, known))
+
+
+def _missing_library(kernel: KernelDeclaration, report: Report) -> str | None:
+    """Returns what the provider says that is missing; reports faults of the kernel itself."""
+    problem: str | None
+    try:
+        reason = resolve(kernel.unavailable)()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the code of a plugin; it must not end the command
+        reason = None
+        problem = f"{kernel.unavailable!r}, which says what is missing, fails: "
+        problem += describe_error(error)
+    else:
+        problem = None if reason else code_problem(kernel)
+    if problem is not None:
+        report.add(Finding("error", "kernel_error", f"kernel {kernel.key!r}: {problem}"))
+    return reason
 
 
 def _of_unknown_operation(operation: str, known: Iterable[str]) -> Finding:

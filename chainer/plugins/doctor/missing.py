@@ -51,10 +51,10 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
     names = (name, f"chainer-{name}")
     installed = [dist for one in names for dist in distributions(one)]
     installed = installed or _distributions_of_module(name)
-    if _examine_registered(name, report) and not installed:
-        return report
+    is_registered = _examine_registered(name, report)
     if installed:
-        _examine_distribution(installed[0], report)
+        _examine_distribution(installed[0], report, is_registered)
+    if installed or is_registered:
         return report
     text = f"no plugin of this name is installed in this environment, {sys.prefix}"
     registered = [name for registry in registries.ALL.values() for name in registry.names()]
@@ -93,7 +93,9 @@ def _means(name: str, registered: str, target: object) -> bool:
     return bool(attribute) and name == attribute
 
 
-def _examine_distribution(dist: importlib.metadata.Distribution, report: Report) -> None:
+def _examine_distribution(
+    dist: importlib.metadata.Distribution, report: Report, is_registered: bool
+) -> None:
     who = f"{dist.metadata['Name']} {dist.version}"
     group = wrong_group(dist)
     if group is not None:
@@ -111,6 +113,9 @@ def _examine_distribution(dist: importlib.metadata.Distribution, report: Report)
         report.add(Finding("error", "stale_metadata", text, advice))
         return
     text = f"{who} is installed, and has no entry point in group {GROUP!r}: it is not a plugin"
+    if is_registered:  # the library of a backend, such as NumPy, need not be one
+        report.add(Finding("note", "no_entry_point", text))
+        return
     advice = (
         f"write [project.entry-points.{GROUP}] and a line 'name = \"package.pack\"' in its "
         "pyproject.toml, and install it again: entry points are recorded at installation"

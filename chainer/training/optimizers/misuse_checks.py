@@ -14,6 +14,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.misuse import MisuseWarning, similar, warn_once
 from chainer.core.registry import registries
 from chainer.links.link import Link
+from chainer.links.replaced_parameters import ReplacedParameterError
 
 if TYPE_CHECKING:
     from chainer.core.typing import Array
@@ -141,10 +142,10 @@ class UpdateChecks:
 
 
 def refuse_variables(target: Link) -> None:
-    """Raises TypeError if the target has a variable in the place of a parameter."""
+    """Raises an error if the target has something else in the place of a parameter."""
     for path, param in target.namedparams():
         if not isinstance(param, Parameter):
-            raise TypeError(
+            raise ReplacedParameterError(
                 f"{path} of the target is a {type(param).__name__} and cannot be updated; a "
                 "registered parameter was replaced, as by 'link.param += 1' (change "
                 "'link.param.array' instead)"

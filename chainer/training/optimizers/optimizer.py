@@ -23,6 +23,7 @@ from chainer.core.lazy import lazy_module, resolve
 from chainer.core.misuse import expect_flags
 from chainer.core.utils.repr_texts import Plain, call_text, read_or_none
 from chainer.links.link import Link
+from chainer.links.replaced_parameters import explain_replaced
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.training.optimizers.changes import Watched, optimizer_changes
 from chainer.training.optimizers.half_updates import forget, remember, tell
@@ -420,8 +421,12 @@ class GradientMethod(Optimizer):
             rule = self.create_update_rule()
             if self._use_fp32_update:
                 rule.use_fp32_update()
-            if not param.requires_grad:  # frozen, see Link.freeze()
-                rule.enabled = False
+            try:
+                if not param.requires_grad:  # frozen, see Link.freeze()
+                    rule.enabled = False
+            except AttributeError as error:
+                explain_replaced(link, error)
+                raise
             param.update_rule = rule
         find_shared(self)
         return self

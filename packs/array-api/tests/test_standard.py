@@ -262,3 +262,96 @@ def test_calls(device, name):
                     wrong.append(f"{text} of {dtype}: {value!r} instead of {expected!r}")
     assert taken
     assert wrong == []
+
+
+# -- where NumPy and the standard differ ----------------------------------------------------------
+
+
+def test_can_cast(device):
+    """As the standard, and as NumPy where the standard defines no promotion.
+
+    These are casts from bool to numbers, and from integers to floating point.
+    """
+    undefined = 0
+    for source in DTYPES:
+        for target in DTYPES:
+            from_, to = np.dtype(source), np.dtype(target)
+            expected = np.can_cast(from_, to)
+            if to.kind not in {"b": "iufc", "i": "fc", "u": "fc"}.get(from_.kind, ""):
+                assert expected == strict.can_cast(getattr(strict, source), getattr(strict, target))
+            else:
+                undefined += expected
+            for value in (from_, device.send(np.zeros(1, from_))):
+                assert device.xp.can_cast(value, to) is expected, (value, to)
+    assert undefined == 15
+
+
+#: In ``array_api_strict``, ``isin`` (new in 2025.12) ignores ``invert``, so it is compared here.
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+def test_isin_inverted(device, dtype):
+    x = inputs(dtype, 1)["x"]
+    if dtype == "float32":
+        x[0, 0] = np.nan  # is in nothing
+    for tests in (x[0], x[0, :0], x[:0]):
+        expected = np.isin(x, tests)
+        if dtype != "float32":  # the standard has it for integers
+            same = strict.isin(strict.asarray(x), strict.asarray(tests))
+            np.testing.assert_array_equal(np.from_dlpack(same), expected)
+        for invert in (False, True):
+            y = device.xp.isin(device.send(x), device.send(tests), invert=invert)
+            assert y.dtype == np.bool
+            np.testing.assert_array_equal(device.backend.to_host(y), expected ^ invert)
+
+
+def test_isin_options(device):
+    xp = device.xp
+    x = xp.asarray([1, 2, 2])
+    assert bool(xp.all(xp.isin(x, xp.asarray([2, 1]), assume_unique=True, kind="sort")))
+    with pytest.raises(ValueError, match=r"kind of isin.*got 'fast'"):
+        xp.isin(x, x, kind="fast")
+    with pytest.raises(TypeError, match="inverted"):
+        xp.isin(x, x, inverted=True)
+
+
+#: ``eig`` and ``eigvals`` are new in 2025.12, and always complex there. In NumPy, whose rules the
+#: namespaces follow, they are real if all eigenvalues are.
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("real", [True, False])
+def test_eig(device, dtype, real):
+    x = inputs(dtype, 0)["p" if real else "s"]
+    if dtype.startswith("float") and real:
+        x = np.triu(x)  # its eigenvalues are on the diagonal
+    expected = np.array(np.from_dlpack(strict.linalg.eigvals(strict.asarray(x))))
+    array = device.send(x)
+    values, vectors = map(device.backend.to_host, device.xp.linalg.eig(array))
+    only = device.backend.to_host(device.xp.linalg.eigvals(array))
+    own = np.linalg.eig(x)
+    assert values.dtype == only.dtype == own.eigenvalues.dtype
+    assert vectors.dtype == own.eigenvectors.dtype
+    tolerance = 1e-3 if np.finfo(x.dtype).bits == 32 else 1e-9
+    for found in (values, only):
+        np.testing.assert_allclose(
+            np.sort_complex(found), np.sort_complex(expected), tolerance, tolerance
+        )
+    np.testing.assert_allclose(x @ vectors, vectors * values[:, None, :], tolerance, 10 * tolerance)
+
+
+#: The factors are not unique, so ``test_calls`` compares their shapes, dtypes and singular values.
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_factors(device, dtype):
+    x = inputs(dtype, 0)["x"]
+    array, host = device.send(x), device.backend.to_host
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    for mode in ("reduced", "complete"):
+        q, r = map(host, device.xp.linalg.qr(array, mode=mode))
+        np.testing.assert_allclose(q @ r, x, tolerance, tolerance)
+        np.testing.assert_allclose(q.conj().T @ q, np.eye(q.shape[1]), tolerance, tolerance)
+        assert (np.tril(r, -1) == 0).all()
+    for full in (True, False):
+        u, s, vh = map(host, device.xp.linalg.svd(array, full_matrices=full))
+        np.testing.assert_allclose(u[:, :3] * s @ vh[:3], x, tolerance, 10 * tolerance)
+        np.testing.assert_allclose(u.conj().T @ u, np.eye(u.shape[1]), tolerance, tolerance)
+        np.testing.assert_allclose(vh @ vh.conj().T, np.eye(len(vh)), tolerance, tolerance)
+    p = inputs(dtype, 0)["p"]
+    values, vectors = map(host, device.xp.linalg.eigh(device.send(p)))
+    np.testing.assert_allclose(p @ vectors, vectors * values[:, None, :], 0, 100 * tolerance)

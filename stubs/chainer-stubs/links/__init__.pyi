@@ -23,6 +23,7 @@ from chainer.links import (
     model as model,
     name_set as name_set,
     normalization as normalization,
+    replaced_parameters as replaced_parameters,
     rnn as rnn,
     sequential as sequential,
     serializer as serializer,

@@ -102,16 +102,29 @@ def unique(b: Backend, ar: ArrayLike, *args: ArrayLike, **kwargs: Any) -> Any:
     return sort(b, b.array_class(b.nx.unique_values(operands.array(b, ar).native)))
 
 
-def isin(b: Backend, element: ArrayLike, test_elements: ArrayLike, **kwargs: Any) -> Array:
-    """As :func:`numpy.isin`."""
+def isin(
+    b: Backend,
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Array:
+    """As :func:`numpy.isin`.
+
+    ``assume_unique`` and ``kind`` change only the way in which NumPy computes: they have no effect.
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"kind of isin() must be None, 'sort' or 'table', got {kind!r}")
     x = operands.array(b, element)
     tests = sort(b, test_elements, None)
     if not tests.size:
-        return b.xp.zeros_like(x, dtype=bool)
+        return b.xp.full_like(x, invert, dtype=bool)
     # An element above all tests is found behind the last one, where no index is.
     found = b.xp.minimum(searchsorted(b, tests, x), tests.size - 1)
     result = b.xp.take(tests, found) == x
-    return b.xp.logical_not(result) if kwargs.get("invert") else result
+    return b.xp.logical_not(result) if invert else result
 
 
 def iscomplexobj(b: Backend, x: ArrayLike) -> bool:
