@@ -10,7 +10,7 @@ import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.backends.cupy.kernels._base import CudaKernel, is_long
 from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import Array, Shape
 
@@ -41,6 +41,14 @@ class PlacedRegions:
         """Shape of the output."""
         return (len(self.rois), self.shape[1], *map(int, self.grid.out_size))
 
+    @property
+    def wide(self) -> bool:
+        """Whether positions in the images or the output need 64 bits.
+
+        The same in all functions of one call, because they share the chosen positions.
+        """
+        return is_long(max(prod(self.shape), prod(self.out_shape)))
+
 
 class RegionKernel(CudaKernel):
     """Calls of the functions of ``roi_poolings.cu``.
@@ -70,10 +78,9 @@ class RegionKernel(CudaKernel):
         images = regions.images
         if images is not None:
             images = self.contiguous(images.astype(numpy.int32, copy=False))
-        count = max(prod(regions.shape), prod(out_shape))
         self.each(
             name,
-            types_for(array.dtype, wide=is_wide(array) or count >= 1 << 30),
+            types_for(array.dtype, wide=regions.wide),
             prod(out_shape) if threads is None else threads,
             *arguments,
             rois,
@@ -114,7 +121,7 @@ class RegionKernel(CudaKernel):
     ) -> tuple[Array, Array]:
         """Returns the output of a function, and what it chose in each bin."""
         y = self.new(regions.out_shape, x.dtype)
-        numbers = self.new(y.shape, numpy.int32)
+        numbers = self.new(y.shape, numpy.int64 if regions.wide else numpy.int32)
         self.call(name, regions, self.contiguous(x), y, numbers, *arguments)
         return y, numbers
 
