@@ -109,6 +109,28 @@ def test_positions_in_an_image_of_more_than_2_31_pixels(emulated):
     assert kernel.gather(x, positions, regions).item() == 1
 
 
+@pytest.mark.parametrize("first", [0, base._WIDE])
+def test_chosen_positions_of_another_width(emulated, first, monkeypatch):
+    """A derivative may be of more elements than the call before it."""
+    _, function, values, _ = SAMPLES["roi_max_pooling_2d-largest_pixels-0"]
+    reference = get_operation("roi_max_pooling_2d").reference_for(get_backend("numpy"))
+    expected = run(function, reference, "f", values)
+    kernel = make_kernel("roi_max_pooling_2d", emulated)
+    forward = kernel.forward
+    monkeypatch.setattr(base, "_WIDE", first)
+
+    def forward_first(x, regions):
+        y, positions = forward(x, regions)
+        assert positions.dtype == (np.int32 if first else np.int64)
+        monkeypatch.setattr(base, "_WIDE", 0 if first else 1 << 30)
+        return y, positions
+
+    monkeypatch.setattr(kernel, "forward", forward_first)
+    actual = run(function, kernel, "f", values)
+    for one, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(one, other, TOLERANCE["f"], TOLERANCE["f"])
+
+
 def test_windows_of_more_elements_than_32_bits_count_are_refused():
     ones = (1, 1)
     with pytest.raises(OverflowError, match=r"ksize: .* at most 2147483647 elements"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy
 
@@ -43,11 +43,13 @@ class PlacedRegions:
 
     @property
     def wide(self) -> bool:
-        """Whether positions in the images or the output need 64 bits.
-
-        The same in all functions of one call, because they share the chosen positions.
-        """
+        """Whether positions in the images or the output need 64 bits."""
         return is_long(max(prod(self.shape), prod(self.out_shape)))
+
+    @property
+    def position_dtype(self) -> type[numpy.signedinteger[Any]]:
+        """Type of the chosen positions: ``Index`` of the CUDA source."""
+        return numpy.int64 if self.wide else numpy.int32
 
 
 class RegionKernel(CudaKernel):
@@ -102,7 +104,7 @@ class RegionKernel(CudaKernel):
             chosen: Position chosen in each bin, or None.
         """
         gx = self.xp.zeros(regions.shape, compute_dtype(gy.dtype))
-        arrays = (self.contiguous(gy), chosen, gx)
+        arrays = (self.contiguous(gy), self._positions(chosen, regions), gx)
         if self.in_order:
             batch, channels = regions.shape[:2]
             self.call(f"{name}_in_order", regions, *arrays, threads=batch * channels)
@@ -121,15 +123,24 @@ class RegionKernel(CudaKernel):
     ) -> tuple[Array, Array]:
         """Returns the output of a function, and what it chose in each bin."""
         y = self.new(regions.out_shape, x.dtype)
-        numbers = self.new(y.shape, numpy.int64 if regions.wide else numpy.int32)
+        numbers = self.new(y.shape, regions.position_dtype)
         self.call(name, regions, self.contiguous(x), y, numbers, *arguments)
         return y, numbers
 
     def gathered(self, name: str, regions: PlacedRegions, x: Array, chosen: Array) -> Array:
         """Returns the output of a function for what was chosen before."""
         y = self.new(regions.out_shape, x.dtype)
-        self.call(name, regions, self.contiguous(x), chosen, y)
+        self.call(name, regions, self.contiguous(x), self._positions(chosen, regions), y)
         return y
+
+    def _positions(self, chosen: Array | None, regions: PlacedRegions) -> Array | None:
+        """Returns positions in the type of the source.
+
+        A derivative of several vectors at once may need more bits than the call before it.
+        """
+        if chosen is None:
+            return None
+        return self.contiguous(chosen.astype(regions.position_dtype, copy=False))
 
 
 class RegionMeanKernel(RegionKernel):
