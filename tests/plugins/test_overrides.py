@@ -83,9 +83,10 @@ def test_commands_show_overrides(shiny: Site) -> None:
     )
     assert record["refused"] == ["function 'relu'"] and record["replaced"] == []
     assert record["event_hooks"] == ["chainer_trainer_start"]
-    text = shiny.run("-m", "chainer.plugins.cli", "plugins").stdout
-    assert "does not replace function 'relu' unless it is enabled" in text
-    assert "chainer_trainer_start are not called unless it is enabled" in text
+    for command in ("plugins", "info"):
+        text = shiny.run("-m", "chainer.plugins.cli", command).stdout
+        assert "does not replace function 'relu' unless it is enabled" in text
+        assert "chainer_trainer_start are not called unless it is enabled" in text
     done = shiny.run(
         "-m", "chainer.plugins.cli", "plugins", "--json", CHAINER_ENABLE_PLUGINS="shiny"
     )
