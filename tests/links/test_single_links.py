@@ -8,7 +8,11 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.links.loss.hierarchical_softmax import BinaryHierarchicalSoftmaxFunction, TreeParser
+from chainer.links.loss.hierarchical_softmax import (
+    BinaryHierarchicalSoftmaxFunction,
+    TreeParser,
+    path_ends,
+)
 from chainer.utils.type_check import InvalidType
 from tests.links.link_cases import COUNTS, IMAGE, TIMES, X2, floats, ints, sequences
 
@@ -409,6 +413,16 @@ class TestHierarchicalSoftmax:
         losses = [float(link(X2[:1], ints(t)).array) for t in (0, 1, 2, 4, 7)]
         assert np.exp(-np.array(losses)).sum() == pytest.approx(1, rel=1e-5)
         assert float(link(X2[:0], np.zeros(0, np.int32)).array) == 0
+
+    def test_paths_that_are_longer_together_than_int32(self):
+        lengths = np.array([0, 1 << 30, 1 << 30, 5], np.int32)
+        assert path_ends(lengths).tolist() == [0, 1 << 30, 1 << 31, (1 << 31) + 5]
+        assert path_ends(lengths[:2]).dtype == np.int32
+        function = BinaryHierarchicalSoftmaxFunction((0, (1, 2)))
+        weight, t = floats(2, 3), ints(0, 2)
+        expected = function(X2[:2], t, weight).array
+        function.begins = function.begins.astype(np.int64)
+        assert function(X2[:2], t, weight).array == expected
 
     def test_unknown_label(self):
         link = L.BinaryHierarchicalSoftmax(3, (0, 2))

@@ -83,9 +83,10 @@ def test_commands_show_overrides(shiny: Site) -> None:
     )
     assert record["refused"] == ["function 'relu'"] and record["replaced"] == []
     assert record["event_hooks"] == ["chainer_trainer_start"]
-    text = shiny.run("-m", "chainer.plugins.cli", "plugins").stdout
-    assert "does not replace function 'relu' unless it is enabled" in text
-    assert "chainer_trainer_start are not called unless it is enabled" in text
+    for command in ("plugins", "info"):
+        text = shiny.run("-m", "chainer.plugins.cli", command).stdout
+        assert "does not replace function 'relu' unless it is enabled" in text
+        assert "chainer_trainer_start are not called unless it is enabled" in text
     done = shiny.run(
         "-m", "chainer.plugins.cli", "plugins", "--json", CHAINER_ENABLE_PLUGINS="shiny"
     )
@@ -114,6 +115,28 @@ def test_order_of_folders(tmp_path, names) -> None:
             """
         )
         assert found is True
+
+
+@pytest.mark.parametrize(("order", "winner"), [("xa,yb", "cos"), ("yb,xa", "sin")])
+def test_of_two_enabled_plugins_the_last_one_wins(tmp_path, order: str, winner: str) -> None:
+    """The last one in the list of the user, not the last one that was loaded."""
+    code = """
+    def chainer_functions(registry):
+        registry.register("relu", "math:{}", override=True)
+    """
+    folders = [Site(tmp_path / "z"), Site(tmp_path / "a")]
+    folders[0].add("a-pack", entry_points={"xa": "xa"}, modules={"xa": code.format("sin")})
+    folders[1].add("b-pack", entry_points={"yb": "yb"}, modules={"yb": code.format("cos")})
+    for first, second in (folders, folders[::-1]):
+        first.python(
+            f"""
+            import math, sys
+            sys.path.insert(1, {str(second.path)!r})
+            import chainer.functions as F
+            assert F.relu is math.{winner}
+            """,
+            CHAINER_ENABLE_PLUGINS=order,
+        )
 
 
 def test_bad_value() -> None:

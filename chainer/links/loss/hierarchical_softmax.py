@@ -98,6 +98,19 @@ class TreeParser(ShowsArguments):
         return self.codes
 
 
+def path_ends(lengths: HostArray) -> HostArray:
+    """Returns where each path ends in the list of all paths.
+
+    Args:
+        lengths: Number of nodes of each path.
+
+    Returns:
+        array: int32, as in releases 4 and 7, if it can hold the numbers, else int64.
+    """
+    ends = numpy.cumsum(lengths, dtype=numpy.int64)
+    return ends.astype(numpy.int32) if ends[-1] <= numpy.iinfo(numpy.int32).max else ends
+
+
 class BinaryHierarchicalSoftmaxFunction:
     """The loss of :class:`BinaryHierarchicalSoftmax` for a given tree.
 
@@ -110,7 +123,8 @@ class BinaryHierarchicalSoftmaxFunction:
 
     Attributes:
         begins (array): Where the path of each leaf begins in ``paths``, and the end of the last,
-            int32. A number that is not a leaf has an empty path.
+            int32, or int64 if ``paths`` is too long for it. A number that is not a leaf has an
+            empty path.
         paths (array): Inner nodes on the paths, int32.
         codes (array): Directions on the paths.
         parser_size (int): Number of inner nodes.
@@ -127,7 +141,7 @@ class BinaryHierarchicalSoftmaxFunction:
         lengths = numpy.zeros(leaves[-1] + 2, numpy.int32)
         for leaf in leaves:
             lengths[leaf + 1] = len(paths[leaf])
-        self.begins: Array = numpy.cumsum(lengths, dtype=numpy.int32)
+        self.begins: Array = path_ends(lengths)
         self.paths: Array = numpy.concatenate([paths[leaf] for leaf in leaves])
         self.codes: Array = numpy.concatenate([codes[leaf] for leaf in leaves])
         self.parser_size = parser.size()

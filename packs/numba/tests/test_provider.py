@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import chainer
 import numpy as np
 import pytest
+from chainer.backends.operations.poolings import PoolingGeometry
 
 from chainer_numba import speedups
 from chainer_numba.pack import KERNELS
@@ -48,6 +49,15 @@ def test_small_and_wide_arrays_are_declined_with_a_reason(with_numba):
     assert "the reference is faster for less than" in str(small)
     wide = chainer.explain("softmax", LARGE.astype(np.float64), axis=1)
     assert "float64 is left to the reference" in str(wide)
+
+
+@pytest.mark.parametrize(("height", "provider"), [(1 << 16, "numba"), (1 << 17, "reference")])
+def test_positions_in_large_images_are_declined(with_numba, height, provider):
+    x = np.broadcast_to(np.float32(0), (1, 1, height, 1 << 15))
+    geometry = PoolingGeometry((2, 2), (2, 2), (0, 0))
+    found = chainer.explain("max_pooling_nd", x, out_size=(height // 2, 1 << 14), geometry=geometry)
+    assert found.chosen.provider == provider
+    assert ("more than 2**31 pixels need 64 bits" in str(found)) == (provider == "reference")
 
 
 def test_environment_enables_it_and_numba_is_imported_by_the_first_call():

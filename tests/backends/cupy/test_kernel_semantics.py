@@ -9,6 +9,7 @@ import pytest
 
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
 from chainer.backends.cupy.kernels import _base as base
+from chainer.backends.cupy.kernels._windows import window_record
 from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.arrays.backend import get_backend
@@ -90,6 +91,51 @@ def test_positions_of_64_bits(emulated, name, monkeypatch):
     actual = run(function, deterministic_kernel(operation, emulated), dtype, values)
     for one, other in zip(actual, expected, strict=True):
         np.testing.assert_allclose(one, other, TOLERANCE[dtype], TOLERANCE[dtype])
+
+
+@pytest.mark.slow
+def test_positions_in_an_image_of_more_than_2_31_pixels(emulated):
+    # 4 GiB of memory that the system does not supply before a page is written. The coordinates are
+    # those that float16 can hold.
+    height, width = 65504, 32800
+    x = np.zeros((1, 1, height, width), "e")
+    x[0, 0, -1, -1] = 1
+    rois = np.array([[height - 32, width - 32, height, width]], "e")
+    regions = Regions(rois, np.zeros(1, "i"), RegionGrid((1, 1), 1.0))
+    kernel = make_kernel("roi_max_pooling_2d", emulated)
+    y, positions = kernel.forward(x, regions)
+    assert y.item() == 1
+    assert positions.item() == x.size - 1
+    assert kernel.gather(x, positions, regions).item() == 1
+
+
+@pytest.mark.parametrize("first", [0, base._WIDE])
+def test_chosen_positions_of_another_width(emulated, first, monkeypatch):
+    """A derivative may be of more elements than the call before it."""
+    _, function, values, _ = SAMPLES["roi_max_pooling_2d-largest_pixels-0"]
+    reference = get_operation("roi_max_pooling_2d").reference_for(get_backend("numpy"))
+    expected = run(function, reference, "f", values)
+    kernel = make_kernel("roi_max_pooling_2d", emulated)
+    forward = kernel.forward
+    monkeypatch.setattr(base, "_WIDE", first)
+
+    def forward_first(x, regions):
+        y, positions = forward(x, regions)
+        assert positions.dtype == (np.int32 if first else np.int64)
+        monkeypatch.setattr(base, "_WIDE", 0 if first else 1 << 30)
+        return y, positions
+
+    monkeypatch.setattr(kernel, "forward", forward_first)
+    actual = run(function, kernel, "f", values)
+    for one, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(one, other, TOLERANCE["f"], TOLERANCE["f"])
+
+
+def test_windows_of_more_elements_than_32_bits_count_are_refused():
+    ones = (1, 1)
+    with pytest.raises(OverflowError, match=r"ksize: .* at most 2147483647 elements"):
+        window_record((1 << 16, 1 << 16), ones, (1 << 16, 1 << 15), ones, (0, 0))
+    assert window_record((1 << 16, 1 << 16), ones, (1 << 15, 1 << 15), ones, (0, 0)) is not None
 
 
 def many_embeddings(kernel, a):

@@ -19,6 +19,11 @@ _BLOCKS = 1 << 16
 _WIDE = 1 << 30
 
 
+def is_long(count: int) -> bool:
+    """Returns whether positions among a number of elements need 64 bits."""
+    return count >= _WIDE
+
+
 def is_wide(*arrays: Array) -> bool:
     """Returns whether positions in one of the arrays need 64 bits."""
     for array in arrays:  # noqa: SIM110 - a third of the time of any()

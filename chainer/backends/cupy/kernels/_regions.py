@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.backends.cupy.kernels._base import CudaKernel, is_long
 from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import Array, Shape
 
@@ -41,6 +41,16 @@ class PlacedRegions:
         """Shape of the output."""
         return (len(self.rois), self.shape[1], *map(int, self.grid.out_size))
 
+    @property
+    def wide(self) -> bool:
+        """Whether positions in the images or the output need 64 bits."""
+        return is_long(max(prod(self.shape), prod(self.out_shape)))
+
+    @property
+    def position_dtype(self) -> type[numpy.signedinteger[Any]]:
+        """Type of the chosen positions: ``Index`` of the CUDA source."""
+        return numpy.int64 if self.wide else numpy.int32
+
 
 class RegionKernel(CudaKernel):
     """Calls of the functions of ``roi_poolings.cu``.
@@ -70,10 +80,9 @@ class RegionKernel(CudaKernel):
         images = regions.images
         if images is not None:
             images = self.contiguous(images.astype(numpy.int32, copy=False))
-        count = max(prod(regions.shape), prod(out_shape))
         self.each(
             name,
-            types_for(array.dtype, wide=is_wide(array) or count >= 1 << 30),
+            types_for(array.dtype, wide=regions.wide),
             prod(out_shape) if threads is None else threads,
             *arguments,
             rois,
@@ -95,7 +104,7 @@ class RegionKernel(CudaKernel):
             chosen: Position chosen in each bin, or None.
         """
         gx = self.xp.zeros(regions.shape, compute_dtype(gy.dtype))
-        arrays = (self.contiguous(gy), chosen, gx)
+        arrays = (self.contiguous(gy), self._positions(chosen, regions), gx)
         if self.in_order:
             batch, channels = regions.shape[:2]
             self.call(f"{name}_in_order", regions, *arrays, threads=batch * channels)
@@ -114,15 +123,24 @@ class RegionKernel(CudaKernel):
     ) -> tuple[Array, Array]:
         """Returns the output of a function, and what it chose in each bin."""
         y = self.new(regions.out_shape, x.dtype)
-        numbers = self.new(y.shape, numpy.int32)
+        numbers = self.new(y.shape, regions.position_dtype)
         self.call(name, regions, self.contiguous(x), y, numbers, *arguments)
         return y, numbers
 
     def gathered(self, name: str, regions: PlacedRegions, x: Array, chosen: Array) -> Array:
         """Returns the output of a function for what was chosen before."""
         y = self.new(regions.out_shape, x.dtype)
-        self.call(name, regions, self.contiguous(x), chosen, y)
+        self.call(name, regions, self.contiguous(x), self._positions(chosen, regions), y)
         return y
+
+    def _positions(self, chosen: Array | None, regions: PlacedRegions) -> Array | None:
+        """Returns positions in the type of the source.
+
+        A derivative of several vectors at once may need more bits than the call before it.
+        """
+        if chosen is None:
+            return None
+        return self.contiguous(chosen.astype(regions.position_dtype, copy=False))
 
 
 class RegionMeanKernel(RegionKernel):

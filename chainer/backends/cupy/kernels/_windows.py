@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy
@@ -16,6 +17,8 @@ _GEOMETRY = numpy.dtype(
     [(name, "<i4", 3) for name in ("in", "out", "size", "stride", "pad", "dilate")]
 )
 _MAX_NDIM = 3
+# The sources count the elements of a window in 32 bits.
+_MAX_ELEMENTS = 2**31 - 1
 
 
 # Filling the structure takes longer than launching a kernel, so that each one is made once.
@@ -32,7 +35,14 @@ def window_record(
         stride: Distance between neighboring windows.
         pad: Padding in front of the images.
         dilate: Distance between neighboring elements of a window; 1 if empty.
+
+    Raises:
+        OverflowError: If positions in a window need more than 32 bits.
     """
+    if prod(ksize) > _MAX_ELEMENTS:
+        raise OverflowError(
+            f"ksize: windows of CUDA kernels have at most {_MAX_ELEMENTS} elements, got {ksize}"
+        )
     # The sources know three dimensions only: missing ones have length 1 and come first.
     missing = _MAX_NDIM - len(ksize)
     record = numpy.zeros((), _GEOMETRY)

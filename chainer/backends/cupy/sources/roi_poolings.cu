@@ -43,8 +43,8 @@ struct Place {
   __device__ __forceinline__ Place(const Regions& r, Index i) {
     column = i % r.out_width;
     row = i / r.out_width % r.out_height;
-    channel = i / (r.out_width * r.out_height) % r.channels;
-    region = i / (r.out_width * r.out_height) / r.channels;
+    channel = i / ((Index)r.out_width * r.out_height) % r.channels;
+    region = i / ((Index)r.out_width * r.out_height) / r.channels;
     image = r.image(region);
   }
   // First element of the image and channel.
@@ -86,7 +86,7 @@ struct PlainAddition {
 // each channel of an image. gx must be zero before.
 #define CHAINER_GRADIENT(name, function)                                                             \
   extern "C" __global__ void name(                                                                   \
-      const T* gy, const int* chosen, A* gx, CHAINER_REGIONS, long long n) {                         \
+      const T* gy, const Index* chosen, A* gx, CHAINER_REGIONS, long long n) {                         \
     const Regions r = CHAINER_REGION_VALUES;                                                         \
     CHAINER_EACH(i, n) {                                                                             \
       const Place p(r, i);                                                                           \
@@ -94,7 +94,7 @@ struct PlainAddition {
     }                                                                                                \
   }                                                                                                  \
   extern "C" __global__ void name##_in_order(                                                        \
-      const T* gy, const int* chosen, A* gx, CHAINER_REGIONS, long long n) {                         \
+      const T* gy, const Index* chosen, A* gx, CHAINER_REGIONS, long long n) {                         \
     const Regions r = CHAINER_REGION_VALUES;                                                         \
     const Index size = (Index)r.out_height * r.out_width;                                            \
     CHAINER_EACH(i, n) {                                                                             \
@@ -113,18 +113,18 @@ struct PlainAddition {
 
 // chosen: position of the maximum in the image, -1 in empty bins.
 extern "C" __global__ void roi_max_pooling_forward(
-    const T* x, T* y, int* chosen, double empty, CHAINER_REGIONS, long long n) {
+    const T* x, T* y, Index* chosen, double empty, CHAINER_REGIONS, long long n) {
   const Regions r = CHAINER_REGION_VALUES;
   CHAINER_EACH(i, n) {
     const Place p(r, i);
     A best = p.image < 0 ? (A)not_a_number() : (A)empty;
-    int index = -1;
+    Index index = -1;
     if (p.image >= 0) {
       const Bin rows = row_bin(r, p), columns = column_bin(r, p);
       const T* image = x + p.start(r);
       for (int row = rows.first; row < rows.last; ++row) {
         for (int column = columns.first; column < columns.last; ++column) {
-          const int place = row * r.width + column;
+          const Index place = (Index)row * r.width + column;
           const A value = image[place];
           if (index < 0 || value > best || (value != value && best == best)) {
             best = value;
@@ -140,14 +140,14 @@ extern "C" __global__ void roi_max_pooling_forward(
 
 template <class Addition>
 __device__ __forceinline__ void spread_pixel(
-    const Regions& r, const Place& p, Index i, const T* gy, const int* chosen, A* image) {
+    const Regions& r, const Place& p, Index i, const T* gy, const Index* chosen, A* image) {
   if (chosen[i] >= 0) Addition::add(&image[chosen[i]], (A)gy[i]);
 }
 
 CHAINER_GRADIENT(roi_max_pooling_backward, spread_pixel)
 
 extern "C" __global__ void roi_max_pooling_gather(
-    const T* x, const int* chosen, T* y, CHAINER_REGIONS, long long n) {
+    const T* x, const Index* chosen, T* y, CHAINER_REGIONS, long long n) {
   const Regions r = CHAINER_REGION_VALUES;
   CHAINER_EACH(i, n) {
     const Place p(r, i);
@@ -171,22 +171,22 @@ extern "C" __global__ void roi_average_pooling_forward(
     A sum = 0;
     for (int row = rows.first; row < rows.last; ++row) {
       for (int column = columns.first; column < columns.last; ++column) {
-        sum += (A)image[row * r.width + column];
+        sum += (A)image[(Index)row * r.width + column];
       }
     }
-    const int count = (rows.last - rows.first) * (columns.last - columns.first);
+    const Index count = (Index)(rows.last - rows.first) * (columns.last - columns.first);
     y[i] = count > 0 ? sum / (A)count : (A)0;
   }
 }
 
 template <class Addition>
 __device__ __forceinline__ void spread_mean(
-    const Regions& r, const Place& p, Index i, const T* gy, const int* chosen, A* image) {
+    const Regions& r, const Place& p, Index i, const T* gy, const Index* chosen, A* image) {
   const Bin rows = row_bin(r, p), columns = column_bin(r, p);
-  const A count = (A)((rows.last - rows.first) * (columns.last - columns.first));
+  const A count = (A)((Index)(rows.last - rows.first) * (columns.last - columns.first));
   for (int row = rows.first; row < rows.last; ++row) {
     for (int column = columns.first; column < columns.last; ++column) {
-      Addition::add(&image[row * r.width + column], (A)gy[i] / count);
+      Addition::add(&image[(Index)row * r.width + column], (A)gy[i] / count);
     }
   }
 }
@@ -238,7 +238,7 @@ struct Sample {
 
 __device__ __forceinline__ A interpolated(
     const T* image, const Sample& row, const Sample& column, int width) {
-  const T *upper = image + row.low * width, *lower = image + row.high * width;
+  const T *upper = image + (Index)row.low * width, *lower = image + (Index)row.high * width;
   const A top = (A)upper[column.low] * column.low_weight + (A)upper[column.high] * column.high_weight;
   const A bottom = (A)lower[column.low] * column.low_weight + (A)lower[column.high] * column.high_weight;
   return top * row.low_weight + bottom * row.high_weight;
@@ -247,7 +247,7 @@ __device__ __forceinline__ A interpolated(
 template <class Addition>
 __device__ __forceinline__ void spread_value(
     A* image, const Sample& row, const Sample& column, int width, A value) {
-  A *upper = image + row.low * width, *lower = image + row.high * width;
+  A *upper = image + (Index)row.low * width, *lower = image + (Index)row.high * width;
   Addition::add(&upper[column.low], value * row.low_weight * column.low_weight);
   Addition::add(&upper[column.high], value * row.low_weight * column.high_weight);
   Addition::add(&lower[column.low], value * row.high_weight * column.low_weight);
@@ -271,15 +271,15 @@ extern "C" __global__ void roi_average_align_forward(const T* x, T* y, CHAINER_R
         if (row.valid && column.valid) sum += interpolated(x + p.start(r), row, column, r.width);
       }
     }
-    y[i] = sum / (A)(rows.samples * columns.samples);
+    y[i] = sum / (A)((Index)rows.samples * columns.samples);
   }
 }
 
 template <class Addition>
 __device__ __forceinline__ void spread_samples(
-    const Regions& r, const Place& p, Index i, const T* gy, const int* chosen, A* image) {
+    const Regions& r, const Place& p, Index i, const T* gy, const Index* chosen, A* image) {
   const Axis rows = row_axis(r, p), columns = column_axis(r, p);
-  const A value = (A)gy[i] / (A)(rows.samples * columns.samples);
+  const A value = (A)gy[i] / (A)((Index)rows.samples * columns.samples);
   for (int a = 0; a < rows.samples; ++a) {
     const Sample row(rows, a);
     for (int b = 0; b < columns.samples; ++b) {
@@ -293,12 +293,12 @@ CHAINER_GRADIENT(roi_average_align_backward, spread_samples)
 
 // chosen: number of the sample in the bin, -1 in bins without samples.
 extern "C" __global__ void roi_max_align_forward(
-    const T* x, T* y, int* chosen, CHAINER_REGIONS, long long n) {
+    const T* x, T* y, Index* chosen, CHAINER_REGIONS, long long n) {
   const Regions r = CHAINER_REGION_VALUES;
   CHAINER_EACH(i, n) {
     const Place p(r, i);
     A best = p.image < 0 ? (A)not_a_number() : (A)-infinity();
-    int index = -1;
+    Index index = -1;
     if (p.image >= 0) {
       const Axis rows = row_axis(r, p), columns = column_axis(r, p);
       for (int a = 0; a < rows.samples; ++a) {
@@ -309,7 +309,7 @@ extern "C" __global__ void roi_max_align_forward(
           const A value = interpolated(x + p.start(r), row, column, r.width);
           if (value > best || (value != value && best == best)) {
             best = value;
-            index = a * columns.samples + b;
+            index = (Index)a * columns.samples + b;
           }
         }
       }
@@ -321,7 +321,7 @@ extern "C" __global__ void roi_max_align_forward(
 
 template <class Addition>
 __device__ __forceinline__ void spread_sample(
-    const Regions& r, const Place& p, Index i, const T* gy, const int* chosen, A* image) {
+    const Regions& r, const Place& p, Index i, const T* gy, const Index* chosen, A* image) {
   if (chosen[i] < 0) return;
   const Axis rows = row_axis(r, p), columns = column_axis(r, p);
   const Sample row(rows, chosen[i] / columns.samples), column(columns, chosen[i] % columns.samples);
@@ -331,7 +331,7 @@ __device__ __forceinline__ void spread_sample(
 CHAINER_GRADIENT(roi_max_align_backward, spread_sample)
 
 extern "C" __global__ void roi_max_align_gather(
-    const T* x, const int* chosen, T* y, CHAINER_REGIONS, long long n) {
+    const T* x, const Index* chosen, T* y, CHAINER_REGIONS, long long n) {
   const Regions r = CHAINER_REGION_VALUES;
   CHAINER_EACH(i, n) {
     const Place p(r, i);

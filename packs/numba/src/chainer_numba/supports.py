@@ -8,6 +8,7 @@ double the time of compilation.
 from __future__ import annotations
 
 import functools
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy
@@ -42,6 +43,9 @@ MIN_ELEMENTS = {
 
 #: Rows of products up to which kernels are faster (measured).
 MAX_ROWS = 1024
+
+#: Pixels of an image whose positions the 32 bits of a vector element can hold.
+_MAX_PIXELS = 2**31
 
 #: Vectors up to which a packed weight is widened for each again, in registers.
 MAX_PACKED_ROWS = 4
@@ -203,6 +207,8 @@ def only_float32(spec: CallSpec) -> bool | str:
 
 def max_pooling(spec: CallSpec) -> bool | str:
     """Max pooling in up to three dimensions."""
+    if prod(_given(spec).shape[2:]) > _MAX_PIXELS:
+        return "positions in images of more than 2**31 pixels need 64 bits: left to the reference"
     return _window(spec, spec.attributes["out_size"][-1:])
 
 
