@@ -121,6 +121,8 @@ check: lint types layers
 
 # In an environment of its own: what the site needs is declared in the extra docs, and nowhere else.
 DOCS := .venv-docs
+# `make test` skips these, because its environment has no tools for sites.
+DOCS_TESTS := $(addprefix tests/docs/test_,settings_reference.py site.py site_walk.py tutorials.py)
 
 $(DOCS)/.done: $(PROJECTS)
 	@$(CHECK_PYTHON)
@@ -129,6 +131,7 @@ $(DOCS)/.done: $(PROJECTS)
 	@touch $@
 
 docs: $(DOCS)/.done
+	PYTHONPATH=. $(DOCS)/bin/python -m pytest -q -m "not slow" $(DOCS_TESTS)
 	@date +%s > $(DOCS)/.began
 	$(DOCS)/bin/python scripts/run_guide.py --pictures
 	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict --quiet

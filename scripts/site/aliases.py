@@ -18,7 +18,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "functions.average_pooling_2d": ("avg_pool2d",),
     "functions.batch_normalization": ("batch_norm",),
     "functions.concat": ("concatenate", "cat"),
-    "functions.convolution_2d": ("F.conv2d",),
+    "functions.convolution_2d": ("F.conv2d", "convolution", "convolution 2d"),
     "functions.dropout": ("Dropout",),
     "functions.embed_id": ("one-hot lookup",),
     "functions.huber_loss": ("smooth_l1_loss", "SmoothL1Loss"),

@@ -20,7 +20,12 @@ from scripts.site.settings import command_line, configuration, environment, link
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Set by the code itself for its child processes.
-INTERNAL = {"CHAINER_SEED_DRAWN_BY", "CHAINERMN_LAUNCHER"}
+INTERNAL = {
+    "CHAINER_ARRAY_API_DEVICE",
+    "CHAINER_OPINFO_SAMPLES",
+    "CHAINER_SEED_DRAWN_BY",
+    "CHAINERMN_LAUNCHER",
+}
 #: Beginning of those that ``chainer certify`` sets for its worker processes.
 OF_WORKERS = "CHAINER_CERTIFY_"
 

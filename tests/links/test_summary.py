@@ -36,6 +36,21 @@ def test_shapes_and_numbers():
     assert result.uninitialized == 0
 
 
+def test_layers_are_in_the_order_of_the_calls():
+    class Reversed(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.last = chainer.links.Linear(4, 2)
+                self.first = chainer.links.Linear(3, 4)
+
+        def forward(self, x):
+            return self.last(self.first(x))
+
+    layers = chainer.summary(Reversed(), np.zeros((1, 3), np.float32)).layers
+    assert [layer.path for layer in layers if layer.path != "/"] == ["/first", "/last"]
+
+
 def test_the_call_has_no_effect_but_initialization():
     model = Model()
     model(np.zeros((2, 1, 8, 8), np.float32))
