@@ -833,7 +833,7 @@ class Variable(ArrayHolder):
         """This operator is not defined for Variable."""
         raise UnsupportedOperatorError(
             # The first sentence is the text of release 7.
-            "Variables cannot be evaluated as Python bool.\nUse the 'array' attribute instead."
+            "Variables cannot be evaluated as Python bool.\nInstead, use its 'array' attribute."
         )
 
     def __nonzero__(self) -> bool:

@@ -39,7 +39,9 @@ class Cast(UnaryFunction):
         return None if dtype.kind in "biu" else ops.cast(gy, dtype)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
-        return (None if self.type.kind in "biu" else self.apply(tangents)[0],)
+        if self.type.kind in "biu":
+            return (None,)
+        return Cast(self.type).apply(tangents)  # another node: this one keeps its inputs
 
 
 def cast(x: VariableLike, typ: DTypeLike) -> Variable:

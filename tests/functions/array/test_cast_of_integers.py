@@ -42,3 +42,17 @@ def test_floating_point_numbers_keep_their_gradients():
     np.testing.assert_array_equal(gx.array, [1, 5])
     (ggx,) = chainer.grad([F.sum(gx)], [x])
     np.testing.assert_array_equal(ggx.array, [2, 2])
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict:1"])
+def test_the_tangent_of_a_cast_leaves_its_node_alone(device):
+    device = chainer.get_device(device)
+    x, v = (chainer.Variable(device.send(np.array(a, "f"))) for a in ([1, 2], [3, 5]))
+
+    def gradient(x):
+        (gx,) = chainer.grad([F.sum(F.cast(x, "d") ** 3)], [x], enable_double_backprop=True)
+        return gx
+
+    y, tangent = chainer.jvp(gradient, (x,), (v,))
+    np.testing.assert_allclose(chainer.backend.CpuDevice().send(y.array), [3, 12])
+    np.testing.assert_allclose(chainer.backend.CpuDevice().send(tangent.array), [18, 60])
