@@ -181,7 +181,7 @@ class Link(DeviceResident, CheckedKeywords):
         # A hook may be deleted while it runs.
         active = tuple(hooks.values())
         if not active:
-            return self._find_forward()(*args, **kwargs)
+            return self._explained_forward(args, kwargs)
         before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
         started: list[LinkHook] = []
         try:
@@ -190,7 +190,7 @@ class Link(DeviceResident, CheckedKeywords):
                 started.append(hook)
             if before.replacement is not None:
                 args, kwargs = before.replacement
-            out = self._find_forward()(*args, **kwargs)
+            out = self._explained_forward(args, kwargs)
         except BaseException:
             for hook in started:
                 hook._forward_failed(before)  # pyright: ignore[reportPrivateUsage]
@@ -199,6 +199,13 @@ class Link(DeviceResident, CheckedKeywords):
         for hook in active:
             hook.forward_postprocess(after)
         return out if after.other_out is None else after.other_out[0]
+
+    def _explained_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return self._find_forward()(*args, **kwargs)
+        except AttributeError as error:
+            explain_replaced(self, error, hierarchy=False)
+            raise
 
     @property
     def local_link_hooks(self) -> dict[str, LinkHook]:

@@ -27,6 +27,11 @@ def train(model, optimizer=None):
     optimizer.update(lambda: F.sum(model(X)))
 
 
+def call_with_hook(model):
+    with chainer.link_hooks.TimerHook():
+        model(X)
+
+
 def train_then_replace(model):
     value = model[0].W
     del model[0].W
@@ -39,6 +44,7 @@ def train_then_replace(model):
 
 USES = {
     "call": lambda model: model(X),
+    "call with a hook": call_with_hook,
     "cleargrads": lambda model: model.cleargrads(),
     "count_params": lambda model: model.count_params(),
     "initialized": lambda model: list(model.params(include_uninit=False)),
