@@ -1,4 +1,4 @@
-"""What stands in the way of a kernel: the configuration, its backend, its library, its code."""
+"""Tells what a kernel lacks: a setting, its backend, its library or its code."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def code_problem(kernel: KernelDeclaration) -> str | None:
     """Returns why the code of a kernel cannot be imported; None if it can.
 
     Args:
-        kernel: The kernel. What its provider needs must be here.
+        kernel: The kernel, whose library must be installed.
     """
     try:
         resolve(kernel.load)

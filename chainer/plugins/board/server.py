@@ -78,7 +78,7 @@ class BoardServer(ThreadingHTTPServer):
         self.runs = Runs(root, log_name)
         self.page = _page()
         self._open: dict[socket.socket, float] = {}
-        # What is being sent; clients share a response.
+        # Data that is being sent; clients share a response.
         self._responses: dict[socket.socket, bytes] = {}
         self._changed = threading.Condition()
         super().__init__(("127.0.0.1", port), _Handler)
