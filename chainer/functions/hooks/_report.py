@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 
 def function_name(function: Any) -> str:
-    """Returns the name to report: that of the class, or of the function that a node belongs to."""
+    """Returns the name to report: the class, or the function whose gradient a node computes."""
     return function._impl_name
 
 

@@ -244,7 +244,7 @@ def _as_variable(value: Any) -> Variable:
 
 
 class _RandomNumbers:
-    """What is known of the random numbers of the arrays' device before a call.
+    """Tells whether a call drew random numbers on the device of its arrays.
 
     Args:
         values: Arguments of the call.
