@@ -34,7 +34,7 @@ from chainer.links.link_hook import (
     thread_hooks,
 )
 from chainer.links.name_set import NameSet
-from chainer.links.replaced_parameters import explain_replaced
+from chainer.links.replaced_parameters import NamingReplaced, explain_replaced
 from chainer.links.serializer import Deserializer
 
 __all__ = ["Chain", "ChainList", "Link"]
@@ -201,11 +201,8 @@ class Link(DeviceResident, CheckedKeywords):
         return out if after.other_out is None else after.other_out[0]
 
     def _explained_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
+        with NamingReplaced(self, hierarchy=False):
             return self._find_forward()(*args, **kwargs)
-        except AttributeError as error:
-            explain_replaced(self, error, hierarchy=False)
-            raise
 
     @property
     def local_link_hooks(self) -> dict[str, LinkHook]:
@@ -435,7 +432,7 @@ class Link(DeviceResident, CheckedKeywords):
                 yield name, param
 
     def _is_initialized(self, param: Parameter) -> bool:
-        try:
+        try:  # for each parameter of a model: cheaper than a block
             return param.raw_array is not None
         except AttributeError as error:
             explain_replaced(self, error)
@@ -582,12 +579,9 @@ class Link(DeviceResident, CheckedKeywords):
 
     def cleargrads(self) -> None:
         """Clears all gradient arrays; called before the backward computation of an iteration."""
-        try:
+        with NamingReplaced(self):
             for param in self.params():
                 param.cleargrad()
-        except AttributeError as error:
-            explain_replaced(self, error)
-            raise
 
     def zerograds(self) -> None:
         """Initializes all gradient arrays by zero.
@@ -599,12 +593,9 @@ class Link(DeviceResident, CheckedKeywords):
             DeprecationWarning,
             stacklevel=2,
         )
-        try:
+        with NamingReplaced(self):
             for param in self.params():
                 param.zerograd()
-        except AttributeError as error:
-            explain_replaced(self, error)
-            raise
 
     def count_params(self) -> int:
         """Returns the number of scalars in all parameters; warns about uninitialized parameters."""
@@ -695,11 +686,8 @@ class Link(DeviceResident, CheckedKeywords):
         super().device_resident_accept(visitor)
         members = vars(self)
         for name in self._params:
-            try:
+            with NamingReplaced(self, hierarchy=False):
                 visitor.visit_variable(members[name])
-            except AttributeError as error:
-                explain_replaced(self, error, hierarchy=False)
-                raise
         for name in self._persistent:
             value = members[name]
             if isinstance(value, Variable):  # a parameter that was registered as persistent
@@ -740,11 +728,8 @@ class Link(DeviceResident, CheckedKeywords):
             if _is_array(param):  # put in the place of the parameter; release 7 saves it, too
                 members[name] = serializer(name, param)
                 continue
-            try:
+            with NamingReplaced(self, hierarchy=False):
                 data = serializer(name, param.array)
-            except AttributeError as error:
-                explain_replaced(self, error, hierarchy=False)
-                raise
             if data is None and param.array is not None:
                 _warn_of_missing_values(name)
             if param.array is None and data is not None:
@@ -799,10 +784,8 @@ def _same_shape(link: Link, name: str, source: Any) -> Iterator[None]:
     """Names the parameter if one does not fit another."""
     own = vars(link)[name]
     try:
-        yield
-    except AttributeError as error:
-        explain_replaced(link, error, hierarchy=False)
-        raise
+        with NamingReplaced(link, hierarchy=False):
+            yield
     except ValueError as error:
         if own.shape == source.shape:
             raise

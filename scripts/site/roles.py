@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 import griffe
 from latex2mathml.converter import convert
@@ -195,6 +195,46 @@ def _complete_class(item: griffe.Object | griffe.Alias) -> None:
     item.set_member("__init__", griffe.Function("__init__", parameters=parameters))
 
 
+def public_bases(value: type, names: Collection[str]) -> list[type]:
+    """Returns the nearest base classes that have a page, and those of other packages.
+
+    Classes that only share code between ours would say nothing to a reader.
+    """
+    package = value.__module__.partition(".")[0]
+    found: list[type] = []
+    for base in value.__bases__:
+        inner = base.__module__.partition(".")[0] == package
+        if not inner or f"{base.__module__}.{base.__qualname__}" in names:
+            found.append(base)
+        else:
+            found += public_bases(base, names)
+    found = [base for base in dict.fromkeys(found) if base not in (object, Generic, Protocol)]
+    return [base for base in found if not any(o is not base and issubclass(o, base) for o in found)]
+
+
+def _namepublic_bases(item: griffe.Object | griffe.Alias, names: Collection[str]) -> None:
+    """Lists the public base classes of a class in place of private ones."""
+    if not (isinstance(item, griffe.Class) and item.bases):
+        return
+    try:
+        value = getattr(importlib.import_module(item.module.path), item.name, None)
+    except ImportError:  # a module that needs a package of an extra
+        return
+    if not isinstance(value, type):
+        return
+    bases = public_bases(value, names)
+    if not set(bases) >= set(value.__bases__) - {object}:
+        item.bases = [_expression(base, item.package) for base in bases]
+
+
+def _expression(base: type, package: griffe.Module) -> griffe.Expr | str:
+    """Returns a class as griffe's name, which becomes a link, or as text if it is not ours."""
+    inside = base.__module__.removeprefix(f"{package.path}.")
+    if inside == base.__module__:
+        return base.__qualname__
+    return griffe.ExprName(base.__qualname__, parent=package[inside])
+
+
 def _add_origin_and_picture(item: griffe.Object | griffe.Alias, names: Mapping[str, Name]) -> None:
     """Adds what supplies a public name to its docstring, and the picture of it."""
     name = names.get(item.path)
@@ -221,6 +261,7 @@ class Roles(griffe.Extension):
             if item.is_alias or id(item) in seen:
                 continue
             seen.add(id(item))
+            _namepublic_bases(item, names)
             if item.docstring is not None:
                 _complete(item)
                 item.docstring.value = to_markdown(item.docstring.value, targets)

@@ -14,7 +14,7 @@ pytest.importorskip("griffe", reason="needs the extra docs")
 
 from scripts.site.aliases import NAMES, PAGES, pages
 from scripts.site.names import link_targets, main_names, sections, value_of
-from scripts.site.roles import to_markdown
+from scripts.site.roles import public_bases, to_markdown
 from scripts.site.typed import TYPED
 
 ROOT = Path(__file__).parents[2]
@@ -135,3 +135,16 @@ def test_addresses_of_sources_are_links() -> None:
     shown = to_markdown(text, {})
     assert "See: <https://arxiv.org/abs/1212.0901>. As in" in shown
     assert "See: [A title](https://a.b/c)" in shown
+
+
+def test_bases_are_public_classes() -> None:
+    """A reader learns nothing from a class that only shares code between ours."""
+    names = main_names()
+
+    def bases(name: str) -> list[str]:
+        return [base.__name__ for base in public_bases(value_of(name), names)]
+
+    assert bases("chainer.optimizers.Adam") == ["GradientMethod"]
+    assert bases("chainer.datasets.transforms.RandomCrop") == []
+    assert bases("chainer.distributions.Gamma") == ["Distribution"]
+    assert bases("chainer.links.ResNet50Layers") == ["Chain"]
