@@ -108,6 +108,9 @@ def test_the_bar_is_a_widget(tmp_path):
     (output,) = notebook.cells[-1].outputs
     view = "application/vnd.jupyter.widget-view+json"
     assert set(output.data) == {"text/plain", view}
+    # A viewer without widgets shows the end, too.
+    assert "100%|" in output.data["text/plain"]
+    assert "12 iter, 3.00 epoch / 3 epochs" in output.data["text/plain"]
     models = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
     values = [model["state"].get("value") for model in models.values()]
     assert "100%" in values and 1.0 in values

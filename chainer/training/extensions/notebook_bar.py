@@ -23,6 +23,7 @@ class NotebookBar:
         self._tqdm = tqdm
         self._leave = leave
         self._bar: Any = None
+        self._output: Any = None
 
     def show(self, share: float | None, text: str) -> None:
         """Draws the bar, in place of the bar that was drawn before.
@@ -36,16 +37,33 @@ class NotebookBar:
             # for a training that was resumed.
             bar = "{desc}" if share is None else "{percentage:3.0f}%|{bar}| {desc}"
             total = None if share is None else 1.0
-            self._bar = self._tqdm(total=total, bar_format=bar, leave=self._leave, file=sys.stdout)
+            self._bar = self._tqdm(
+                total=total, bar_format=bar, leave=self._leave, file=sys.stdout, **self._options()
+            )
+            if (widget := getattr(self._bar, "container", None)) is not None:
+                from IPython.display import display
+
+                self._output = display(widget, display_id=True)
         self._bar.n = share or 0.0
         # Without a colon, which tqdm puts behind descriptions. It draws the bar.
         self._bar.set_description_str(text)
 
     def close(self) -> None:
         """Ends the bar; the next output is below it, or in its place."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        if self._bar is None:
+            return
+        self._bar.close()
+        if self._output is not None and self._leave:
+            # Viewers without widgets show the text of the output in a saved notebook. It would
+            # stay the text of the first moment.
+            self._output.update(self._bar.container)
+        self._bar = self._output = None
+
+    def _options(self) -> dict[str, bool]:
+        """Returns what a widget needs, so that it is shown as an output that can be replaced."""
+        notebook = sys.modules.get("tqdm.notebook")
+        widget = notebook is not None and issubclass(self._tqdm, notebook.tqdm_notebook)
+        return {"display": False} if widget else {}
 
 
 def notebook_bar(*, leave: bool = True) -> NotebookBar | None:
