@@ -33,6 +33,12 @@ _LOADING = (
     "import sys; from chainer.testing.certification.subject import parts_of; parts_of(sys.argv[1])"
 )
 
+#: Computes on a device.
+_TRYING = (
+    "import sys, numpy; from chainer.backend import get_device; "
+    "x = get_device('@' + sys.argv[1].removeprefix('@')).send(numpy.ones(2, 'f')); x + x"
+)
+
 
 def certify(
     name: str,
@@ -88,9 +94,10 @@ def certify(
     with _samples(parts, opinfo, quick, certificate) as samples:
         for part in parts:
             arguments = [*_arguments(part, quick, specs), *chosen]
-            outcome = isolation.run(part.title, arguments, limits, progress)
-            certificate.results += outcome.results
             _describe(part, certificate)
+            environment = _quick_environment(part, limits, certificate) if quick else {}
+            outcome = isolation.run(part.title, arguments, limits, progress, environment)
+            certificate.results += outcome.results
             declared = _declared(part)
             if declared and only is None:
                 certificate.unreached[part.title] = sorted(declared - outcome.kernels)
@@ -227,6 +234,28 @@ def _describe(part: Part, certificate: Certificate) -> None:
         }
         certificate.limitations[part.title] = limits
         certificate.facts[part.title] = {"kernels": str(len(_kernels(part.name)))}
+
+
+def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> dict[str, str]:
+    """Returns the environment variables that a backend declares for quick tests.
+
+    The library may know them in some versions only, and end the process in others. So a process
+    tries them first.
+    """
+    if not part.device:
+        return {}
+    declared = get_device(f"@{part.device.removeprefix('@')}").backend.quick_environment
+    environment = {name: text for name, text in declared.items() if name not in os.environ}
+    if not environment:
+        return {}
+    text = " ".join(f"{name}={value!r}" for name, value in environment.items())
+    facts = certificate.facts.setdefault(part.title, {})
+    crash = isolation.crash_of(_TRYING, [part.device], limits.seconds_per_test, environment)
+    if crash is not None:
+        facts["environment of quick tests"] = f"not used, {crash[0]} with {text}"
+        return {}
+    facts["environment of quick tests"] = text
+    return environment
 
 
 def _declared(part: Part) -> set[str]:
