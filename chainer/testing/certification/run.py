@@ -21,7 +21,7 @@ from chainer.testing.certification.certificate import ARRAY_API, Certificate, Re
 from chainer.testing.certification.isolation import Limits
 from chainer.testing.certification.opinfo.exporting import Exported, export_samples
 from chainer.testing.certification.opinfo.samples import FOLDER
-from chainer.testing.certification.subject import Part, parts_of
+from chainer.testing.certification.subject import Part, keys_of, parts_of
 
 _SUITE = "chainer.testing.conformance"
 _OF_FUNCTIONS = (f"{_SUITE}.test_operations", f"{_SUITE}.test_transforms")
@@ -191,7 +191,9 @@ def _arguments(part: Part, quick: bool, specs: str | None, suite: str = _SUITE) 
     options = ["--chainer-quick"] if quick else []
     match part.kind:
         case "backend":
-            return ["--pyargs", suite, device, *options]
+            provider = part.name.partition(":")[0]
+            own = [f"--chainer-provider={provider}"] if part.prefers else []
+            return ["--pyargs", suite, device, *own, *options]
         case "kernels":
             table = [f"--chainer-specs={specs}"] if specs else []
             provider = f"--chainer-provider={part.name}"
@@ -226,6 +228,8 @@ def _describe(part: Part, certificate: Certificate) -> None:
             "recorder": "none" if recorder is None else type(recorder).__name__,
             "accelerator": "yes" if backend.is_accelerator else "no",
         }
+        if part.prefers:
+            certificate.facts[part.title]["kernels"] = "preferred (by default they are off)"
     elif part.kind == "kernels":
         limits = {
             f"{kernel.operation}: {name}": reason
@@ -233,7 +237,7 @@ def _describe(part: Part, certificate: Certificate) -> None:
             for name, reason in kernel.limitations.items()
         }
         certificate.limitations[part.title] = limits
-        certificate.facts[part.title] = {"kernels": str(len(_kernels(part.name)))}
+        certificate.facts[part.title] = {"kernels": str(len(keys_of(part)))}
 
 
 def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> dict[str, str]:
@@ -259,10 +263,7 @@ def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> 
 
 
 def _declared(part: Part) -> set[str]:
-    if part.kind not in ("backend", "kernels"):
-        return set()
-    name = part.name.partition(":")[0]
-    return {kernel.key for kernel in _kernels(name)}
+    return keys_of(part) if part.kind in _ON_ARRAYS else set()
 
 
 def _kernels(provider: str) -> list[KernelDeclaration]:
