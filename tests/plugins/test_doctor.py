@@ -335,6 +335,32 @@ def test_kernels_whose_code_is_broken(site: Any) -> None:
     assert "no deterministic (it adds in any order)" in findings(value)["limitation"]["text"]
 
 
+LIMITED_BACKEND = """
+    from chainer.backends.numpy.backend import NumpyBackend
+
+    class Limited(NumpyBackend):
+        name = "limited"
+        limitations = {"float16": "the library has none"}
+
+        def __init__(self):
+            self.array_types = ()
+
+    def chainer_backends(registry):
+        registry.register("limited", Limited())
+"""
+
+
+@pytest.mark.parametrize("name", ["limited-pack", "limited"])
+def test_what_a_backend_declares(site: Any, name: str) -> None:
+    """It is shown for the name of the plugin, and for the name of the backend."""
+    modules = {"limited_pack": LIMITED_BACKEND}
+    site.add("limited-pack", entry_points={"pack": "limited_pack"}, modules=modules)
+    value = doctor(site, name)
+    assert value["sound"]
+    text = "backend 'limited' declares: no float16 (the library has none)"
+    assert findings(value)["limitation"]["text"] == text
+
+
 def test_a_plugin_that_only_listens(site: Any) -> None:
     code = "def chainer_trainer_start(trainer): pass"
     site.add("ears", entry_points={"ears": "ears"}, modules={"ears": code})

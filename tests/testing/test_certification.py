@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from chainer.testing.certification import certificate, report_files
+from chainer.backend import get_backend
+from chainer.testing.certification import certificate, report_files, subject
 from chainer.testing.certification.certificate import Certificate, Result
 from tests.testing.planted.other_faults import ALL
 from tests.testing.planted.run import certify, judge, start
@@ -114,6 +115,48 @@ def test_a_package_without_faults(tmp_path):
     parts = {group["part"] for group in report["groups"]}
     assert parts == {"package chainer-small", "functions of small on numpy"}
     assert report["facts"]["backend small"]["recorder"] == "none"
+
+
+QUICK = """
+import os
+
+def backend(names):
+    names["SmallBackend"].quick_environment = {"SMALL_COMPILES": "little"}
+    if "SMALL_COMPILES" in os.environ:
+        print("compiles", os.environ["SMALL_COMPILES"])
+        DEATH
+    names["xp"].cumsum = lambda *a, **k: 1 / 0
+"""
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_backend_has_an_environment_for_quick_tests(tmp_path, dies):
+    """An environment in which the library dies is not used."""
+    code = QUICK.replace("DEATH", "os.abort()" if dies else "return")
+    done = certify(tmp_path, "@small", "--quick", "--only", "cumsum and forward", code=code)
+    report = json.loads((tmp_path / "certificate/certificate.json").read_text())
+    fact = report["facts"]["backend small"]["environment of quick tests"]
+    if dies:
+        assert fact == "not used, the process died of SIGABRT with SMALL_COMPILES='little'"
+    else:
+        assert fact == "SMALL_COMPILES='little'"
+    # Without the variable, the function of the backend is broken.
+    assert done.returncode == dies
+
+
+@pytest.mark.skipif(
+    get_backend("ideep").unavailable_reason() is not None, reason="ideep4py is not installed"
+)
+def test_the_kernels_of_a_backend_are_tested_where_they_are_off():
+    """As iDeep's: they are preferred then, and tested on the arrays of other backends, too."""
+    found = subject.parts_of("ideep")
+    assert [(part.kind, part.prefers) for part in found] == [("backend", True), ("kernels", False)]
+    assert [part.device for part in found] == ["@intel64", "numpy"]
+    own, others = map(subject.keys_of, found)
+    assert "linear/ideep/ideep4py:mdarray" in own
+    assert others
+    assert not own & others
+    assert not any(part.prefers for part in subject.parts_of("strict"))
 
 
 def test_unknown_names(tmp_path):

@@ -6,7 +6,7 @@ array namespace ``xp`` of the backend and against kernels (:mod:`chainer.core.ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,6 +48,9 @@ class Backend(ArrayConversions):
             gets them together with arrays of the backend. For backends of the family ``'host'``.
         limitations: What the arrays cannot do: name of a capability
             (:mod:`chainer.core.arrays.capabilities`) -> the reason. May be a property.
+        quick_environment: Environment variables of the processes that test the backend in
+            ``chainer certify --quick``, such as a switch by which a compiler does less. A variable
+            that the user has set keeps its value. May be a property.
 
     Example:
         >>> class Tagged(np.ndarray):
@@ -69,6 +72,7 @@ class Backend(ArrayConversions):
     multi_device: ClassVar[bool] = False
     converts_inputs: ClassVar[bool] = False
     limitations: ClassVar[Limitations] = {}
+    quick_environment: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from chainer import functions
@@ -42,7 +44,7 @@ class ExpressionFunction(RuleFunction):
         variable([6.])
     """
 
-    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Any, **unused: Any) -> Values:
         """Computes gradients of inputs from arrays or Variables.
 
         Use the operators and methods that arrays and Variables share on ``values``, and the
@@ -54,6 +56,7 @@ class ExpressionFunction(RuleFunction):
             targets: Indexes of the inputs whose gradients are required.
             values: The retained inputs, the retained outputs, and the gradients of all outputs;
                 None where an output has no gradient.
+            unused: Nothing. With it, type checkers accept subclasses that name the values.
 
         Returns:
             tuple: One gradient for each target; None where the function is not differentiable.
@@ -106,20 +109,21 @@ class UnaryFunction(ExpressionFunction):
 
     argument_names = ("x",)
 
-    def gradient(self, ops: Ops, *values: Value) -> Value | None:
+    def gradient(self, ops: Ops, *values: Any, **unused: Any) -> Value | None:
         """Computes the gradient of the input from arrays or Variables.
 
         Args:
             ops: The functions of ``chainer.functions``, for arrays or for Variables.
             values: The input if it is retained, the output if it is retained, and the gradient of
                 the output.
+            unused: Nothing. With it, type checkers accept subclasses that name the values.
 
         Returns:
             The gradient of the input, or None if the output does not depend on it differentiably.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define gradient()")
 
-    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Any, **unused: Any) -> Values:
         return (self.gradient(ops, *values),)
 
     # Same as in the base class, but with the few cases written out. Most functions are unary, and

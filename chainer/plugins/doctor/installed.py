@@ -454,14 +454,24 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         report.add(Finding("error", "target_error", text, "", author_lines(error)))
         return
     if registry.kind == "backends":
-        reason = backend_status(entry.name).reason
-        if reason is not None:
-            text = f"backend {entry.name!r} is not available: {reason}"
-            failed = " in the code of " in reason
-            cause = "backend_error" if failed else "backend_unavailable"
-            report.add(Finding("error" if failed else "note", cause, text))
-        else:
-            _add_limitations(f"backend {entry.name!r}", get_backend(entry.name).limitations, report)
+        add_backend(entry.name, report)
+
+
+def add_backend(name: str, report: Report) -> None:
+    """Adds whether a backend is available, and what it declares that its arrays cannot do.
+
+    Args:
+        name: Its registered name.
+        report: The report to add to.
+    """
+    reason = backend_status(name).reason
+    if reason is not None:
+        text = f"backend {name!r} is not available: {reason}"
+        failed = " in the code of " in reason
+        cause = "backend_error" if failed else "backend_unavailable"
+        report.add(Finding("error" if failed else "note", cause, text))
+    else:
+        _add_limitations(f"backend {name!r}", get_backend(name).limitations, report)
 
 
 def _add_limitations(owner: str, limitations: Limitations, report: Report) -> None:

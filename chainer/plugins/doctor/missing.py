@@ -24,6 +24,7 @@ from chainer.plugins.doctor.installed import (
     SIMILAR,
     Finding,
     Report,
+    add_backend,
     distributions,
     group_finding,
     known_names,
@@ -79,6 +80,8 @@ def _examine_registered(name: str, report: Report) -> bool:
             if entry.name == name:
                 report.add(Finding("ok", "registered_name", text))
                 found = True
+                if registry is registries.backends:
+                    add_backend(name, report)
             elif _means(name, entry.name, entry.target):
                 text = f"{entry.text} is registered under another name: {text}"
                 report.add(Finding("error", "other_name", text, f"the name is {entry.name!r}"))

@@ -99,13 +99,19 @@ def run(
     return found
 
 
-def crash_of(code: str, arguments: Sequence[str], seconds: float) -> tuple[str, str] | None:
+def crash_of(
+    code: str,
+    arguments: Sequence[str],
+    seconds: float,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[str, str] | None:
     """Runs code in a process of its own.
 
     Args:
         code: The code.
         arguments: Its command-line arguments.
         seconds: The process is ended after this time.
+        environment: Further environment variables.
 
     Returns:
         tuple: How the process died, and its last output. None if it ended, even by an exception.
@@ -113,7 +119,11 @@ def crash_of(code: str, arguments: Sequence[str], seconds: float) -> tuple[str, 
     command = [sys.executable, "-X", "faulthandler", "-c", code, *arguments]
     with tempfile.TemporaryFile() as file:
         process = subprocess.Popen(
-            command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env={**os.environ, **(environment or {})},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             code_of_end = process.wait(timeout=seconds)

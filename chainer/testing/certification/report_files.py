@@ -77,15 +77,17 @@ def readme_table(certificate: Certificate) -> str:
         failed = counts["failed"] + counts["crashed"]
         numbers = (counts["passed"], failed, counts["refused"], counts["skipped"])
         lines.append(f"| {part} | {group} | " + " | ".join(map(str, numbers)) + " |")
-    lines += ["", *(f"- {line}" for line in remarks(certificate))]
+    # Without commands: they name the Python of this machine.
+    lines += ["", *(f"- {line}" for line in remarks(certificate, commands=False))]
     return "\n".join(lines).rstrip()
 
 
-def remarks(certificate: Certificate) -> list[str]:
+def remarks(certificate: Certificate, commands: bool = True) -> list[str]:
     """Returns what the parts have and declare, a line each.
 
     Args:
         certificate: The certificate.
+        commands: Whether the commands of suites that did not run are told.
     """
     found = ["versions: " + ", ".join(f"{n} {v}" for n, v in certificate.versions.items())]
     for part, facts in certificate.facts.items():
@@ -95,7 +97,8 @@ def remarks(certificate: Certificate) -> list[str]:
     for part, kernels in certificate.unreached.items():
         if kernels:
             found.append(f"{part}: no test reached {', '.join(kernels)}")
-    found += [f"not run: {name}: {command}" for name, command in certificate.not_run.items()]
+    for name, command in certificate.not_run.items():
+        found.append(f"not run: {name}" + (f": {command}" if commands else ""))
     return found
 
 

@@ -21,7 +21,7 @@ from chainer.testing.certification.certificate import ARRAY_API, Certificate, Re
 from chainer.testing.certification.isolation import Limits
 from chainer.testing.certification.opinfo.exporting import Exported, export_samples
 from chainer.testing.certification.opinfo.samples import FOLDER
-from chainer.testing.certification.subject import Part, parts_of
+from chainer.testing.certification.subject import Part, keys_of, parts_of
 
 _SUITE = "chainer.testing.conformance"
 _OF_FUNCTIONS = (f"{_SUITE}.test_operations", f"{_SUITE}.test_transforms")
@@ -31,6 +31,12 @@ _OPINFO = "chainer.testing.certification.opinfo"
 #: Loads everything that is registered, as :func:`certify` does.
 _LOADING = (
     "import sys; from chainer.testing.certification.subject import parts_of; parts_of(sys.argv[1])"
+)
+
+#: Computes on a device.
+_TRYING = (
+    "import sys, numpy; from chainer.backend import get_device; "
+    "x = get_device('@' + sys.argv[1].removeprefix('@')).send(numpy.ones(2, 'f')); x + x"
 )
 
 
@@ -88,9 +94,10 @@ def certify(
     with _samples(parts, opinfo, quick, certificate) as samples:
         for part in parts:
             arguments = [*_arguments(part, quick, specs), *chosen]
-            outcome = isolation.run(part.title, arguments, limits, progress)
-            certificate.results += outcome.results
             _describe(part, certificate)
+            environment = _quick_environment(part, limits, certificate) if quick else {}
+            outcome = isolation.run(part.title, arguments, limits, progress, environment)
+            certificate.results += outcome.results
             declared = _declared(part)
             if declared and only is None:
                 certificate.unreached[part.title] = sorted(declared - outcome.kernels)
@@ -184,7 +191,9 @@ def _arguments(part: Part, quick: bool, specs: str | None, suite: str = _SUITE) 
     options = ["--chainer-quick"] if quick else []
     match part.kind:
         case "backend":
-            return ["--pyargs", suite, device, *options]
+            provider = part.name.partition(":")[0]
+            own = [f"--chainer-provider={provider}"] if part.prefers else []
+            return ["--pyargs", suite, device, *own, *options]
         case "kernels":
             table = [f"--chainer-specs={specs}"] if specs else []
             provider = f"--chainer-provider={part.name}"
@@ -219,6 +228,8 @@ def _describe(part: Part, certificate: Certificate) -> None:
             "recorder": "none" if recorder is None else type(recorder).__name__,
             "accelerator": "yes" if backend.is_accelerator else "no",
         }
+        if part.prefers:
+            certificate.facts[part.title]["kernels"] = "preferred (by default they are off)"
     elif part.kind == "kernels":
         limits = {
             f"{kernel.operation}: {name}": reason
@@ -226,14 +237,33 @@ def _describe(part: Part, certificate: Certificate) -> None:
             for name, reason in kernel.limitations.items()
         }
         certificate.limitations[part.title] = limits
-        certificate.facts[part.title] = {"kernels": str(len(_kernels(part.name)))}
+        certificate.facts[part.title] = {"kernels": str(len(keys_of(part)))}
+
+
+def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> dict[str, str]:
+    """Returns the environment variables that a backend declares for quick tests.
+
+    The library may know them in some versions only, and end the process in others. So a process
+    tries them first.
+    """
+    if not part.device:
+        return {}
+    declared = get_device(f"@{part.device.removeprefix('@')}").backend.quick_environment
+    environment = {name: text for name, text in declared.items() if name not in os.environ}
+    if not environment:
+        return {}
+    text = " ".join(f"{name}={value!r}" for name, value in environment.items())
+    facts = certificate.facts.setdefault(part.title, {})
+    crash = isolation.crash_of(_TRYING, [part.device], limits.seconds_per_test, environment)
+    if crash is not None:
+        facts["environment of quick tests"] = f"not used, {crash[0]} with {text}"
+        return {}
+    facts["environment of quick tests"] = text
+    return environment
 
 
 def _declared(part: Part) -> set[str]:
-    if part.kind not in ("backend", "kernels"):
-        return set()
-    name = part.name.partition(":")[0]
-    return {kernel.key for kernel in _kernels(name)}
+    return keys_of(part) if part.kind in _ON_ARRAYS else set()
 
 
 def _kernels(provider: str) -> list[KernelDeclaration]:

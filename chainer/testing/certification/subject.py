@@ -7,11 +7,14 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
+
 from chainer import plugins
 from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.kernel_declaration import KernelDeclaration
 from chainer.core.arrays.lookup import is_array_type
 from chainer.core.registry import registries
+from chainer.plugins.kernel_settings import setting
 from chainer.plugins.records import PluginRecord
 
 #: Module of a package that has the rows of its functions.
@@ -31,12 +34,15 @@ class Part:
         kind: ``'backend'``, ``'kernels'``, ``'functions'`` or ``'package'``.
         name: Name of the device, the provider, the table of rows or the plugin.
         device: Device to test on; empty for a package.
+        prefers: Whether a backend is tested with its own kernels preferred, as they are off by
+            default.
     """
 
     title: str
     kind: str
     name: str
     device: str = ""
+    prefers: bool = False
 
 
 def parts_of(name: str, specs: str | None = None, device: str | None = None) -> list[Part]:
@@ -58,7 +64,7 @@ def parts_of(name: str, specs: str | None = None, device: str | None = None) -> 
     providers = {kernel.provider for kernel in _kernels()}
     bare = name.removeprefix("@").partition(":")[0]
     if bare in registries.backends:
-        found = [_backend(name.removeprefix("@"))]
+        found = _of_backend(name.removeprefix("@"))
     elif name in providers:
         found = _of_provider(name, device)
     else:
@@ -97,7 +103,7 @@ def _registered(record: PluginRecord, specs: str | None, device: str | None) -> 
         own[registry.kind].append(entry.name)
     for backend in own.get("backends", ()):
         if registries.backends.get(backend).unavailable_reason() is None:
-            found.append(_backend(backend))
+            found += _of_backend(backend)
     kernels = [registries.kernels.get(key) for key in own.get("kernels", ())]
     # The kernels of a backend of its own are tested together with the backend.
     for provider in dict.fromkeys(kernel.provider for kernel in kernels):
@@ -131,12 +137,32 @@ def table_of(record: PluginRecord) -> str | None:
     return None if spec is None else f"{package}.{SPECS}:SPECS"
 
 
-def _backend(name: str) -> Part:
+def _of_backend(name: str) -> list[Part]:
+    """Returns the backend, and the kernels that it has for arrays of other backends."""
     try:
         place = get_device("@" + name)
     except (ValueError, RuntimeError) as error:
         raise UnknownSubjectError(str(error)) from error
-    return Part(f"backend {name}", "backend", name, str(place))
+    bare = name.partition(":")[0]
+    own = [kernel for kernel in _kernels() if kernel.provider == bare]
+    prefers = any(setting(kernel) != "on" for kernel in own)
+    others = [one for one in _backends_for(own) if one != bare]
+    return [
+        Part(f"backend {name}", "backend", name, str(place), prefers),
+        *[Part(f"kernels of {bare} on {one}", "kernels", bare, one) for one in others],
+    ]
+
+
+def keys_of(part: Part) -> set[str]:
+    """Returns the keys of the kernels that the tests of a part should reach.
+
+    Args:
+        part: A backend, or kernels.
+    """
+    array_type = type(get_device(f"@{part.device.removeprefix('@')}").send(numpy.zeros(1, "f")))
+    provider = part.name.partition(":")[0]
+    own = [kernel for kernel in _kernels() if kernel.provider == provider]
+    return {kernel.key for kernel in own if is_array_type(kernel.array_type, array_type)}
 
 
 def _of_provider(provider: str, device: str | None) -> list[Part]:

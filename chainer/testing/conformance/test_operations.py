@@ -16,6 +16,7 @@ from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.testing.array import assert_allclose, to_host
+from chainer.testing.conformance import options
 from chainer.testing.conformance.harness import (
     Case,
     along,
@@ -37,7 +38,7 @@ KINDS = {
 def each_case(check):
     """Turns a check of one case into a test of a row of the table."""
 
-    def test(spec, dtype, layout, device):
+    def test(spec, dtype, layout, device, pytestconfig):
         found = 0
         for sample in spec.samples(spec.draw()):
             if sample.kind != KINDS[layout]:
@@ -48,6 +49,7 @@ def each_case(check):
             for variant in strided if layout == "strided" else (0,):
                 case = Case(spec, sample, dtype, variant, device)
                 case.is_first = found == 1
+                case.is_quick = options.quick(pytestconfig)
                 try:
                     with case.environment():
                         check(case)

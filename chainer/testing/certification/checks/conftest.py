@@ -26,10 +26,14 @@ def _record(config: pytest.Config) -> PluginRecord:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes a test of each name that the package registers."""
-    if "registered" in metafunc.fixturenames:
+    for argument in ("registered", "registered_optimizer"):
+        if argument not in metafunc.fixturenames:
+            continue
         pairs = _record(metafunc.config).entries
+        if argument == "registered_optimizer":
+            pairs = [pair for pair in pairs if pair[0].kind == "optimizers"]
         ids = [f"{registry.kind}:{entry.name}" for registry, entry in pairs]
-        metafunc.parametrize("registered", pairs, ids=ids)
+        metafunc.parametrize(argument, pairs, ids=ids)
 
 
 @pytest.fixture

@@ -38,6 +38,12 @@ class JaxBackend(FunctionalArrayBackend):
     install = "pip install jax"
     array_base = JaxArrayBase
     slices_as_numpy = True
+    #: Most of the time of the tests is XLA's, which compiles each operation for each shape: half of
+    #: it without these steps, on a CPU.
+    quick_environment = {
+        "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0 "
+        "--xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
+    }
 
     # -- the library ------------------------------------------------------------------------------
 
