@@ -67,14 +67,15 @@ class ChainList(Composite, MutableSequence[Any]):
             for link in links:
                 self._check_link(link)
             self._children[index] = links
+            self._rename()
         elif hasattr(index, "__index__"):
             self._check_link(value)
             self._children[index] = value
+            value.name = str(range(len(self._children))[index])
         else:
             raise TypeError(
                 f"ChainList indices must be integers or slices, not {type(index).__name__}"
             )
-        self._rename()
 
     def __delitem__(self, index: Any) -> None:
         del self._children[index]
@@ -97,8 +98,8 @@ class ChainList(Composite, MutableSequence[Any]):
         if not isinstance(link, Link):
             raise TypeError(f"children of a ChainList must be links, got {type(link).__name__}")
 
-    def _rename(self) -> None:
-        for i, link in enumerate(self._children):
+    def _rename(self, start: int = 0) -> None:
+        for i, link in enumerate(self._children[start:], start):
             link.name = str(i)
 
     def append(self, link: Link | None = None, *, value: Link | None = None) -> None:
@@ -128,8 +129,10 @@ class ChainList(Composite, MutableSequence[Any]):
             link (Link): The link.
         """
         self._check_link(link)
+        # The others keep their names at the end: a link in two lists may have the name of another.
+        start = len(self._children) if index == len(self._children) else 0
         self._children.insert(index, link)
-        self._rename()
+        self._rename(start)
 
     def _named_children(self) -> Iterator[tuple[str, Link]]:
         for i, child in enumerate(self._children):

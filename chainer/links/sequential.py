@@ -109,14 +109,16 @@ class Sequential(ChainList):
         self._children.insert(position, link)
         self._rename()
 
-    # A link may be a layer twice. It then is a child twice, and either entry may be removed.
+    # A link may be a layer twice. It then is a child twice, and either entry may be removed. The
+    # children before it keep their names, which differ from their numbers if they are layers of
+    # another object, too.
 
     def _remove_child(self, layer: object) -> None:
         for k, child in enumerate(self._children):
             if child is layer:
                 del self._children[k]
-                break
-        self._rename()
+                self._rename(k)
+                return
 
     def _replace_layers(self, layers: list[Any]) -> None:
         """Makes this object as if the layers had been appended to an empty one."""
@@ -152,8 +154,9 @@ class Sequential(ChainList):
         if not -len(self) <= i < len(self):
             raise LayerIndexError(f"index {i} is out of range for {len(self)} layers")
         i %= len(self)
-        del self[i]
-        self.insert(i, layer)
+        if layer is not self._layers[i]:
+            del self[i]
+            self.insert(i, layer)
 
     def __delitem__(self, i: Any) -> None:
         if isinstance(i, slice):
@@ -273,9 +276,12 @@ class Sequential(ChainList):
             type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``,
                 ...
         """
-        for i in reversed(range(len(self))):
+        i = 0
+        while i < len(self):
             if _layer_name(self._layers[i]) == type_name:
                 del self[i]
+            else:
+                i += 1
 
     def flatten(self) -> Sequential:
         """Returns a :class:`Sequential` without nested ones.
@@ -307,18 +313,13 @@ class Sequential(ChainList):
         # deeply, and the children must be the copies of the layers.
         replica = self._copy_members(mode)
         members = vars(replica)
-        layers: list[Any] = []
-        copies: dict[int, list[Link]] = {}
+        members["_layers"] = []
+        members["_children"] = []
         for layer in self._layers:
-            if isinstance(layer, Link):
-                layers.append(layer.copy(mode))
-                copies.setdefault(id(layer), []).append(layers[-1])
-            else:
-                # A function is its own copy; an object that is callable may have a state.
-                layers.append(copy.copy(layer))
-        members["_layers"] = layers
-        members["_children"] = [copies[id(child)].pop(0) for child in self._children]
-        replica._rename()
+            # A function is its own copy; an object that is callable may have a state.
+            own = layer.copy(mode) if isinstance(layer, Link) else copy.copy(layer)
+            # The children get the order of appended layers, as in files of earlier releases.
+            Sequential.insert(replica, len(members["_layers"]), own)
         replica.name = None
         return replica
 

@@ -116,18 +116,6 @@ INTENDED = (
     Intended("new weights of LSTM", "copy|repeat", "state", r"^0\.0", "", "LSTM"),
     Intended("lists in files", "load", "state", "int64"),
     Intended("read-only gradients", "zerograds|update", "error", "read-only"),
-    Intended(
-        "numbers of layers in copies",
-        "copy|repeat",
-        "state",
-        before=r"insert|del |pop|remove|\d\] =|reverse|extend|append|add_link|\+=|flatten",
-    ),
-    Intended(
-        "numbers of layers in copies",
-        "",
-        "state",
-        before=r"(?s)(insert|del |pop|remove|\d\] =|reverse|append|flatten).*(copy|repeat)",
-    ),
 )
 
 

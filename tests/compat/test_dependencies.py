@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.machinery import ModuleSpec
@@ -40,6 +41,41 @@ def test_packs_that_release_7_contains(without_six, monkeypatch, name, extra):
     command = install_command(f"chainer[{extra}]")
     with pytest.raises(ModuleNotFoundError, match=re.escape(command)):
         importlib.import_module(name)
+
+
+#: A program in an environment without a distribution: no finder of modules finds it.
+WITHOUT = """
+import sys
+import chainer
+
+class Hiding:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name == {name!r} else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, attribute):  # finders also find metadata of distributions
+        return getattr(self.finder, attribute)
+
+sys.meta_path[:-1] = map(Hiding, sys.meta_path[:-1])
+import {name}
+"""
+
+
+@pytest.mark.parametrize(("name", "extra"), [("chainermn", "mpi"), ("onnx_chainer", "onnx")])
+def test_programs_without_a_pack(name, extra):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"ModuleNotFoundError: No module named {name!r}; Chainer 7 contained it, now it is a "
+        f"distribution of its own: {install_command(f'chainer[{extra}]')}"
+    )
 
 
 def test_other_modules(without_six):

@@ -345,6 +345,20 @@ class TestChainList:
         chain.add_link(link=L.Linear(2, 2))
         assert len(chain) == 3
 
+    def test_names_of_a_link_in_two_lists(self):
+        links = [L.Linear(1, 1) for _ in range(2)]
+        first, second = chainer.ChainList(*links), chainer.ChainList(L.Linear(1, 1), *links)
+        for change, names in (
+            (lambda: first.append(L.Linear(1, 1)), ["1", "2"]),
+            (lambda: first.__setitem__(2, L.Linear(1, 1)), ["1", "2"]),
+            (lambda: first.insert(2, L.Linear(1, 1)), ["0", "1"]),
+            (lambda: second.__delitem__(0), ["0", "1"]),
+            (lambda: second.insert(0, L.Linear(1, 1)), ["1", "2"]),
+            (lambda: first.__delitem__(3), ["0", "1"]),
+        ):
+            change()
+            assert [link.name for link in links] == names
+
     def test_calls_of_a_subclass(self):
         inserted = []
 

@@ -241,6 +241,35 @@ class TestChildren:
         assert [shape[0] for _, shape in self.shapes(model)] == [5, 6, 4, 3]
         assert names(model).count("Linear") == 4
 
+    @pytest.mark.parametrize("mode", ["share", "copy", "init"])
+    def test_copies_have_the_numbers_of_appended_layers(self, mode):
+        model = self.make()
+        model.insert(0, F.relu)
+        model.insert(1, L.Linear(5, 5, nobias=True))
+        assert [shape[0] for _, shape in self.shapes(model)] == [1, 5, 4, 3, 2]
+        again = Sequential(*model)
+        sizes = [shape[0] for _, shape in self.shapes(again)]
+        assert sizes == [5, 1, 4, 3, 2]
+        replica = model.copy(mode)
+        assert [shape[0] for _, shape in self.shapes(replica)] == sizes
+        assert [shape[0] for _, shape in self.shapes(model.repeat(1, mode)[0])] == sizes
+
+    def test_names_of_a_link_in_two_lists(self):
+        a, b, c = (L.Linear(n, n) for n in (1, 2, 3))
+        model = Sequential(a, b, c)
+        twice = model + model
+        assert [link.name for link in twice] == ["3", "5", "4"] * 2
+        model[2] = F.relu  # the third link is the second child: the one behind it is renamed
+        assert [link.name for link in (a, b)] == ["3", "1"]
+        model[2] = F.tanh  # no child changes
+        model[1] = b
+        assert [link.name for link in (a, b)] == ["3", "1"]
+
+    def test_names_of_removed_layers(self):
+        layers = [L.Linear(1, 1) for _ in range(3)]
+        Sequential(*layers).remove_by_layer_type("Linear")
+        assert [link.name for link in layers] == ["0", "1", "0"]
+
     def test_one_link_twice(self):
         link = L.Linear(2, 2, nobias=True)
         model = Sequential(link, F.relu, link)

@@ -505,16 +505,6 @@ class TestRestrictions:
         with pytest.raises(ValueError, match="Pad cannot be exported with"):
             onnx_chainer.export(Apply(function), X)
 
-    def test_upsampling(self):
-        x = images(1, 1, 4, 4)
-
-        def function(x):
-            y, indexes = F.max_pooling_2d(x, 2, return_indices=True)
-            return F.upsampling_2d(y, indexes, 2)
-
-        with pytest.raises(ValueError, match="Upsampling2D cannot be exported"):
-            onnx_chainer.export(Apply(function), x)
-
 
 class TestTestcase:
     def test_files(self, tmp_path):

@@ -16,6 +16,7 @@ from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
 
 if TYPE_CHECKING:
     from chainer import Parameter
+    from onnx_chainer.converter_call import ConverterCall
 
 
 class Context:
@@ -31,6 +32,7 @@ class Context:
             name -> TensorProto.
         persistents: Arrays that are saved with links, by name.
         dynamic_axes: The axes of the inputs that have a name instead of a length.
+        poolings: Max poolings that were converted, whose indexes other functions may have.
     """
 
     def __init__(self, model: Link) -> None:
@@ -38,6 +40,7 @@ class Context:
         self.constants: list[Any] = []
         self.implicit_inputs: dict[str, Any] = {}
         self.dynamic_axes = DynamicAxes()
+        self.poolings: list[ConverterCall] = []
         self._names: dict[int, str] = {}
         self._array_names: dict[int, str] = {}
         self._pinned: set[int] = set()
