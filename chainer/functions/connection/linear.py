@@ -59,14 +59,16 @@ class LinearFunction(FunctionNode):
 
     # The gradients are nodes of their own, which function hooks see under the names below.
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         gradients: list[Variable] = []
         for i in target_input_indexes:
             if i == 0:
+                W = self._retained_input(1)
                 gradients.append(LinearGradData(self._kernel).apply((W, gy))[0])
             elif i == 1:
-                gradients.append(LinearGradWeight(self._kernel, W.dtype).apply((x, gy))[0])
+                dtype = self.input_nodes[1].dtype
+                x = self._retained_input(0)
+                gradients.append(LinearGradWeight(self._kernel, dtype).apply((x, gy))[0])
             else:
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
@@ -156,22 +158,24 @@ class LinearGradData(FunctionNode):
         return (self._kernel.backward_data(gy, W),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        W, gy = self.get_retained_inputs()
         (ggx,) = grad_outputs
-        assert ggx is not None
-        return tuple(
-            [
-                LinearFunction().apply((ggx, W))[0]
-                if i
-                else LinearGradWeight(self._kernel, W.dtype).apply((ggx, gy))[0]
-                for i in target_input_indexes
-            ]
-        )
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                dtype = self.input_nodes[0].dtype
+                gy = self._retained_input(1)
+                gradients.append(LinearGradWeight(self._kernel, dtype).apply((ggx, gy))[0])
+            else:
+                W = self._retained_input(0)
+                gradients.append(LinearFunction().apply((ggx, W))[0])
+        return tuple(gradients)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         W, gy = self.retained_input_arrays
         (ggx,) = grad_outputs
         kernel = self._kernel
+        if target_input_indexes == (1,):  # the usual case: weights that are constant
+            return (kernel.forward(ggx, W, None),)
         return tuple(
             [
                 kernel.forward(ggx, W, None) if i else kernel.backward_weight(ggx, gy, W.dtype)
@@ -204,17 +208,16 @@ class LinearGradWeight(FunctionNode):
         return (self._kernel.backward_weight(x, gy, self._w_dtype),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        x, gy = self.get_retained_inputs()
         (ggW,) = grad_outputs
-        assert ggW is not None
-        return tuple(
-            [
-                LinearFunction().apply((x, ggW))[0]
-                if i
-                else LinearGradData(self._kernel).apply((ggW, gy))[0]
-                for i in target_input_indexes
-            ]
-        )
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gy = self._retained_input(1)
+                gradients.append(LinearGradData(self._kernel).apply((ggW, gy))[0])
+            else:
+                x = self._retained_input(0)
+                gradients.append(LinearFunction().apply((x, ggW))[0])
+        return tuple(gradients)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gy = self.retained_input_arrays
