@@ -1,15 +1,22 @@
 """Linear function (affine transformation)."""
 
+# The rules read private state of the graph for speed.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from math import prod
 from typing import Any
+
+import numpy
 
 from chainer import functions
 from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
+from chainer.core.autograd.variable_node import NO_GRADIENT
+from chainer.core.config.configuration import threads
 from chainer.core.typing import (
     Array,
     ArrayGrads,
@@ -87,6 +94,19 @@ class LinearFunction(FunctionNode):
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # The product of x and W, and the sum with b, if that moves.
+        if moving == (0,):  # the usual case: parameters are constant
+            (tangent,) = tangents
+            array, node = tangent._array, self.input_nodes[1]
+            state = threads.state
+            if (
+                type(array) is type(node.data) is numpy.ndarray
+                and self._converted is None
+                and not (state.enable_backprop or state.hooks or state.debug)
+            ):
+                requires_grad = tangent._requires_grad or not node._marks & NO_GRADIENT
+                y = self._kernel.forward(array, node.data, None)
+                return (Variable._from_array(y, requires_grad),)
+            return LinearFunction().apply((tangent, self._retained_input(1)))
         found = dict(zip(moving, tangents, strict=True))
         bias = found.pop(2, None)
         total = None

@@ -90,10 +90,7 @@ class Places:
             KeyError: If something was deleted.
             TypeError, ValueError, NotImplementedError: If a number is an array or a Variable now.
         """
-        for check in self.checks:
-            if not check():
-                return False
-        return True
+        return all([check() for check in self.checks])
 
     def _made_checks(self) -> list[Callable[[], bool]]:
         """Returns the comparisons of this step: a small one has few kinds of slots."""
@@ -208,10 +205,7 @@ class Guards:
     def hold(self) -> bool:
         """Returns whether nothing has changed. If something has, :meth:`changed` returns what."""
         try:
-            for check in self._checks:
-                if not check():
-                    return False
-            return True
+            return all([check() for check in self._checks])
         except (KeyError, TypeError, ValueError, NotImplementedError):
             return False  # something was deleted, or a number is an array or a Variable now
 

@@ -260,6 +260,9 @@ class NumpyProgram(Program):
         if len(fresh) == 1:  # the usual case
             ((_, shape, dtype),) = fresh
             made = [_empty(shape, dtype)]
+            if not self._outputs:
+                self._run(*given, made[0])
+                return made
         else:
             made = [_empty(shape, dtype) for _, shape, dtype in fresh]
         self._run(*given, *made)
