@@ -20,9 +20,6 @@ from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.arrays.recorder import may_read_values
 from chainer.core.typing import Array, DType, Shape
 
-#: Elements of a window that are written one after the other. Each takes a pass over all windows.
-_FEW_ELEMENTS = 16
-
 
 class MaxPoolingNDKernel(ReferenceKernel):
     """Max pooling by maxima of slices; only ``backward`` looks for the positions of the maxima."""
@@ -114,9 +111,7 @@ class WindowIndexingKernel(ReferenceKernel):
         size = _covered_size(geometry, in_size, y.shape[2:])
         dtype = compute_dtype(y.dtype)
         x = xp.zeros((*y.shape[:2], *size), dtype)
-        if xp is numpy and dtype.char in "fd" and _are_apart(geometry):
-            self._scatter_apart(y.astype(dtype, copy=False), indices, x, geometry)
-        elif y.size:
+        if y.size:
             valid = indices < prod(geometry.ksize)
             flat = self._flat_indices(indices, size, geometry)
             values = y.astype(dtype, copy=False)
@@ -129,28 +124,6 @@ class WindowIndexingKernel(ReferenceKernel):
         if size != in_size:
             x = x[_inside(geometry.pad, in_size)]
         return x.astype(y.dtype, order="C", copy=False)
-
-    def _scatter_apart(self, y: Array, indices: Array, x: Array, geometry: PoolingGeometry) -> None:
-        """Writes the elements of windows that do not overlap, one element of each at a time.
-
-        That takes a third of the time of sums at flat indices.
-
-        Args:
-            y: The values.
-            indices: Their codes.
-            x: Zeros, where the values are written to.
-            geometry: Geometry of the windows.
-        """
-        # A product with the bits of a number is the number or zero, and infinity stays what it is.
-        # The sum makes zeros positive, as sums at indices do.
-        bits = f"i{x.dtype.itemsize}"
-        values, target = (y + x.dtype.type(0)).view(bits), x.view(bits)
-        for code, element in enumerate(numpy.ndindex(*geometry.ksize)):
-            places = [
-                slice(i, i + (m - 1) * s + 1, s)
-                for i, m, s in zip(element, y.shape[2:], geometry.stride, strict=True)
-            ]
-            numpy.multiply(values, indices == code, out=target[(..., *places)])
 
     def _flat_indices(self, indices: Array, size: Shape, geometry: PoolingGeometry) -> Array:
         """Returns indices into flattened images of spatial size ``size``, padding included."""
@@ -173,12 +146,6 @@ class WindowIndexingKernel(ReferenceKernel):
         images = xp.arange(shape[0] * shape[1]) * prod(size)
         flat += images.reshape(*shape[:2], *[1] * n)
         return flat
-
-
-def _are_apart(geometry: PoolingGeometry) -> bool:
-    """Returns whether windows are small and do not overlap."""
-    few = prod(geometry.ksize) <= _FEW_ELEMENTS
-    return few and all([s >= k for k, s in zip(geometry.ksize, geometry.stride, strict=True)])
 
 
 def _along(values: Array, axis: int, ndim: int) -> Array:
