@@ -112,7 +112,8 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
                 array = x._array
                 node = x._graph_node or x.node
             else:
-                array = input_array(self, x)
+                # Weights that are constant, and labels, are arrays of NumPy.
+                array = x if type(x) is _ndarray and x.dtype.isnative else input_array(self, x)
                 node = VariableNode._of_constant(array)
             if type(array) is not _ndarray:
                 is_usual = False

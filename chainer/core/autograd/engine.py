@@ -221,8 +221,9 @@ class BackwardPass:
 
     def _visitor(self) -> Callable[[VariableNode, FunctionNode], VariableNode | None]:
         """Returns the method that visits the functions of this pass."""
-        is_lean = self.on_variables and self._is_lean
-        return self._visit_lean_on_variables if is_lean else self._visit
+        if self._is_plain or not self._is_lean:
+            return self._visit
+        return self._visit_lean_on_variables if self.on_variables else self._visit_lean
 
     def _visit(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
         """Computes the gradients of the inputs of a function and adds them to the sums.
@@ -252,13 +253,6 @@ class BackwardPass:
                 function._know_output(node)  # hooks may read 'outputs'
             elif function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
-        elif (
-            self._is_lean
-            and not (node._marks or self.on_variables)
-            and function._has_direct_rule
-            and function is not self._unseeded
-        ):
-            return self._visit_lean(node, function)
         else:
             if self._paths is not None:
                 if function not in self._paths:
@@ -274,7 +268,12 @@ class BackwardPass:
         return self._visit_observed(function, targets, gys)
 
     def _visit_lean(self, node: VariableNode, function: FunctionNode) -> VariableNode | None:
-        """Does the work of :meth:`_visit` for one output and arrays, with nothing to observe."""
+        """Does the work of :meth:`_visit` on arrays, if there is nothing to observe.
+
+        It is for passes with targets or paths, and a function with one output, as below.
+        """
+        if node._marks or not function._has_direct_rule or function is self._unseeded:
+            return self._visit(node, function)
         targets = function._targets
         if self._paths is not None:
             found = self._paths.get(function)
@@ -282,8 +281,12 @@ class BackwardPass:
                 return None
             targets = found
         sums = self.sums
-        is_target = self._targets is not None and node in self._targets
-        gy = sums.get(node) if is_target else sums.pop(node)
+        # Kernels add up gradients by themselves in plain passes only, so that a sum is complete.
+        if self._targets and node in self._targets:
+            gy = sums.get(node)
+        else:
+            sums._in_place.discard(node)
+            gy = sums.sums.pop(node, None)
         if gy is None or not targets:
             return None
         if type(gy) is not _ndarray:
@@ -306,7 +309,7 @@ class BackwardPass:
             if found is None:
                 return None
             targets = found
-        if self._targets is not None and node in self._targets:
+        if self._targets and node in self._targets:
             gy = self.sums.get(node)
         else:
             terms = self.sums.sums.pop(node, None)

@@ -11,6 +11,7 @@ follows from what the class declares, and else from the gradient.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +96,18 @@ def _push_through(
             given.append(tangent)
     if not given:
         return
-    function._know_output(node)
+    if function._output is None and function._output_variable is not None:
+        function._output = weakref.ref(node)  # as _know_output(), without the call
     found = function.tangents(tuple(moving), tuple(given))
     several = function._several_outputs
+    if not several and len(found) == 1 and node not in tangents:
+        (tangent,) = found
+        if tangent is not None:
+            array = tangent._array
+            if array is None or (array.dtype, array.shape) != node._type:
+                _check_tangent(function, 0, node, tangent)
+            known[node] = tangent
+        return
     nodes = [reference() for reference in several] if several else [node]
     if len(found) != len(nodes):
         raise ValueError(
@@ -122,16 +132,20 @@ def _functions_from(
     lowest = min([node._rank for node in inputs])
     functions: dict[FunctionNode, VariableNode] = {}
     pending = [y._graph_node or y.node for y in outputs]
-    while pending:
-        node = pending.pop()
+    for node in pending:  # it grows
         # A function has a higher rank than all it depends on, so the rest cannot reach the inputs.
         if node._rank <= lowest or node._marks & NO_GRADIENT:
             continue
         function = node._creator_node
         if function is not None and function not in functions:
             functions[function] = node
-            pending.extend(function.inputs or ())
-    return sorted(functions.items(), key=_rank_of_output)
+            for x in function.inputs or ():
+                if x._rank > lowest:  # most others are constants
+                    pending.append(x)
+    found = list(functions.items())
+    found.reverse()  # nearly in order
+    found.sort(key=_rank_of_output)
+    return found
 
 
 def _rank_of_output(item: tuple[FunctionNode, VariableNode]) -> int:
@@ -173,11 +187,14 @@ def tangents_of(function: FunctionNode, moving: Indexes, tangents: Variables) ->
 
 def _has_one_type(function: FunctionNode) -> bool:
     """Returns whether all inputs and outputs have one shape and dtype."""
-    nodes = function.input_nodes
+    nodes = function.inputs or function.input_nodes
     first = nodes[0]._type
     for x in nodes:
         if x._type != first:
             return False
+    if function._output is not None:  # which the walk has come from
+        y = function._output()
+        return y is None or y._type == first
     for reference in function.outputs or ():
         y = reference()
         if y is not None and y._type != first:
@@ -187,7 +204,7 @@ def _has_one_type(function: FunctionNode) -> bool:
 
 def _of_elementwise(function: FunctionNode, moving: Indexes, tangents: Variables) -> Grads:
     """The Jacobian of each pair of input and output is diagonal, so it is its own transpose."""
-    count = len(function.outputs or ())
+    count = len(function._several_outputs) or len(function.outputs or ())
     state = threads.state
     if count == 1 and not (state.enable_backprop or LEVELS.active or state.hooks):
         found = _of_elementwise_arrays(function, moving, tangents)

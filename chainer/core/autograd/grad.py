@@ -130,6 +130,40 @@ def grad(
     return results
 
 
+def closed_gradients(
+    outputs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable],
+    enable_double_backprop: bool,
+) -> list[Variable | None]:
+    """Does the work of :func:`grad` for a graph that is known to lead to the inputs only.
+
+    Every function that requires gradients then is on a path to an input. So the walk need not find
+    the paths first, which takes a tenth of the time of a small network.
+
+    Args:
+        outputs: Variables from which the walk starts.
+        inputs: Variables without creator: all leaves that require gradients and lead to outputs.
+        grad_outputs: The gradient of each output, of its shape and dtype.
+        enable_double_backprop: Whether the gradients can be differentiated in turn.
+
+    Returns:
+        list of Variable: Gradient w.r.t. each input; None for an input that no gradient reached.
+    """
+    # No targets, but not None: what a program has stored as gradients does not take part.
+    backward_pass = BackwardPass(enable_double_backprop, False, _NO_TARGETS)
+    roots: list[VariableNode] = []
+    for y, gy in zip(outputs, grad_outputs):
+        node = y._graph_node or y.node
+        backward_pass.start_with(node, gy)
+        roots.append(node)
+    backward_pass.run(roots)
+    return [_gradient_of(x._graph_node or x.node, backward_pass) for x in inputs]
+
+
+_NO_TARGETS: set[VariableNode] = set()
+
+
 def _refuse_batched(variables: Sequence[Variable]) -> None:
     """Batched Variables have their graph elsewhere: chainer.vmap then takes one after another."""
     if any([is_batched(x) for x in variables]):

@@ -1,15 +1,22 @@
 """Linear function (affine transformation)."""
 
+# The rules read private state of the graph for speed.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from math import prod
 from typing import Any
+
+import numpy
 
 from chainer import functions
 from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
+from chainer.core.autograd.variable_node import NO_GRADIENT
+from chainer.core.config.configuration import threads
 from chainer.core.typing import (
     Array,
     ArrayGrads,
@@ -59,14 +66,16 @@ class LinearFunction(FunctionNode):
 
     # The gradients are nodes of their own, which function hooks see under the names below.
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         gradients: list[Variable] = []
         for i in target_input_indexes:
             if i == 0:
+                W = self._retained_input(1)
                 gradients.append(LinearGradData(self._kernel).apply((W, gy))[0])
             elif i == 1:
-                gradients.append(LinearGradWeight(self._kernel, W.dtype).apply((x, gy))[0])
+                dtype = self.input_nodes[1].dtype
+                x = self._retained_input(0)
+                gradients.append(LinearGradWeight(self._kernel, dtype).apply((x, gy))[0])
             else:
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
@@ -85,6 +94,19 @@ class LinearFunction(FunctionNode):
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # The product of x and W, and the sum with b, if that moves.
+        if moving == (0,):  # the usual case: parameters are constant
+            (tangent,) = tangents
+            array, node = tangent._array, self.input_nodes[1]
+            state = threads.state
+            if (
+                type(array) is type(node.data) is numpy.ndarray
+                and self._converted is None
+                and not (state.enable_backprop or state.hooks or state.debug)
+            ):
+                requires_grad = tangent._requires_grad or not node._marks & NO_GRADIENT
+                y = self._kernel.forward(array, node.data, None)
+                return (Variable._from_array(y, requires_grad),)
+            return LinearFunction().apply((tangent, self._retained_input(1)))
         found = dict(zip(moving, tangents, strict=True))
         bias = found.pop(2, None)
         total = None
@@ -156,22 +178,24 @@ class LinearGradData(FunctionNode):
         return (self._kernel.backward_data(gy, W),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        W, gy = self.get_retained_inputs()
         (ggx,) = grad_outputs
-        assert ggx is not None
-        return tuple(
-            [
-                LinearFunction().apply((ggx, W))[0]
-                if i
-                else LinearGradWeight(self._kernel, W.dtype).apply((ggx, gy))[0]
-                for i in target_input_indexes
-            ]
-        )
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                dtype = self.input_nodes[0].dtype
+                gy = self._retained_input(1)
+                gradients.append(LinearGradWeight(self._kernel, dtype).apply((ggx, gy))[0])
+            else:
+                W = self._retained_input(0)
+                gradients.append(LinearFunction().apply((ggx, W))[0])
+        return tuple(gradients)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         W, gy = self.retained_input_arrays
         (ggx,) = grad_outputs
         kernel = self._kernel
+        if target_input_indexes == (1,):  # the usual case: weights that are constant
+            return (kernel.forward(ggx, W, None),)
         return tuple(
             [
                 kernel.forward(ggx, W, None) if i else kernel.backward_weight(ggx, gy, W.dtype)
@@ -204,17 +228,16 @@ class LinearGradWeight(FunctionNode):
         return (self._kernel.backward_weight(x, gy, self._w_dtype),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        x, gy = self.get_retained_inputs()
         (ggW,) = grad_outputs
-        assert ggW is not None
-        return tuple(
-            [
-                LinearFunction().apply((x, ggW))[0]
-                if i
-                else LinearGradData(self._kernel).apply((ggW, gy))[0]
-                for i in target_input_indexes
-            ]
-        )
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gy = self._retained_input(1)
+                gradients.append(LinearGradData(self._kernel).apply((ggW, gy))[0])
+            else:
+                x = self._retained_input(0)
+                gradients.append(LinearFunction().apply((x, ggW))[0])
+        return tuple(gradients)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gy = self.retained_input_arrays

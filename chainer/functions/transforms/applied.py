@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.backprop import initial_gradient
 from chainer.core.autograd.batching import (
     LEVELS,
     BatchingError,
@@ -17,7 +18,7 @@ from chainer.core.autograd.batching import (
     raised,
 )
 from chainer.core.autograd.forward_mode import push_forward
-from chainer.core.autograd.grad import grad, has_other_leaves
+from chainer.core.autograd.grad import closed_gradients, grad, has_other_leaves
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads, using_config
 from chainer.core.typing import Array
@@ -67,6 +68,8 @@ class Applied:
         self.aux: Any = None
         self._levels = list(LEVELS.active)
         self._is_known_outside = False
+        #: Whether the inputs are all leaves that lead to the outputs; None until it was asked.
+        self._has_inputs_only: bool | None = None
         # A transform computes derivatives where the code around it needs none.
         if threads.state.enable_backprop:
             result = self._call(func, primals)
@@ -103,8 +106,11 @@ class Applied:
             with on_all_samples():
                 of_all = identity(raw if raw.requires_grad else Variable(raw.array))
             variable = raised(cast(Variable, of_all))
+        elif is_differentiable:
+            variable = cast(Variable, identity(value))
         else:
-            variable = cast(Variable, identity(value if is_differentiable else Variable(array)))
+            # Nothing outside knows it, so that it may be the input itself, without a function.
+            variable = Variable(array)
         self.inputs.append(variable)
         return variable
 
@@ -112,21 +118,23 @@ class Applied:
         """Returns the gradients of the inputs; zeros where outputs do not depend on one."""
         if LEVELS.active != self._levels:
             raise BatchingError("the graph was built outside of chainer.vmap, or inside of another")
-        return gradients_of(self.outputs, self.inputs, cotangents, is_differentiable)
+        return gradients_of(
+            self.outputs, self.inputs, cotangents, is_differentiable, self.is_closed()
+        )
 
     def push(
         self, outputs: Sequence[Variable], tangents: Sequence[Variable], is_differentiable: bool
     ) -> list[Variable]:
         """Returns the tangents of outputs; zeros where one does not depend on the inputs."""
-        pairs = zip(self.inputs, tangents, strict=True)
         if not self.inputs:
             return [zeros_like(y.array) for y in outputs]
+        pairs = zip(self.inputs, tangents, strict=True)
         if LEVELS.active:
-            pairs = [(lowered(x), lowered(t)) for x, t in pairs]
-        found = push_forward(
-            [lowered(y) for y in outputs], {x.node: t for x, t in pairs}, is_differentiable
-        )
-        found = [None if t is None else raised(t) for t in found]
+            moving = {lowered(x).node: lowered(t) for x, t in pairs}
+            found = push_forward([lowered(y) for y in outputs], moving, is_differentiable)
+            found = [None if t is None else raised(t) for t in found]
+        else:
+            found = push_forward(outputs, {x.node: t for x, t in pairs}, is_differentiable)
         return [zeros_like(y.array) if t is None else t for y, t in zip(outputs, found)]
 
     def are_differentiable(self, vectors: Sequence[Variable] = ()) -> bool:
@@ -141,10 +149,22 @@ class Applied:
         """
         if self._is_known_outside or any([v.requires_grad for v in vectors]):
             return True
-        outputs, inputs = self.outputs, self.inputs
         if LEVELS.active:
-            outputs, inputs = [lowered(y) for y in outputs], [lowered(x) for x in inputs]
-        return has_other_leaves(outputs, inputs)
+            return has_other_leaves(
+                [lowered(y) for y in self.outputs], [lowered(x) for x in self.inputs]
+            )
+        return not self.is_closed()
+
+    def is_closed(self) -> bool:
+        """Returns whether the inputs were made here, and are all leaves that lead to the outputs.
+
+        Then every path of the graph leads to them, and no walk has to look for paths first.
+        """
+        if self._is_known_outside or LEVELS.active:
+            return False
+        if self._has_inputs_only is None:
+            self._has_inputs_only = not has_other_leaves(self.outputs, self.inputs)
+        return self._has_inputs_only
 
     def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Returns values in the structure of the primals."""
@@ -172,8 +192,7 @@ class Applied:
         Args:
             is_differentiable: Whether they can be differentiated in turn.
         """
-        value = self.scalar()
-        ones = backend_of(value.array).xp.ones(value.shape, value.dtype)
+        ones = initial_gradient(self.scalar().array, None)
         return self.pull([Variable(ones, requires_grad=False)], is_differentiable)
 
 
@@ -186,6 +205,7 @@ def gradients_of(
     inputs: Sequence[Variable],
     cotangents: Sequence[Variable],
     is_differentiable: bool,
+    is_closed: bool = False,
 ) -> list[Variable]:
     """Returns the gradients of inputs; zeros where outputs do not depend on one.
 
@@ -194,6 +214,7 @@ def gradients_of(
         inputs: Its inputs.
         cotangents: The gradient of each output.
         is_differentiable: Whether the gradients can be differentiated in turn.
+        is_closed: Whether the inputs are all leaves that lead to the outputs.
     """
     pairs = [(y, gy) for y, gy in zip(outputs, cotangents, strict=True) if y.requires_grad]
     found: list[Variable | None] = [None] * len(inputs)
@@ -206,6 +227,8 @@ def gradients_of(
             ys, xs, gys = [[lowered(v) for v in each] for each in (ys, inputs, gys)]
             of_all = grad(ys, xs, gys, none, enable_double_backprop=is_differentiable)
             found = [None if g is None else raised(g) for g in of_all]
+        elif is_closed:
+            found = closed_gradients(ys, inputs, gys, is_differentiable)
         else:
             found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
     return [zeros_like(x.array) if g is None else g for x, g in zip(inputs, found)]

@@ -52,7 +52,10 @@ def hvp(func: Callable[..., Any], primals: Any, vectors: Any) -> tuple[Variable,
     # Two walks back. Forward mode over the graph of the gradient gives the same, but visits the
     # functions of both walks with a rule each, which takes longer.
     is_differentiable = config.enable_backprop and applied.are_differentiable(found)
-    products = gradients_of(applied.gradient(), applied.inputs, found, is_differentiable)
+    # The graph of the gradient leads to no other leaves than the graph of the function.
+    products = gradients_of(
+        applied.gradient(), applied.inputs, found, is_differentiable, applied.is_closed()
+    )
     of_inputs = applied.of_inputs(products)
     return value, of_inputs if is_tuple else of_inputs[0]
 

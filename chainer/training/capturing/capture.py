@@ -95,7 +95,8 @@ class CapturedStep:
         reporter = current_reporter()
         found: list[VariableLike] = []
         try:
-            arguments = flatten(args, found)
+            # The arguments are a tuple, whose parts most often are arrays.
+            arguments = tuple, tuple([flatten(x, found) for x in args])
             structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
         except NotSupportedError as error:
             machine.refuse(f"an argument: {error}")
@@ -200,6 +201,8 @@ class CapturedStep:
 
 class _StepCall(Call[StepRecord]):
     """One call of a captured step."""
+
+    __slots__ = ("args", "found", "kwargs", "reporter", "step", "structure")
 
     def __init__(
         self,

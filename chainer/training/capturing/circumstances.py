@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Hashable
 from functools import cache
 
@@ -51,11 +52,21 @@ def configuration() -> Hashable:
     shared = [v for k, v in vars(global_config).items() if k[0] != "_"]
     values = (*shared, None, *state.values.items())
     try:
-        hash(values)
+        found = _settings.setdefault(values, _Settings())
     except TypeError:
         return repr(values)  # an entry of the user, such as a list, whose contents may change
-    _known.marks, _known.values = marks, values
-    return values
+    _known.marks, _known.values = marks, found
+    return found
+
+
+class _Settings:
+    """Represents the values of all entries: its hash takes less time than the one of 20 values."""
+
+    __slots__ = ("__weakref__",)
+
+
+#: The configurations of records, while these are there.
+_settings: weakref.WeakValueDictionary[Hashable, _Settings] = weakref.WeakValueDictionary()
 
 
 @cache

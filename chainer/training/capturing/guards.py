@@ -7,7 +7,7 @@ are compared before each call, which has to be quick, because models may have hu
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, cast
 
@@ -56,6 +56,8 @@ class Places:
         counted = [(c, size) for c, size in self._sizes if id(c) not in compared]
         self._containers = [container for container, _ in counted]
         self._lengths = [size for _, size in counted]
+        #: What :meth:`hold` calls.
+        self.checks = self._made_checks()
 
     def _compare(self, slots: list[Slot]) -> set[int]:
         """Prepares the comparison of entries of dictionaries.
@@ -88,14 +90,25 @@ class Places:
             KeyError: If something was deleted.
             TypeError, ValueError, NotImplementedError: If a number is an array or a Variable now.
         """
-        return (
-            self._whole == self._expected_whole
-            and list(map(len, self._containers)) == self._lengths
-            and all([members[name] is value for members, name, value in self._identical])
-            and [getter(members) for getter, members in self._getters] == self._expected_parts
-            and (not self._typed or all([_has_type(slot) for slot in self._typed]))
-            and (not self._fields or all([_is_as_expected(slot) for slot in self._fields]))
-        )
+        return all([check() for check in self.checks])
+
+    def _made_checks(self) -> list[Callable[[], bool]]:
+        """Returns the comparisons of this step: a small one has few kinds of slots."""
+        found: list[tuple[object, Callable[[], bool]]] = [
+            (self._whole, lambda: self._whole == self._expected_whole),
+            (self._containers, lambda: list(map(len, self._containers)) == self._lengths),
+            (self._identical, self._are_identical),
+            (self._getters, self._have_parts),
+            (self._typed, lambda: all([_has_type(slot) for slot in self._typed])),
+            (self._fields, lambda: all([_is_as_expected(slot) for slot in self._fields])),
+        ]
+        return [check for needed, check in found if needed]
+
+    def _are_identical(self) -> bool:
+        return all([members[name] is value for members, name, value in self._identical])
+
+    def _have_parts(self) -> bool:
+        return [getter(members) for getter, members in self._getters] == self._expected_parts
 
     def changed(self) -> str | None:
         """Returns what has changed; None if nothing has."""
@@ -181,21 +194,29 @@ class Guards:
         self._enabled = [_is_enabled(p.update_rule) for p in tree.parameters]
         small = [p for p in tree.parameters if not is_told_by_comparison(p._array)]
         self._small = [(p, p._array) for p in small]
+        found: list[tuple[object, Callable[[], bool]]] = [
+            (self._parameters, self._parameters_hold),
+            *[(True, check) for check in self._places.checks],
+            (self._carried, lambda: all([_agrees(*carried) for carried in self._carried])),
+            (self._settings.checks or self._groups, self._settings_hold),
+        ]
+        self._checks = [check for needed, check in found if needed]
 
     def hold(self) -> bool:
         """Returns whether nothing has changed. If something has, :meth:`changed` returns what."""
         try:
-            return (
-                list(map(_get_facts, self._parameters)) == self._facts
-                and all([p._array is array for p, array in self._small])
-                and self._places.hold()
-                and all([_agrees(*carried) for carried in self._carried])
-                and (self._change == optimizer_changes.value or self._settings_hold())
-            )
+            return all([check() for check in self._checks])
         except (KeyError, TypeError, ValueError, NotImplementedError):
             return False  # something was deleted, or a number is an array or a Variable now
 
+    def _parameters_hold(self) -> bool:
+        return list(map(_get_facts, self._parameters)) == self._facts and all(
+            [p._array is array for p, array in self._small]
+        )
+
     def _settings_hold(self) -> bool:
+        if self._change == optimizer_changes.value:
+            return True
         # Read before the settings are compared: another thread may change them meanwhile.
         change = optimizer_changes.value
         if not self._settings.hold() or any(map(_differ, self._groups)):

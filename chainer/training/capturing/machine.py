@@ -58,6 +58,8 @@ _R = TypeVar("_R", bound=Record)
 class Call(ABC, Generic[_R]):
     """One call of a step or a static chain."""
 
+    __slots__ = ()
+
     @abstractmethod
     def written(self) -> Any:
         """Runs the Python code; returns the result."""

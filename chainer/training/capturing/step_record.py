@@ -38,7 +38,12 @@ class CapturedVariable(Variable):
     __slots__ = ()
 
     def __init__(self, array: Array) -> None:
-        super().__init__(array, requires_grad=False)
+        # As Variable() does for an array that is known to be one, in half of the time.
+        self._array = array
+        self._gradient = None
+        self._grad_var = None
+        self._graph_node = None
+        self._requires_grad = False
 
     def backward(self, *args: object, **kwargs: object) -> NoReturn:
         """Raises an error: without it, nothing would happen silently.

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, cast
 
+import numpy
+
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+
+_ndarray = numpy.ndarray
 
 
 class NotSupportedError(TypeError):
@@ -32,7 +36,7 @@ def flatten(value: object, found: list[VariableLike]) -> Structure:
     """
     # This runs at each call of a step.
     cls = value.__class__
-    if find_backend(cls) is not None:
+    if cls is _ndarray or find_backend(cls) is not None:
         array = cast(Any, value)
         found.append(array)
         return cls, None, array.dtype, array.shape

@@ -253,15 +253,23 @@ class NumpyProgram(Program):
             given.append(array)
         for evaluate, array in self._numbers:
             array[()] = evaluate()
-        if not self._fresh:
+        fresh = self._fresh
+        if not fresh:
             self._run(*given)
             return [array.copy() for array in self._outputs]
-        made = [_empty(shape, dtype) for _, shape, dtype in self._fresh]
+        if len(fresh) == 1:  # the usual case
+            ((_, shape, dtype),) = fresh
+            made = [_empty(shape, dtype)]
+            if not self._outputs:
+                self._run(*given, made[0])
+                return made
+        else:
+            made = [_empty(shape, dtype) for _, shape, dtype in fresh]
         self._run(*given, *made)
         if not self._outputs:
             return made
         results = [array.copy() for array in self._outputs]
-        for (i, _, _), array in zip(self._fresh, made):
+        for (i, _, _), array in zip(fresh, made):
             results.insert(i, array)
         return results
 

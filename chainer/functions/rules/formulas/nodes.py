@@ -68,19 +68,22 @@ class FormulaNode(FunctionNode):
     def backward_arrays(
         self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
     ) -> ArrayGrads:
-        adjoint = self._program.adjoint(target_input_indexes, _given(grad_outputs))
-        if adjoint.program is None:
+        given = _ONE if len(grad_outputs) == 1 else _given(grad_outputs)
+        adjoint = self._program.adjoint(target_input_indexes, given)
+        program, inputs, outputs, places = adjoint
+        if program is None:
             return adjoint.in_place(())
-        nodes = self.input_nodes
+        nodes = self.inputs or self.input_nodes
         values: list[Any] = []
         # Loops, because the calls of comprehensions count for small arrays.
-        for i in adjoint.inputs:
+        for i in inputs:
             values.append(nodes[i].data)
-        for j in adjoint.outputs:
+        for j in outputs:
             values.append(grad_outputs[j])
         if self.xp is not numpy:
             values = [backend_of(x).to_xp(x) for x in values]
-        return adjoint.in_place(adjoint.program.run(self.xp, values))
+        gradients = program.run(self.xp, values)
+        return gradients if len(gradients) == len(places) else adjoint.in_place(gradients)
 
 
 class FirstGradient(FormulaNode):
@@ -105,6 +108,8 @@ class FirstGradient(FormulaNode):
         self._function = function
         self._function_targets = targets
         self._is_given = given
+        # They are known: a program without gradients is not used here.
+        self._retained_inputs = program.reads
 
     @property
     def label(self) -> str:
@@ -118,8 +123,6 @@ class FirstGradient(FormulaNode):
         return node.batched(inputs, are_batched, size)
 
     def forward(self, inputs: Arrays) -> Arrays:
-        if threads.state.enable_backprop:
-            self._retained_inputs = self._program.reads
         if self.xp is numpy and len(self._is_given) == 1:  # the usual case
             return self._function.backward_arrays(self._function_targets, inputs[-1:])  # type: ignore[return-value]
         if not self._function.accepts_opaque_arrays and self.xp is not numpy:
@@ -164,19 +167,20 @@ def gradients_by_formula(
         # The gradient is a linear function of the gradients of the outputs, which is one operator.
         return None
     arguments = (*values, *grad_outputs)
+    first = values[0]
+    if first is None or first._array is None:
+        return None
+    dtype, shape = first._array.dtype, first._array.shape
+    # bfloat16 and the like are not promoted as NumPy's own dtypes are. Their kind is another one.
+    if dtype.kind != "f":
+        return None
     present: list[Variable] = []
-    dtype: Any = None
-    shape: Any = None
     # One loop without calls: many functions have operands of several shapes, and come here in vain.
     for x in arguments:
         if x is None:
             continue
         array = x._array
-        if array is None:
-            return None
-        if not present:
-            dtype, shape = array.dtype, array.shape
-        elif array.shape != shape or array.dtype != dtype:
+        if array is None or array.shape != shape or array.dtype != dtype:
             return None
         present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
@@ -184,11 +188,10 @@ def gradients_by_formula(
         if node._type[1] != shape:
             return None
     given = _GIVEN
-    if len(grad_outputs) != 1 or grad_outputs[0] is None:
+    if len(present) != len(arguments) or len(grad_outputs) != 1:
         given = tuple([gy is not None for gy in grad_outputs])
-    # bfloat16 and the like are not promoted as NumPy's own dtypes are. Their kind is another one.
-    if dtype is None or dtype.kind != "f" or len(present) - sum(given) != len(values):
-        return None
+        if len(present) - sum(given) != len(values):
+            return None
     program = type(function)._formulas.find(function, targets, given, arguments, dtype)
     if program is None:
         return None

@@ -167,12 +167,16 @@ def _add(pool: Pool, a: Operand, b: Operand) -> Symbol:
         return pool.apply("subtract", a, minus_b)
     if minus_a is not None:
         return pool.apply("subtract", b, minus_a)
-    return _ordered(pool, "add", a, b)
+    # The same number, which may meet others.
+    return _multiply(pool, a, 2) if a is b else _ordered(pool, "add", a, b)
 
 
 def _subtract(pool: Pool, a: Operand, b: Operand) -> Symbol | None:
     minus_b = _negated(b)
-    return None if minus_b is None else pool.apply("add", a, minus_b)
+    if minus_b is not None:
+        return pool.apply("add", a, minus_b)
+    # One product in place of a negative and a difference: two paths with the same factor.
+    return _multiply(pool, b, -2) if b is not None and _negated(a) is b else None
 
 
 def _multiply(pool: Pool, a: Operand, b: Operand) -> Symbol:
