@@ -10,7 +10,7 @@ from conftest import channels_last, elements
 
 import ideep4py
 from ideep4py import ops
-from ideep4py.ops import _patches
+from ideep4py.ops import _channels_last, _patches
 
 
 def as_it_is(array: np.ndarray) -> np.ndarray:
@@ -19,8 +19,12 @@ def as_it_is(array: np.ndarray) -> np.ndarray:
 
 def in_blocks(array: np.ndarray) -> ideep4py.mdarray:
     channels = array.shape[1]
-    # oneDNN's own convolution, also in tests of products, whose results may be row-major.
-    with mock.patch.object(_patches, "_LARGE", 1 << 60):
+    # oneDNN's own choice, also in tests of products and of channels last.
+    own = (
+        mock.patch.object(_patches, "_LARGE", 1 << 60),
+        mock.patch.object(_channels_last, "_SHARE", float("inf")),
+    )
+    with own[0], own[1]:
         blocked = ops.convolution(array, np.zeros((channels, channels, 1, 1), np.float32))
     assert blocked.layout.block_geometry()[2]  # type: ignore[index]
     return ops.reorder(array, blocked.layout)

@@ -11,7 +11,7 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import NULL, lib
 from ideep4py._core.primitive import Primitive, attributes, chosen, describe
 from ideep4py._core.reorder import Move, part
-from ideep4py.ops import _patches
+from ideep4py.ops import _channels_last, _patches
 from ideep4py.ops._weights import backward_window, check_weights, grouped
 from ideep4py.ops._windows import Window, make_window, window_dims
 from ideep4py.ops._winograd import choice, forward, weights
@@ -23,6 +23,14 @@ Spatial = int | tuple[int, ...]
 """One value for all spatial axes, or one for each."""
 
 
+def _images_md(shape: tuple[int, ...], data_type: int, last: bool) -> Any:
+    """The descriptor of images with the channels last, or of the layout that oneDNN chooses."""
+    if last:
+        return _channels_last.layout(shape, data_type).md
+    # "Any": oneDNN chooses the layouts for which it has the fastest code.
+    return L.any_md(shape, data_type)
+
+
 def _pd_forward(
     x: tuple[int, ...],
     w: tuple[int, ...],
@@ -31,17 +39,17 @@ def _pd_forward(
     window: Window,
     relu: bool,
     data_type: int,
+    last: bool,
 ) -> Any:
     return describe(
         lib.dnnl_convolution_forward_primitive_desc_create,
         f"convolution of {x} with {w}",
         C.TRAINING,
         C.CONVOLUTION_DIRECT,
-        # "Any": oneDNN chooses the layouts for which it has the fastest code.
-        L.any_md(x, data_type),
+        _images_md(x, data_type, last),
         L.any_md(w, data_type),
         L.dense((y[1],)).md if bias else NULL,
-        L.any_md(y, data_type),
+        _images_md(y, data_type, last),
         *window_dims(window),
         attributes([("eltwise", "relu", 0.0, 0.0)] if relu else [], default_precision=True),
     )
@@ -53,9 +61,10 @@ class _Forward:
     Attributes:
         x, w, y: the layouts that ``run`` wants pointers to.
         channels: number of output channels.
+        implementation: oneDNN's name of the code.
     """
 
-    __slots__ = ("channels", "run", "w", "x", "y")
+    __slots__ = ("channels", "implementation", "run", "w", "x", "y")
 
     def __init__(
         self,
@@ -66,8 +75,9 @@ class _Forward:
         window: Window,
         groups: int,
         relu: bool,
+        last: bool = False,
     ) -> None:
-        pd = _pd_forward(x.shape, grouped(w, groups), y, bias, window, relu, x.data_type)
+        pd = _pd_forward(x.shape, grouped(w, groups), y, bias, window, relu, x.data_type, last)
         self.channels = w[0]
         self.x = chosen(pd, C.QUERY_SRC)
         self.w = chosen(pd, C.QUERY_WEIGHTS)
@@ -75,7 +85,11 @@ class _Forward:
         arguments = [(C.SRC, self.x), (C.WEIGHTS, self.w), (C.DST, self.y)]
         if bias:
             arguments.append((C.BIAS, L.dense((y[1],))))
-        self.run = Primitive(pd, arguments).run
+        primitive = Primitive(pd, arguments)
+        self.implementation = primitive.implementation
+        self.run = primitive.run
+        if last:
+            self.x, self.y = _channels_last.outside(self.x), _channels_last.outside(self.y)
 
 
 def plan_forward(
@@ -108,6 +122,10 @@ def plan_forward(
         images = choice.images_in((x, direct.x), (direct.y,))
         if images is not None:
             return forward.Forward(*images, window.pad, bias=bias, relu=relu)
+    if _channels_last.suits(x, groups, w):
+        last = _Forward(x, w, y, bias, window, groups, relu, last=True)
+        if _channels_last.has_fast_code(last.implementation):
+            return last
     return direct
 
 
@@ -116,24 +134,31 @@ class _BackwardData:
 
     Attributes:
         gy, w, gx: the layouts that ``run`` wants pointers to.
+        implementation: oneDNN's name of the code.
     """
 
-    __slots__ = ("gx", "gy", "run", "w")
+    __slots__ = ("gx", "gy", "implementation", "run", "w")
 
     def __init__(
-        self, gy: L.Layout, w: tuple[int, ...], x: tuple[int, ...], window: Window, groups: int
+        self,
+        gy: L.Layout,
+        w: tuple[int, ...],
+        x: tuple[int, ...],
+        window: Window,
+        groups: int,
+        last: bool = False,
     ) -> None:
         w = grouped(w, groups)
         kind = gy.data_type
-        hint = _pd_forward(x, w, gy.shape, False, window, False, kind)
+        hint = _pd_forward(x, w, gy.shape, False, window, False, kind, last)
         pd = describe(
             lib.dnnl_convolution_backward_data_primitive_desc_create,
             f"gradient of a convolution of {x} with {w} by its input",
             C.CONVOLUTION_DIRECT,
             # The gradient may have another layout than the input had in the forward pass.
-            L.any_md(x, kind),
+            _images_md(x, kind, last),
             L.any_md(w, kind),
-            L.any_md(gy.shape, kind),
+            _images_md(gy.shape, kind, last),
             *window_dims(window),
             # oneDNN takes the algorithm of the forward pass from this description.
             hint,
@@ -143,7 +168,11 @@ class _BackwardData:
         self.w = chosen(pd, C.QUERY_WEIGHTS)
         self.gy = chosen(pd, C.QUERY_DIFF_DST)
         arguments = [(C.DIFF_DST, self.gy), (C.WEIGHTS, self.w), (C.DIFF_SRC, self.gx)]
-        self.run = Primitive(pd, arguments).run
+        primitive = Primitive(pd, arguments)
+        self.implementation = primitive.implementation
+        self.run = primitive.run
+        if last:
+            self.gx, self.gy = _channels_last.outside(self.gx), _channels_last.outside(self.gy)
 
 
 def plan_backward_data(
@@ -176,6 +205,10 @@ def plan_backward_data(
             before = tuple(2 - p for p in window.pad)
             turned = forward.Forward(*images, before, turned=True)
             return turned.run, turned.x, turned.w, turned.y
+    if _channels_last.suits(gy, groups, w):
+        last = _BackwardData(gy, w, x, window, groups, last=True)
+        if _channels_last.has_fast_code(last.implementation):
+            return last.run, last.gy, last.w, last.gx
     return direct.run, direct.gy, direct.w, direct.gx
 
 
@@ -184,9 +217,10 @@ class _BackwardWeights:
 
     Attributes:
         x, gy, gw, gb: the layouts that ``run`` wants pointers to.
+        implementation: oneDNN's name of the code.
     """
 
-    __slots__ = ("gb", "gw", "gy", "run", "x")
+    __slots__ = ("gb", "gw", "gy", "implementation", "run", "x")
 
     def __init__(
         self,
@@ -196,19 +230,20 @@ class _BackwardWeights:
         window: Window,
         groups: int,
         bias: bool,
+        last: bool = False,
     ) -> None:
         w = grouped(w, groups)
         kind = x.data_type
         self.gb = L.dense((gy.shape[1],))
-        hint = _pd_forward(x.shape, w, gy.shape, bias, window, False, kind)
+        hint = _pd_forward(x.shape, w, gy.shape, bias, window, False, kind, last)
         pd = describe(
             lib.dnnl_convolution_backward_weights_primitive_desc_create,
             f"gradient of a convolution of {x.shape} with {w} by its weights",
             C.CONVOLUTION_DIRECT,
-            L.any_md(x.shape, kind),
+            _images_md(x.shape, kind, last),
             L.any_md(w, kind),
             self.gb.md if bias else NULL,
-            L.any_md(gy.shape, kind),
+            _images_md(gy.shape, kind, last),
             *window_dims(window),
             hint,
             attributes(default_precision=True),
@@ -219,7 +254,11 @@ class _BackwardWeights:
         arguments = [(C.SRC, self.x), (C.DIFF_DST, self.gy), (C.DIFF_WEIGHTS, self.gw)]
         if bias:
             arguments.append((C.DIFF_BIAS, self.gb))
-        self.run = Primitive(pd, arguments).run
+        primitive = Primitive(pd, arguments)
+        self.implementation = primitive.implementation
+        self.run = primitive.run
+        if last:
+            self.x, self.gy = _channels_last.outside(self.x), _channels_last.outside(self.gy)
 
 
 class _FewChannels:
@@ -275,13 +314,6 @@ def plan_backward_weights(
     """The gradients with respect to filters and bias by the faster algorithm."""
     window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
     direct = _BackwardWeights(x, gy, w, window, groups, bias)
-    # Only worth it if oneDNN would pad the channels: the padded image is then several times as
-    # large.
-    few = groups == 1 and x.shape[1] < 3
-    if few and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
-        wider = _of_three_channels(x, gy, w, window, bias)
-        if wider is not None:
-            return wider
     if _patches.suits(groups, x.data_type, x.shape, w, gy.shape, window).weights:
         images = choice.images_in(
             (x, direct.x, L.dense(x.shape)), (gy, direct.gy, L.dense(gy.shape))
@@ -292,4 +324,15 @@ def plan_backward_weights(
         images = choice.images_in((x, direct.x), (gy, direct.gy))
         if images is not None:
             return weights.Weights(*images, window.pad, bias=bias)
+    if _channels_last.suits(x, groups, w):
+        last = _BackwardWeights(x, gy, w, window, groups, bias, last=True)
+        if _channels_last.has_fast_code(last.implementation):
+            return last
+    # Only worth it if oneDNN would pad the channels: the padded image is then several times as
+    # large.
+    few = groups == 1 and x.shape[1] < 3
+    if few and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
+        wider = _of_three_channels(x, gy, w, window, bias)
+        if wider is not None:
+            return wider
     return direct
