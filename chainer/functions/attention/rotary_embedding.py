@@ -135,8 +135,10 @@ def rotary_embedding(
             raise TypeError("tables replace positions and scaling: give either")
         cos, sin = tables
         _check_tables(cos, sin, array.shape)
-        with get_device_from_array(array):
-            cos, sin = (table.astype(dtype, copy=False) for table in (cos, sin))
+        # Each layer of a decoder rotates by the same tables, which have the dtype then.
+        if not cos.dtype == sin.dtype == dtype:
+            with get_device_from_array(array):
+                cos, sin = (table.astype(dtype, copy=False) for table in (cos, sin))
     if cos.ndim == 3:
         # Rows of a batch: all axes between the batch and the texts, such as heads, share them.
         shape = (cos.shape[0], *(1,) * (array.ndim - 3), *cos.shape[1:])

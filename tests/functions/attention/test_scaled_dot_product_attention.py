@@ -281,3 +281,46 @@ def test_rotary_embedding_far_away():
     y = F.rotary_embedding(x, positions=np.array([1_000_000])).array
     expected = F.rotary_embedding(x.astype(float), positions=np.array([1_000_000])).array
     np.testing.assert_allclose(y, expected, atol=1e-6)
+
+
+def _masks(heads, n_keys):
+    rng = np.random.default_rng(1)
+    numbers = np.where(rng.random((heads, 1, n_keys)) > 0.3, rng.normal(size=n_keys), -np.inf)
+    return {
+        "none": None,
+        "keys": rng.random(n_keys) > 0.4,
+        "rows": rng.random((2, 1, 1, n_keys)) > 0.4,
+        "heads": rng.random((2, heads, 1, n_keys)) > 0.4,
+        "number": np.ones((heads, 1, 1), bool),
+        "bias": numbers,
+    }
+
+
+@pytest.mark.parametrize("mask", list(_masks(1, 1)))
+@pytest.mark.parametrize("key_heads", [1, 2, 4])
+@pytest.mark.parametrize("dtype", ["e", "f", "d"])
+def test_one_query_attends_as_the_last_of_several(dtype, key_heads, mask):
+    # The last of several queries is computed in blocks; a single one, as when text is decoded, is
+    # not.
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=(2, 4, 3, 6)).astype(dtype)
+    k = rng.normal(size=(2, key_heads, 5, 6)).astype(dtype)
+    v = rng.normal(size=(2, key_heads, 5, 7)).astype(dtype)
+    shown = _masks(4, 5)[mask]
+    if mask == "bias":
+        shown = shown.astype(dtype)
+    tolerance = {"e": 2e-3, "f": 1e-6, "d": 1e-14}[dtype]
+    for options in ({}, {"causal": True, "window": 2}, {"softcap": 2.0, "scale": 3.0}):
+        with chainer.no_backprop_mode():
+            one = F.scaled_dot_product_attention(q[:, :, 2:], k, v, shown, **options).array
+        several = F.scaled_dot_product_attention(q, k, v, shown, **options).array
+        assert one.dtype == dtype and one.shape == (2, 4, 1, 7)
+        np.testing.assert_allclose(one, several[:, :, 2:], rtol=tolerance, atol=tolerance)
+
+
+def test_one_query_without_keys_is_zero():
+    q, k = np.ones((1, 2, 1, 4), "f"), np.ones((1, 2, 3, 4), "f")
+    for keys, options in ((k[:, :, :0], {}), (k, {"causal": True, "offset": -1})):
+        with chainer.no_backprop_mode():
+            y = F.scaled_dot_product_attention(q, keys, keys, **options)
+        np.testing.assert_array_equal(y.array, np.zeros((1, 2, 1, 4)))

@@ -114,14 +114,13 @@ class AttentionKernel(ReferenceKernel):
         save: bool,
     ) -> tuple[Array, list[_Saved] | None]:
         """Computes the output; see the operation."""
+        if q.shape[-2] == 1 and keep is None and not save:
+            return self._one_query(q, k, v, mask, options), None
         xp = self.xp
         dtype, leading, heads = q.dtype, q.shape[:-1], _heads(k)
         mask = self._full_mask(mask, q, k)
         q, k, v = (_five_axes(widened(array), heads) for array in (q, k, v))
         keep = None if keep is None else _five_axes(keep, heads)
-        one_query = not save and keep is None and q.shape[3] == 1 and q.shape[2] > 1
-        if one_query:
-            q, k, v, mask, options = self._heads_as_queries(q, k, v, mask, options)
         # The order of axes in memory is that of q. If q is a transposed view, transposing y back
         # copies nothing.
         same = v.shape[-1] == q.shape[-1]
@@ -133,12 +132,8 @@ class AttentionKernel(ReferenceKernel):
         for block in self._blocks(q.shape, k.shape[-2], options):
             keys, values = k[block.keys], v[block.keys]
             weights, shift = self._weights(q, keys, mask, block, options, None, safe)
-            total = xp.matmul(weights, xp.ones(block.n_keys, weights.dtype))
-            inverse = 1 / xp.where(total > 0, total, 1)
-            if may_see_nothing:
-                inverse *= total > 0
             kept = weights if keep is None else weights * keep[block.scores]
-            output = xp.matmul(kept, values)
+            output, inverse = self._mean(weights, kept, values, may_see_nothing)
             output *= (inverse if keep is None else inverse / (1 - options.ratio))[..., None]
             y[block.where] = output
             if blocks is not None:
@@ -146,19 +141,38 @@ class AttentionKernel(ReferenceKernel):
         y = y.astype(dtype, copy=False)
         return y.reshape((*leading, y.shape[-1])), blocks
 
-    def _heads_as_queries(
-        self, q: Array, k: Array, v: Array, mask: Array | None, options: AttentionOptions
-    ) -> tuple[Array, Array, Array, Array | None, AttentionOptions]:
-        """Makes queries of the heads that share keys, if each has one query: when text is decoded.
+    def _one_query(
+        self, q: Array, k: Array, v: Array, mask: Array, options: AttentionOptions
+    ) -> Array:
+        """Computes the output of one query of each head, as when text is decoded.
 
-        One product of a few rows reads the keys once; as many products of one row read them as
-        often.
+        Its scores are few, so that there are no blocks. Heads that share keys are the rows of one
+        product, which reads the keys once; as many products of one row read them as often.
         """
-        seen = _seen_keys(options, 0, 1, k.shape[-2])
+        dtype, shape, n_keys = q.dtype, (*q.shape[:-1], v.shape[-1]), k.shape[-2]
+        # The options hide keys at the ends only.
+        seen = _seen_keys(options, 0, 1, n_keys)
+        if seen.stop - seen.start < n_keys:
+            k, v = k[..., seen, :], v[..., seen, :]
+            if mask is not None and mask.ndim and mask.shape[-1] != 1:
+                mask = mask[..., seen]
+        q, k, v = widened(q), widened(k), widened(v)
+        heads = _heads(k)
+        group = _heads(q) // heads if heads else 1
+        if group > 1:
+            q = q.reshape((*q.shape[:-3], heads, group, q.shape[-1]))
         if mask is not None:
-            mask = mask[..., seen].swapaxes(2, 3)
-        options = options._replace(causal=False, window=None, offset=0)
-        return q.swapaxes(2, 3), k[..., seen, :], v[..., seen, :], mask, options
+            if mask.dtype.kind == "f":
+                mask = widened(mask)
+            if group > 1 and _heads(mask) > 1:
+                several = (*mask.shape[:-3], heads, group, mask.shape[-1])
+                mask = mask.reshape(several)
+        safe = mask is None and self._is_safe(q, k, options)
+        scores = self._scores(q, k, options)
+        weights, _ = self._exponentials(scores, mask, mask is not None, None, safe)
+        y, inverse = self._mean(weights, weights, v, mask is not None)
+        y *= inverse[..., None]
+        return y.reshape(shape).astype(dtype, copy=False)
 
     def backward(
         self,
@@ -206,7 +220,7 @@ class AttentionKernel(ReferenceKernel):
                 _add_broadcast(gmask, g, block)
             if options.softcap is not None:
                 # The scores are computed again: the weights do not tell them exactly.
-                ratio = self._scores(q, keys, block, options.scale / options.softcap)
+                ratio = self._products(q[block.where], keys, options.scale / options.softcap)
                 g *= 1 - xp.tanh(ratio) ** 2
             rows = xp.matmul(g, keys)
             rows *= options.scale
@@ -255,7 +269,7 @@ class AttentionKernel(ReferenceKernel):
         if options.softcap is not None and options.softcap <= _SAFE_SCORE:
             return True
         with numpy.errstate(over="ignore", invalid="ignore"):
-            squares = (numpy.einsum("bhgid,bhgid->bhgi", a, a).max() for a in (q, k))
+            squares = (numpy.einsum("...d,...d->...", a, a).max() for a in (q, k))
             bound = abs(options.scale) * float(numpy.sqrt(numpy.prod([float(s) for s in squares])))
         return bound <= _SAFE_SCORE
 
@@ -287,8 +301,16 @@ class AttentionKernel(ReferenceKernel):
                         _seen_keys(options, i, end, n_keys),
                     )
 
-    def _scores(self, q: Array, keys: Array, block: _Block, scale: float) -> Array:
-        return self.xp.matmul(q[block.where] * scale, keys.swapaxes(-1, -2))
+    def _products(self, q: Array, k: Array, scale: float) -> Array:
+        return self.xp.matmul(q * scale, k.swapaxes(-1, -2))
+
+    def _scores(self, q: Array, k: Array, options: AttentionOptions) -> Array:
+        cap = options.softcap
+        scores = self._products(q, k, options.scale / (cap or 1.0))
+        if cap is not None:
+            self.xp.tanh(scores, out=scores)
+            scores *= cap
+        return scores
 
     def _weights(
         self,
@@ -302,32 +324,62 @@ class AttentionKernel(ReferenceKernel):
     ) -> tuple[Array, Array | None]:
         """Returns the exponentials of the scores of a block, and the shift of the scores."""
         xp = self.xp
-        cap = options.softcap
-        scores = self._scores(q, keys, block, options.scale / (cap or 1.0))
-        if cap is not None:
-            xp.tanh(scores, out=scores)
-            scores *= cap
+        scores = self._scores(q[block.where], keys, options)
         hidden = _hidden_keys(xp, options, block)
         if hidden is not None:
             scores += xp.where(hidden, -numpy.inf, 0).astype(scores.dtype)
+        part = None if mask is None else mask[block.scores]
+        excludes = part is not None or hidden is not None
+        return self._exponentials(scores, part, excludes, shift, safe)
+
+    def _exponentials(
+        self, scores: Array, mask: Array | None, excludes: bool, shift: Array | None, safe: bool
+    ) -> tuple[Array, Array | None]:
+        """Returns the exponentials of scores, and their shift.
+
+        Args:
+            scores: The scores, which may be written to.
+            mask: False for keys that are hidden, or numbers to add, or None.
+            excludes: Whether a query may have no key at all.
+            shift: Numbers to subtract; the largest score of each query if None.
+            safe: Whether no shift is needed.
+        """
+        xp = self.xp
         if mask is not None:
-            part = mask[block.scores]
-            if part.dtype == bool:
-                scores = xp.where(part, scores, xp.asarray(-numpy.inf, scores.dtype))
+            if mask.dtype == bool:
+                scores = xp.where(mask, scores, xp.asarray(-numpy.inf, scores.dtype))
             else:
-                scores += part
-        if not safe and block.n_keys:
+                scores += mask
+        if not safe and scores.shape[-1]:
             if shift is None:
                 largest = scores.max(axis=-1, keepdims=True)
                 # A query that can attend to no key has a maximum of minus infinity. Subtracting it
                 # would give NaN.
-                if mask is not None or hidden is not None:
+                if excludes:
                     zero = xp.asarray(0, largest.dtype)
                     largest = xp.where(largest == -numpy.inf, zero, largest)
                 shift = largest
             scores -= shift
         xp.exp(scores, out=scores)
         return scores, shift
+
+    def _mean(
+        self, weights: Array, kept: Array, values: Array, may_see_nothing: bool
+    ) -> tuple[Array, Array]:
+        """Returns the sum of the values by weights that are kept, and 1 / the sum of all weights.
+
+        Args:
+            weights: Exponentials of the scores.
+            kept: The same, with zeros for weights that dropout drops.
+            values: Values.
+            may_see_nothing: Whether a query may have no key at all; its factor is 0 then.
+        """
+        xp = self.xp
+        total = xp.matmul(weights, xp.ones(weights.shape[-1], weights.dtype))
+        inverse = 1 / xp.where(total > 0, total, 1)
+        if may_see_nothing:
+            inverse *= total > 0
+        return xp.matmul(kept, values), inverse
 
 
 def _may_see_nothing(options: AttentionOptions, queries: int, n_keys: int) -> bool:

@@ -222,7 +222,9 @@ class Attention(chainer.Chain):
             scale=options.scale,
             dropout=options.attention_dropout,
         )
-        return self.o(F.reshape(F.transpose(y, (0, 2, 1, 3)), (len(h), -1)))
+        if y.shape[2] > 1:
+            y = F.transpose(y, (0, 2, 1, 3))
+        return self.o(F.reshape(y, (len(h), -1)))
 
     def _queries_keys_values(self, h: Variable, reading: Reading) -> tuple[Variable, ...]:
         options = self.options
@@ -259,8 +261,11 @@ class Attention(chainer.Chain):
 
     def _heads(self, x: Variable, heads: int, reading: Reading) -> Variable:
         """Returns vectors as ``(B, heads, T, D)``."""
-        x = F.reshape(x, (reading.batch, -1, heads, self.options.head))
-        return F.transpose(x, (0, 2, 1, 3))
+        batch, head = reading.batch, self.options.head
+        # While text is decoded there is one token, which is in the right place already.
+        if len(x) == batch:
+            return F.reshape(x, (batch, heads, 1, head))
+        return F.transpose(F.reshape(x, (batch, -1, heads, head)), (0, 2, 1, 3))
 
 
 def _mask_of_scores(visible: Array | None, bias: Variable | None) -> Any:
