@@ -396,15 +396,10 @@ def _refusal(slot: Slot, old: object, new: object, recorder: Recorder) -> str:
 
 def _refuse_numbers(value: object) -> None:
     """Refuses numbers as results: each call would return the number of the recording."""
-    if isinstance(value, (bool, str, bytes, type(None))):
-        return
-    if isinstance(value, (tuple, list)):
-        for v in value:
-            _refuse_numbers(v)
-    elif isinstance(value, dict):
-        for v in value.values():
-            _refuse_numbers(v)
-    elif isinstance(value, (int, float)):
+    if isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            _refuse_numbers(part)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
         raise NotRecordableError(
             f"the step returns the Python number {value!r}; return an array or a Variable"
         )
