@@ -45,20 +45,22 @@ def call_hook_for_params(hook: Callable[..., Any], params: Iterable[Parameter]) 
         rule = param.update_rule
         if not isinstance(rule, UpdateRule):
             hook(rule, param)
-            continue
-        in_float32 = rule.updates_in_float32(param)
-        if not (
-            (can_group and _is_on_accelerator(param))
-            or (on_host and not in_float32 and _is_dense_on_host(param))
-        ):
+        elif on_host and _is_dense_on_host(param) and not rule.updates_in_float32(param):
+            array = param.array
+            key = array.dtype
+            if key not in groups:
+                groups[key], devices[key] = [], param.device
+            groups[key].append((array, param.grad, param.loss_scale))
+        elif not (can_group and _is_on_accelerator(param)):
             rule.call_hook(hook, param)
-            continue
-        array, device = param.array, param.device
-        if in_float32:
-            array = rule.float32_parameter(param).array
-        key = (device, array.dtype, param.dtype)
-        devices[key] = device
-        groups.setdefault(key, []).append((array, param.grad, param.loss_scale))
+        else:
+            device = param.device
+            array, loss_scale = param.array, param.loss_scale
+            if rule.updates_in_float32(param):
+                array = rule.float32_parameter(param).array
+            key = (device, array.dtype, param.dtype)
+            devices[key] = device
+            groups.setdefault(key, []).append((array, param.grad, loss_scale))
     for key, entries in groups.items():
         with devices[key]:
             hook.call_for_params(entries)  # type: ignore[attr-defined]
