@@ -11,10 +11,9 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of, copyto, is_array
 from chainer.core.arrays.extended_dtypes import kind_of
-from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, DType, HostArray, Shape, VariableLike
 from chainer.training.capturing.snapshot import Snapshot
-from chainer.training.capturing.state import PLAIN, Kind
+from chainer.training.capturing.state import PLAIN, Kind, array_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Values:
             x: The array or the Variable.
             is_exact: Whether values are compared bit by bit, so that a digest is enough.
         """
-        array = x.array if isinstance(x, Variable) else x
+        array = array_of(x)
         if array is None:
             return None
         host = numpy.ascontiguousarray(backend_of(array).to_host(array))
@@ -95,7 +94,7 @@ def state_values(before: Snapshot, is_exact: bool) -> Found:
         )
     if before.reporter is not None:
         for key, value in before.reporter.observation.items():
-            array = value.array if isinstance(value, Variable) else value
+            array = array_of(value)
             told = Values.of(array, is_exact) if is_array(array) else repr(array)
             found[f"reported value {key!r}"] = told
     _, keys, *rest = cast("tuple[Any, ...]", numpy.random.get_state())

@@ -24,6 +24,7 @@ from chainer.training.capturing.state import (
     Role,
     Slot,
     StateTree,
+    array_of,
     is_same,
 )
 from chainer.training.optimizers.changes import optimizer_changes
@@ -172,9 +173,7 @@ class Guards:
         self._settings = Places(settings, _of_role(tree, Role.HYPERPARAMETERS, Role.HOOKS))
         self._groups = groups
         self._change: int | None = None
-        self._carried = [
-            (slot, _signature_of(slot.value), isinstance(slot.value, Variable)) for slot in carried
-        ]
+        self._carried = [(slot, _signature_of(slot.value)) for slot in carried]
         # Lists for hold(), which has to be quick.
         self._parameters = tree.parameters
         self._facts = list(map(_get_facts, tree.parameters))
@@ -189,7 +188,7 @@ class Guards:
                 list(map(_get_facts, self._parameters)) == self._facts
                 and all([p._array is array for p, array in self._small])
                 and self._places.hold()
-                and all([_agrees(*carried) for carried in self._carried])
+                and all([_signature_of(slot.get()) == known for slot, known in self._carried])
                 and (self._change == optimizer_changes.value or self._settings_hold())
             )
         except (KeyError, TypeError, ValueError, NotImplementedError):
@@ -223,8 +222,8 @@ class Guards:
                 return f"requires_grad of parameter {p.name!r} has changed"
             if p.update_rule is not rule or _is_enabled(rule) != enabled:
                 return f"the update rule of parameter {p.name!r} has changed"
-        for slot, *expected in self._carried:
-            if not _agrees(slot, *expected):
+        for slot, signature in self._carried:
+            if _signature_of(slot.get()) != signature:
                 return f"{slot} is of another kind, shape or dtype"
         if any(map(_differ, self._groups)):
             return "parameters have been updated at different steps"
@@ -251,14 +250,6 @@ def _is_enabled(rule: UpdateRule | None) -> bool:
 
 
 def _signature_of(value: object) -> object:
-    array: Any = value.array if isinstance(value, Variable) else value
-    return array.shape, array.dtype
-
-
-def _agrees(slot: Slot, signature: object, is_variable: object) -> bool:
-    """Returns whether a slot holds a Variable or an array as expected, of the same signature."""
-    now = slot.get()
-    if isinstance(now, Variable) is not is_variable:
-        return False
-    array = now.array if isinstance(now, Variable) else now
-    return is_array(array) and _signature_of(array) == signature
+    """Returns kind, shape and dtype of an array or a Variable; None for other objects."""
+    array = array_of(value)
+    return (isinstance(value, Variable), array.shape, array.dtype) if is_array(array) else None
