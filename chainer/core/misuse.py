@@ -14,6 +14,7 @@ __all__ = [
     "expect_flags",
     "expect_number",
     "ignored",
+    "level_outside",
     "looks",
     "similar",
     "warn_once",
@@ -43,16 +44,22 @@ def warn_once(kind: str, name: str, message: str, stacklevel: int | None = None)
     """
     if (kind, name) not in _reported:
         _reported.add((kind, name))
-        level = _level_of_program() if stacklevel is None else stacklevel + 1
+        level = level_outside("chainer") if stacklevel is None else stacklevel + 1
         warnings.warn(message, MisuseWarning, stacklevel=level)
 
 
-def _level_of_program() -> int:
-    """Returns the ``stacklevel``, for the caller, of the first frame that is not of Chainer."""
+def level_outside(package: str) -> int:
+    """Returns the ``stacklevel``, for the caller, of the first frame that is not of a package.
+
+    Args:
+        package: Full name of the package that the caller belongs to.
+    """
     import inspect  # needed for a warning only
 
     frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "chainer":
+    while frame is not None and (
+        level == 0 or f"{frame.f_globals.get('__name__', '')}.".startswith(f"{package}.")
+    ):
         frame, level = frame.f_back, level + 1
     return level
 

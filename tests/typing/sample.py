@@ -65,3 +65,9 @@ assert_type(op_spec.OpSpec, type[OpSpec])
 chainer.Varable  # type: ignore[attr-defined]
 chainer.training.Traner  # type: ignore[attr-defined]
 F.from_an_installed_pack(x)
+
+# Constructors of declared optimizers have the names and types of their hyperparameters.
+assert_type(optimizers.Adam(0.01, beta1=0.8).alpha, float)
+optimizers.Adam(alpha="fast")  # type: ignore[arg-type]
+optimizers.Adam(rate=0.01)  # type: ignore[call-arg]
+optimizers.AdamW(amsgrad=True)  # type: ignore[call-arg]

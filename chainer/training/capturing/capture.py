@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,6 +13,7 @@ import numpy
 from chainer.core.arguments import wrong_type
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import level_outside
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.typing import FilePath, VariableLike
 from chainer.training.capturing.circumstances import (
@@ -121,7 +120,7 @@ class CapturedStep:
                 f"{_name_of(self.function)} cannot be captured, and runs as it is written: "
                 f"{reason}",
                 UserWarning,
-                stacklevel=_level_of_caller(),
+                stacklevel=level_outside("chainer.training.capturing"),
             )
 
     def has_hooks(self) -> bool:
@@ -360,16 +359,6 @@ def capture(
     if on_failure not in ("eager", "error"):
         raise ValueError(f"on_failure must be 'eager' or 'error', got {on_failure!r}")
     return CapturedStep(function, targets, keep_grads, audit, on_failure)
-
-
-def _level_of_caller() -> int:
-    """Returns the ``stacklevel`` of the code that called the step, for warnings of this module."""
-    # Steps are refused at several depths of this package.
-    here = os.path.dirname(__file__)
-    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -11,10 +11,9 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of, copyto, is_array
 from chainer.core.arrays.extended_dtypes import kind_of
-from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, DType, HostArray, Shape, VariableLike
 from chainer.training.capturing.snapshot import Snapshot
-from chainer.training.capturing.state import PLAIN, Kind, StateTree
+from chainer.training.capturing.state import PLAIN, Kind, array_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Values:
             x: The array or the Variable.
             is_exact: Whether values are compared bit by bit, so that a digest is enough.
         """
-        array = x.array if isinstance(x, Variable) else x
+        array = array_of(x)
         if array is None:
             return None
         host = numpy.ascontiguousarray(backend_of(array).to_host(array))
@@ -84,29 +83,23 @@ def state_values(before: Snapshot, is_exact: bool) -> Found:
         before: A snapshot of the same slots.
         is_exact: See :class:`Values`.
     """
+    tree = before.tree.again()
+    numbers = {owner.identity: i for i, owner in enumerate(tree.owners)}
     found: Found = {}
-    for owner, value, name in _named_slots(before.tree.again()):
-        if isinstance(value, PLAIN):
-            found[f"{name} of {owner}"] = value
-        else:
-            found[f"{name} of {owner}"] = Values.of(value, is_exact)
+    for slot in tree.of_kind(Kind.PLAIN, Kind.COUNT, Kind.ARRAY, Kind.VARIABLE, Kind.DATA):
+        name = "the array" if slot.kind is Kind.DATA else repr(slot.name)
+        value: Any = slot.value
+        found[f"{name} of {slot.owner.label} ({numbers[slot.owner.identity]})"] = (
+            value if isinstance(value, PLAIN) else Values.of(value, is_exact)
+        )
     if before.reporter is not None:
         for key, value in before.reporter.observation.items():
-            array = value.array if isinstance(value, Variable) else value
+            array = array_of(value)
             told = Values.of(array, is_exact) if is_array(array) else repr(array)
             found[f"reported value {key!r}"] = told
     _, keys, *rest = cast("tuple[Any, ...]", numpy.random.get_state())
     found["random numbers"] = keys.tobytes(), rest
     return found
-
-
-def _named_slots(tree: StateTree) -> Iterable[tuple[str, Array, str]]:
-    compared = (Kind.PLAIN, Kind.COUNT, Kind.ARRAY, Kind.VARIABLE, Kind.DATA)
-    numbers = {owner.identity: i for i, owner in enumerate(tree.owners)}
-    for slot in tree.of_kind(*compared):
-        number = numbers[slot.owner.identity]
-        name = "the array" if slot.kind is Kind.DATA else repr(slot.name)
-        yield f"{slot.owner.label} ({number})", slot.value, name
 
 
 def difference(
@@ -132,21 +125,21 @@ def difference(
         str: The name of a value that differs; None if there is none.
     """
     try:
-        names = _different(before, repeat, write, is_exact)
-    except Exception:
-        raise  # of the code of the program: the state is as the code has left it
-    except BaseException:  # such as Ctrl-C
-        before.restore()
+        return _different(before, repeat, write, is_exact, what)
+    except BaseException as error:
+        # An error is one of the program, and the state is as its code has left it.
+        if not isinstance(error, Exception):  # such as Ctrl-C
+            before.restore()
         raise
-    if isinstance(names, str):
-        return names
-    return f"{names[0]} differs from that of the {what}" if names else None
 
 
 def _different(
-    before: Snapshot, repeat: Callable[[], Found], write: Callable[[], Found], is_exact: bool
-) -> list[str] | str:
-    """Returns the names of values that differ, or why the record cannot run."""
+    before: Snapshot,
+    repeat: Callable[[], Found],
+    write: Callable[[], Found],
+    is_exact: bool,
+    what: str,
+) -> str | None:
     try:
         recorded = repeat()
         recorded |= state_values(before, is_exact)
@@ -160,8 +153,8 @@ def _different(
         name for name, value in written.items() if not are_same(recorded.get(name), value, is_exact)
     ]
     if names and not is_exact:
-        return _not_rounded(before, names, recorded, written, write)
-    return names
+        names = _not_rounded(before, names, recorded, written, write)
+    return f"{names[0]} differs from that of the {what}" if names else None
 
 
 def are_same(first: object, second: object, is_exact: bool) -> bool:

@@ -24,6 +24,7 @@ from chainer.training.capturing.state import (
     Role,
     Slot,
     StateTree,
+    array_of,
     is_same,
 )
 from chainer.training.optimizers.changes import optimizer_changes
@@ -185,9 +186,7 @@ class Guards:
         self._settings = Places(settings, _of_role(tree, Role.HYPERPARAMETERS, Role.HOOKS))
         self._groups = groups
         self._change: int | None = None
-        self._carried = [
-            (slot, _signature_of(slot.value), isinstance(slot.value, Variable)) for slot in carried
-        ]
+        self._carried = [(slot, _signature_of(slot.value)) for slot in carried]
         # Lists for hold(), which has to be quick.
         self._parameters = tree.parameters
         self._facts = list(map(_get_facts, tree.parameters))
@@ -197,10 +196,13 @@ class Guards:
         found: list[tuple[object, Callable[[], bool]]] = [
             (self._parameters, self._parameters_hold),
             *[(True, check) for check in self._places.checks],
-            (self._carried, lambda: all([_agrees(*carried) for carried in self._carried])),
+            (self._carried, self._carried_hold),
             (self._settings.checks or self._groups, self._settings_hold),
         ]
         self._checks = [check for needed, check in found if needed]
+
+    def _carried_hold(self) -> bool:
+        return all([_signature_of(slot.get()) == known for slot, known in self._carried])
 
     def hold(self) -> bool:
         """Returns whether nothing has changed. If something has, :meth:`changed` returns what."""
@@ -244,8 +246,8 @@ class Guards:
                 return f"requires_grad of parameter {p.name!r} has changed"
             if p.update_rule is not rule or _is_enabled(rule) != enabled:
                 return f"the update rule of parameter {p.name!r} has changed"
-        for slot, *expected in self._carried:
-            if not _agrees(slot, *expected):
+        for slot, signature in self._carried:
+            if _signature_of(slot.get()) != signature:
                 return f"{slot} is of another kind, shape or dtype"
         if any(map(_differ, self._groups)):
             return "parameters have been updated at different steps"
@@ -272,14 +274,6 @@ def _is_enabled(rule: UpdateRule | None) -> bool:
 
 
 def _signature_of(value: object) -> object:
-    array: Any = value.array if isinstance(value, Variable) else value
-    return array.shape, array.dtype
-
-
-def _agrees(slot: Slot, signature: object, is_variable: object) -> bool:
-    """Returns whether a slot holds a Variable or an array as expected, of the same signature."""
-    now = slot.get()
-    if isinstance(now, Variable) is not is_variable:
-        return False
-    array = now.array if isinstance(now, Variable) else now
-    return is_array(array) and _signature_of(array) == signature
+    """Returns kind, shape and dtype of an array or a Variable; None for other objects."""
+    array = array_of(value)
+    return (isinstance(value, Variable), array.shape, array.dtype) if is_array(array) else None

@@ -8,10 +8,9 @@ from typing import TypeVar
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
-from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.typing import VariableLike
-from chainer.training.capturing.state import StateTree
+from chainer.training.capturing.state import StateTree, array_of
 
 _T = TypeVar("_T")
 
@@ -25,8 +24,7 @@ def common_backend(found: Iterable[VariableLike], tree: StateTree) -> Backend:
     for p in tree.parameters:
         if p.array is None:
             raise NotRecordableError(f"parameter {p.name!r} is not initialized")
-    arrays = [x.array if isinstance(x, Variable) else x for x in (*found, *tree.parameters)]
-    backends = {backend_of(array) for array in arrays}
+    backends = {backend_of(array_of(x)) for x in (*found, *tree.parameters)}
     if len(backends) != 1:
         names = sorted([backend.name for backend in backends])
         raise NotRecordableError(f"its arrays belong to {len(backends)} backends: {names}")

@@ -8,9 +8,8 @@ from typing import Any, cast
 import numpy
 
 from chainer.core.arrays.backend import backend_of, copied, copyto, is_array
-from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
-from chainer.training.capturing.state import Role, StateTree, each_once, is_long
+from chainer.training.capturing.state import Role, StateTree, array_of, each_once, is_long
 from chainer.training.optimizers.changes import optimizer_changes
 
 
@@ -32,8 +31,8 @@ class Snapshot:
                 self._containers += _containers_in(value)
             if owner.role is not Role.SURROUNDINGS:
                 values += contents.values()
-        arrays = [v.array if isinstance(v, Variable) else v for v in values]
-        self._arrays = [(a, copied(a)) for a in each_once(filter(is_array, arrays))]
+        arrays = filter(is_array, map(array_of, values))
+        self._arrays = [(a, copied(a)) for a in each_once(arrays)]
         # Keys of random numbers that are arrays are state, as NumPy's generator is.
         backends = {backend_of(p.array) for p in tree.parameters if p.array is not None}
         self._keys = [(key, key.value) for b in backends for key in b.random_keys()]

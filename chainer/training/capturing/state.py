@@ -401,6 +401,11 @@ def copied_container(value: object) -> object:
     return set(cast("set[object]", value)) if type(value) is set else value
 
 
+def array_of(value: object) -> Any:
+    """Returns the array of a Variable; other objects as they are."""
+    return value.array if isinstance(value, Variable) else value
+
+
 def each_once(objects: Iterable[_T]) -> list[_T]:
     """Returns objects in their order, each once."""
     return list({id(found): found for found in objects}.values())

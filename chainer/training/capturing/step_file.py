@@ -31,7 +31,7 @@ from chainer.links.link import Link
 from chainer.links.serializers.file_format import FileFormatError
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer
 from chainer.training.capturing.circumstances import current_reporter
-from chainer.training.capturing.state import Kind, Role, Slot, StateTree, each_once
+from chainer.training.capturing.state import Kind, Role, Slot, StateTree, array_of, each_once
 from chainer.training.capturing.step_record import CapturedVariable, StepRecord
 from chainer.training.capturing.structure import Structure, leaves_of
 from chainer.training.optimizers.optimizer import Optimizer
@@ -204,14 +204,12 @@ class StepFile:
         )
 
     def _place_of_slot(self, slot: Slot) -> list[Json]:
-        value = cast(Any, slot.get())
-        return self.place(value.array if isinstance(value, Variable) else value)
+        return self.place(array_of(slot.get()))
 
     def _states(self) -> dict[str, Json]:
         found = {self._names[id(p)]: self.place(p.array) for p in self._tree.parameters}
         for slot in self._tree.of_kind(Kind.ARRAY, Kind.VARIABLE):
-            value: Any = slot.get()
-            array = value.array if isinstance(value, Variable) else value
+            array = array_of(slot.get())
             if slot.owner.role is Role.LINK and slot.key in self._lasting and is_array(array):
                 label = f"{self._names[slot.owner.identity]}/{slot.name}".lstrip("/")
                 found[label] = self.place(array)

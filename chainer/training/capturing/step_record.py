@@ -23,6 +23,7 @@ from chainer.training.capturing.state import (
     Role,
     Slot,
     StateTree,
+    array_of,
 )
 from chainer.training.capturing.structure import Structure, flatten, leaves_of, unflatten
 from chainer.training.capturing.substitution import Substitution
@@ -98,9 +99,7 @@ class StepRecord(Record):
             reporter: The current reporter.
         """
         arguments = [x.array if isinstance(x, Variable) else x for x in found]
-        for slot in self.carried:
-            value = cast(Any, slot.get())
-            arguments.append(value.array if isinstance(value, Variable) else value)
+        arguments += [array_of(slot.get()) for slot in self.carried]
         if not self.counters:  # without an update
             return self._run(arguments, reporter)
         for optimizer in self.optimizers:
@@ -205,7 +204,7 @@ class StepRecording:
         recorder = self._recorder
         arguments: list[VariableLike] = []
         for x in found:
-            array = recorder.argument(_array_of(x))
+            array = recorder.argument(array_of(x))
             if isinstance(x, Variable):
                 array = Variable(array, requires_grad=x.requires_grad)
             arguments.append(array)
@@ -259,7 +258,7 @@ class StepRecording:
         structure = flatten(result, found)
         self._record = record = StepRecord(structure)
         for i, x in enumerate(found):
-            array = _array_of(x)
+            array = array_of(x)
             first = next(j for j, other in enumerate(found) if other is x)
             if first < i:
                 record.repeated[i] = first
@@ -270,7 +269,7 @@ class StepRecording:
         _refuse_numbers(result)
         # What the step only writes need not be passed on.
         record.carried = [
-            slot for slot, x in self._substitution.carried if not recorder.forget(_array_of(x))
+            slot for slot, x in self._substitution.carried if not recorder.forget(array_of(x))
         ]
         self._store_changes(record)
         self._store_reports(record, observation, reporter)
@@ -280,7 +279,7 @@ class StepRecording:
             if i in record.repeated:
                 plain.append(plain[record.repeated[i]])
             else:
-                array = recorder.plain(_array_of(x))
+                array = recorder.plain(array_of(x))
                 plain.append(CapturedVariable(array) if isinstance(x, Variable) else array)
         return unflatten(structure, iter(plain))
 
@@ -294,7 +293,7 @@ class StepRecording:
         """Makes changed slots effects of the record; refuses changes that it cannot repeat."""
         recorder = self._recorder
         for slot, old, new in self._tree.changes(self._tree.again()):
-            role, array = slot.owner.role, _array_of(new)
+            role, array = slot.owner.role, array_of(new)
             if role is Role.PARAMETER and slot.kind is Kind.GRADIENT:
                 continue  # see _store_gradients
             self._changed.add(slot.key)
@@ -320,7 +319,7 @@ class StepRecording:
         for key, value in ({} if reporter is None else reporter.observation).items():
             if observation.get(key) is value:
                 continue
-            array = _array_of(value)
+            array = array_of(value)
             if not self._recorder.is_recorded(array):
                 raise NotRecordableError(
                     f"the reported value {key!r} is not an array that the step computes"
@@ -376,16 +375,12 @@ def kept_array(description: str) -> str:
     )
 
 
-def _array_of(value: object) -> Any:
-    return value.array if isinstance(value, Variable) else value
-
-
 def _refusal(slot: Slot, old: object, new: object, recorder: Recorder) -> str:
     """Returns why a step that changes a slot is refused."""
     values = new.values() if isinstance(new, dict) else new
     is_container = isinstance(new, (list, tuple, dict, set))
     for part in cast("list[object]", values) if is_container else [new]:
-        array = _array_of(part)
+        array = array_of(part)
         if recorder.is_recorded(array):
             plain = recorder.plain(array)
             return kept_array(f"{plain.dtype}{list(plain.shape)}")
@@ -401,15 +396,10 @@ def _refusal(slot: Slot, old: object, new: object, recorder: Recorder) -> str:
 
 def _refuse_numbers(value: object) -> None:
     """Refuses numbers as results: each call would return the number of the recording."""
-    if isinstance(value, (bool, str, bytes, type(None))):
-        return
-    if isinstance(value, (tuple, list)):
-        for v in value:
-            _refuse_numbers(v)
-    elif isinstance(value, dict):
-        for v in value.values():
-            _refuse_numbers(v)
-    elif isinstance(value, (int, float)):
+    if isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            _refuse_numbers(part)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
         raise NotRecordableError(
             f"the step returns the Python number {value!r}; return an array or a Variable"
         )

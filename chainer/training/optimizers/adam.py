@@ -62,7 +62,7 @@ class AdamRule(DeclaredRule):
 
     @property
     def lr(self) -> float:
-        """Same as :attr:`alpha_t`."""
+        """Effective learning rate, same as :attr:`alpha_t`; set ``alpha`` to change it."""
         return self.alpha_t
 
     @property
@@ -146,6 +146,8 @@ class Adam(DeclaredOptimizer):
     operation = adam_update
     states = ("m", "v", "vhat")
     rule_class = AdamRule
+    alpha_t = AdamRule.alpha_t
+    lr = AdamRule.lr
 
     @classmethod
     def scalars(cls, hyperparam: Hyperparameter, rule: Any) -> AdamScalars:
@@ -164,8 +166,6 @@ class Adam(DeclaredOptimizer):
         h = hyperparam
         if h.adabound:
             raise ValueError("pytorch_style must be False if adabound is True: PyTorch has none")
-        if t == 0:
-            _check_started(t, "learning rate")
         # The step m / c1 / (sqrt(v / c2) + eps) is sqrt(c2) / c1 * m / (sqrt(v) + sqrt(c2) * eps).
         root = math.sqrt(1.0 - h.beta2**t)
         step = root / (1.0 - h.beta1**t)
@@ -187,16 +187,6 @@ class Adam(DeclaredOptimizer):
         """Raises ValueError if ``eps`` is zero in the dtype of the arithmetic, never of 16 bits."""
         if hyperparam.eps < SMALLEST:
             check_eps(hyperparam.eps, compute_dtype(dtype), "Adam")
-
-    @property
-    def alpha_t(self) -> float:
-        """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam.flat(), self.t)
-
-    @property
-    def lr(self) -> float:
-        """Effective learning rate, same as :attr:`alpha_t`; set :attr:`alpha` to change it."""
-        return self.alpha_t
 
 
 class AdamW(Adam):

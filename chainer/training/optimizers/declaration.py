@@ -130,7 +130,6 @@ class DeclaredRule(UpdateRule):
                 ) from error
 
 
-@dataclass_transform(field_specifiers=(hyperparameter,))
 def _step_of_an_author(step: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorator: a program that calls ``optimizer.step()``, as in PyTorch, is told what to call."""
 
@@ -143,6 +142,7 @@ def _step_of_an_author(step: Callable[_P, _R]) -> Callable[_P, _R]:
     return wrapper
 
 
+@dataclass_transform(field_specifiers=(hyperparameter,))
 class DeclaredOptimizer(GradientMethod):
     """Base of optimizers that declare what an update is.
 

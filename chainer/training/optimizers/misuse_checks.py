@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core.autograd.lazy_gradient import UNDEFINED, LazyGradient, UndefinedSum
@@ -217,14 +216,12 @@ def _has_gradient(param: Parameter) -> bool:
     return param._gradient is not None and param._gradient is not UNDEFINED
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    """Yields the links and parameters in an attribute."""
-    if isinstance(value, (Link, Parameter)):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        yield from [part for part in value if isinstance(part, (Link, Parameter))]
-    elif isinstance(value, dict):
-        yield from [part for part in value.values() if isinstance(part, (Link, Parameter))]
+def _parts(value: Any) -> list[Any]:
+    """Returns the links and parameters in an attribute."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return [part for part in parts if isinstance(part, (Link, Parameter))]
 
 
 def _warn_attribute(link: Link, name: str, value: object) -> None:
