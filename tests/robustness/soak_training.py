@@ -76,9 +76,18 @@ class Usage:
         return [float(np.polyfit(minutes, column, 1)[0]) for column in rows.T[1:]]
 
     def spread(self) -> int:
-        """Returns by how much the number of open files, threads or files varies at most."""
-        rows = np.array(self.counted())[:, 2:]
+        """Returns by how much the number of open files or threads varies at most."""
+        rows = np.array(self.counted())[:, 2:4]
         return int((rows.max(axis=0) - rows.min(axis=0)).max())
+
+    def more_files(self) -> int:
+        """Returns by how many output files the second half has more than the first, at most.
+
+        Snapshots are removed in groups, so that their number goes up and down all the time.
+        """
+        files = np.array(self.counted())[:, 4]
+        half = len(files) // 2
+        return int(files[half:].max() - files[:half].max())
 
 
 class Job:
@@ -265,7 +274,7 @@ def main() -> int:
         )
         # A connection of the board has a thread and a descriptor; a snapshot that is written is a
         # file.
-        bad |= memory > MOST_KIB_PER_MINUTE or usage.spread() > 6
+        bad |= memory > MOST_KIB_PER_MINUTE or max(usage.spread(), usage.more_files()) > 6
     return int(bad)
 
 

@@ -24,3 +24,11 @@ def test_growth_is_per_minute(tmp_path):
     usage = soak_training.Usage(str(tmp_path))
     usage.rows = [(30.0 * i, 1000 + 60 * i, 5, 2, 0) for i in range(10)]
     assert usage.growth() == pytest.approx([120, 0, 0, 0], abs=1e-6)
+
+
+def test_files_that_come_and_go_do_not_grow(tmp_path):
+    usage = soak_training.Usage(str(tmp_path))
+    usage.rows = [(30.0 * i, 1000, 5, 2, 20 + i % 5) for i in range(40)]
+    assert usage.more_files() == 0
+    usage.rows = [(30.0 * i, 1000, 5, 2, 20 + i) for i in range(40)]
+    assert usage.more_files() == 16
