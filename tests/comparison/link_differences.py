@@ -98,6 +98,10 @@ INTENDED = (
     Intended("partial effects", "update|copyparams|addgrads|load|] = ", "state", failed=True),
     Intended("replaced parameters", "", "state", "raises AttributeError", "False|True"),
     Intended("replaced parameters", "save", "error", "None", "has no attribute 'array'"),
+    Intended("replaced parameters", "load", "error", "KeyError", "'Parameter' object has no attr"),
+    Intended(
+        "dtypes of scalars", "called|backward_of", "state", "float64", "float32", "np.float32"
+    ),
     Intended("replaced parameters", "", "error", "has no attribute", "None"),
     Intended("replaced parameters", "copy|repeat", "error", "TypeError", "AttributeE|ValueE"),
     Intended("replaced parameters", "", "error", "None", "cannot reshape", "avg_"),

@@ -689,11 +689,11 @@ row(
     lambda out: L.EmbedID(5, 2)([0, 1]),
 )
 row(
-    *("forgotten_setup", RuntimeError, "SGD is not set up. Call its `setup` method with a link"),
+    *("forgotten_setup", RuntimeError, "Call `setup` method. SGD has no link"),
     lambda out: optimizers.SGD().update(),
 )
 row(
-    *("hook_before_setup", RuntimeError, "SGD is not set up. Call its `setup`"),
+    *("hook_before_setup", RuntimeError, "Optimizer is not set up. Call `setup` method."),
     lambda out: optimizers.SGD().add_hook(chainer.optimizer_hooks.WeightDecay(0.1)),
 )
 row(

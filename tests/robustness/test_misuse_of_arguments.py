@@ -79,7 +79,11 @@ ROWS = [
         "ends before it begins.*arguments are attr, value_range, time_range",
     ),
     # Optimizers and their hooks.
-    (lambda: optimizers.SGD().update(), RuntimeError, "SGD is not set up"),
+    (
+        lambda: optimizers.SGD().update(),
+        RuntimeError,
+        "Optimizer is not set up. Call `setup` method",
+    ),
     (lambda: optimizers.SGD().setup([L.Linear(3, 2)]), TypeError, "must be a link, got list"),
     (lambda: optimizers.SGD(learning_rate=0.1), TypeError, r"write lr=0\.1"),
     (lambda: optimizers.Adam(lr=0.1), TypeError, r"write alpha=0\.1"),

@@ -883,7 +883,8 @@ def _set_layout(variable: Variable, layout: str) -> None:
 def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if "volatile" in kwargs:
         raise ValueError(
-            "volatile argument is not supported anymore. Use chainer.no_backprop_mode() instead."
+            "volatile argument is not supported anymore. Use chainer.using_config("
+            "'enable_backprop', False) or chainer.no_backprop_mode() instead."
         )
     if args:
         raise TypeError("name, grad and requires_grad of a Variable are keyword arguments")

@@ -183,8 +183,9 @@ class Reporter:
         name = self._observer_names.get(id(observer))
         if name is None:
             raise KeyError(
-                f"observer {observer!r} of the values {list(values)} is not registered with the "
-                "reporter; register it with add_observer(), or report without an observer"
+                "Given observer is not registered to the reporter. It is "
+                f"{observer!r}, of the values {list(values)}; register it with add_observer(), "
+                "or report without an observer"
             )
         for key, value in values.items():
             self.observation[f"{name}/{key}"] = value

@@ -102,8 +102,8 @@ class TextDataset(DatasetMixin):
             if not all(lines):
                 if any(lines):
                     raise ValueError(
-                        "all files must have the same number of lines, "
-                        f"got one with {count} lines and one with more"
+                        "number of lines in files does not match: "
+                        f"one has {count} lines, and one has more"
                     )
                 break
             if filter_func is None or filter_func(*lines):

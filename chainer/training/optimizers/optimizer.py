@@ -141,7 +141,8 @@ class Optimizer(Watched, CheckedKeywords):
     def _target(self) -> Link:
         if self.target is None:
             raise RuntimeError(
-                f"{type(self).__name__} is not set up. Call its `setup` method with a link first."
+                "Optimizer is not set up. Call `setup` method. "
+                f"{type(self).__name__} has no link: write optimizer.setup(model) first."
             )
         return self.target
 

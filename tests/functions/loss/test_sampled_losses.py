@@ -167,6 +167,18 @@ def test_black_out_of_large_scores(top):
     close(gW, W.grad)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_black_out_of_masked_samples(dtype):
+    # The score of a class that a program masks is minus infinity: its probability is zero.
+    x = np.ones((1, 1), dtype)
+    W = chainer.Variable(np.array([[0.5], [-np.inf], [-np.inf]], dtype))
+    loss = F.black_out(x, np.array([0]), W, np.array([[1, 2]]))
+    assert loss.array == 0
+    loss.backward()
+    np.testing.assert_array_equal(W.grad, np.zeros((3, 1)))
+    assert F.black_out(x, np.array([1]), W, np.array([[0, 2]])).array == np.inf
+
+
 def test_negative_sampling_of_large_scores():
     x = chainer.Variable(np.ones((1, 1), np.float32))
     W = chainer.Variable(np.array([[-1000.0], [1000.0]], np.float32))

@@ -91,7 +91,7 @@ def test_bad_arguments(paths, tmp_path):
         TextDataset([])
     short = tmp_path / "short.txt"
     short.write_text("x\n")
-    with pytest.raises(ValueError, match="same number of lines"):
+    with pytest.raises(ValueError, match="number of lines in files does not match"):
         TextDataset([*paths, short])
     with pytest.raises(FileNotFoundError):
         TextDataset(tmp_path / "missing")

@@ -77,7 +77,7 @@ class TestSetup:
         ],
     )
     def test_use_before_setup(self, call):
-        with pytest.raises(RuntimeError, match="SGD is not set up"):
+        with pytest.raises(RuntimeError, match="Optimizer is not set up. Call `setup` method"):
             call(O.SGD())
 
     def test_base_classes_are_abstract(self):

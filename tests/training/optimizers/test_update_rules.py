@@ -231,7 +231,7 @@ class TestHooks:
     def test_before_setup(self, call):
         hook = mock.Mock(call_for_each_param=True)
         argument = {"add_hook": hook, "call_hook": hook}.get(call, "pre")
-        with pytest.raises(RuntimeError, match="SGD is not set up"):
+        with pytest.raises(RuntimeError, match="Optimizer is not set up. Call `setup` method"):
             getattr(O.SGD(), call)(argument)
 
     def test_bad_timing(self):

@@ -63,7 +63,9 @@ class BlackOutKernel(ReferenceKernel):
             next_maxima = others.max(axis=1)
         else:
             next_maxima = xp.zeros_like(maxima)
-        others -= next_maxima[:, None]
+        # Classes may have the score minus infinity, such as those that a program masks.
+        alone = next_maxima == -xp.inf
+        others -= xp.where(alone, xp.zeros_like(next_maxima), next_maxima)[:, None]
         xp.exp(others, out=others)
         other_sums = others.sum(axis=1)
         others /= xp.maximum(other_sums, 1)[:, None]
