@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -20,6 +18,7 @@ from chainer.core.typing import FilePath, VariableLike
 from chainer.training.capturing.circumstances import (
     configuration,
     current_reporter,
+    level_of_caller,
     runs_as_written,
 )
 from chainer.training.capturing.comparison import Found, difference, values_of
@@ -48,6 +47,8 @@ from chainer.training.optimizers.update_rule import UpdateRule
 LARGEST_NUMBER_OF_PROGRAMS = 8
 
 _ADVICE = "programs, for as many shapes of arguments or settings. Pad batches to a few shapes"
+
+_ndarray = numpy.ndarray
 
 #: What :func:`flatten` returns for a call without keyword arguments.
 _NO_OPTIONS: Structure = (dict, ())
@@ -95,13 +96,23 @@ class CapturedStep:
         reporter = current_reporter()
         found: list[VariableLike] = []
         try:
-            # The arguments are a tuple, whose parts most often are arrays.
-            arguments = tuple, tuple([flatten(x, found) for x in args])
+            parts: list[Structure] = []
+            for x in args:
+                if x.__class__ is _ndarray:  # most often: as flatten(), without the call
+                    found.append(x)
+                    parts.append((_ndarray, None, x.dtype, x.shape))
+                else:
+                    parts.append(flatten(x, found))
+            arguments = tuple, tuple(parts)
             structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
         except NotSupportedError as error:
             machine.refuse(f"an argument: {error}")
             return self.function(*args, **kwargs)
         key = structure, configuration(), reporter is None
+        with machine.lock:
+            record = machine.ready(key)
+            if record is not None:
+                return record(found, reporter)
         return machine.run(key, _StepCall(self, args, kwargs, structure, found, reporter))
 
     def is_prepared(self) -> bool:
@@ -121,7 +132,7 @@ class CapturedStep:
                 f"{_name_of(self.function)} cannot be captured, and runs as it is written: "
                 f"{reason}",
                 UserWarning,
-                stacklevel=_level_of_caller(),
+                stacklevel=level_of_caller(),
             )
 
     def has_hooks(self) -> bool:
@@ -360,16 +371,6 @@ def capture(
     if on_failure not in ("eager", "error"):
         raise ValueError(f"on_failure must be 'eager' or 'error', got {on_failure!r}")
     return CapturedStep(function, targets, keep_grads, audit, on_failure)
-
-
-def _level_of_caller() -> int:
-    """Returns the ``stacklevel`` of the code that called the step, for warnings of this module."""
-    # Steps are refused at several depths of this package.
-    here = os.path.dirname(__file__)
-    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _name_of(function: Callable[..., Any]) -> str:

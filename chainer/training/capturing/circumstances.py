@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import weakref
@@ -90,3 +91,13 @@ def with_place(error: BaseException) -> str:
             place = f" ({frame.f_code.co_filename}, line {traceback.tb_lineno})"
         traceback = traceback.tb_next
     return f"{error}{place}"
+
+
+def level_of_caller() -> int:
+    """Returns the ``stacklevel`` of the code that called the step, for a warning of the caller."""
+    # Steps are refused at several depths of this package.
+    here = os.path.dirname(__file__)
+    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        level, frame = level + 1, frame.f_back
+    return level
