@@ -374,6 +374,19 @@ class BackwardPass:
             return None
         on_variables = self.on_variables
         reached = self.sums.sums
+        if len(gxs) == 1:
+            # The loop below for one input whose first gradient this is: by far the most frequent.
+            gx = gxs[0]
+            x = inputs[targets[0]]
+            if gx is not None and x not in reached:
+                array = gx._array if on_variables else gx
+                dtype, shape = x._type
+                if array.dtype is dtype and array.shape == shape:
+                    reached[x] = [gx] if on_variables else gx
+                    creator = x._creator_node
+                    if creator is None or (x._marks and not self._is_first_visit(x, creator)):
+                        return None
+                    return x
         following: VariableNode | None = None
         others: list[VariableNode] | None = None
         is_added = False

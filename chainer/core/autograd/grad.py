@@ -398,14 +398,18 @@ def has_other_leaves(outputs: Sequence[Variable], inputs: Sequence[Variable]) ->
         inputs: Variables behind which nothing is looked for.
     """
     seen = {x._graph_node or x.node for x in inputs}
-    pending = [y._graph_node or y.node for y in outputs]
-    while pending:
-        node = pending.pop()
-        if node in seen or node._marks & NO_GRADIENT:
-            continue
-        seen.add(node)
+    pending = [
+        node
+        for y in outputs
+        if (node := y._graph_node or y.node) not in seen and not node._marks & NO_GRADIENT
+    ]
+    seen.update(pending)
+    for node in pending:  # it grows
         function = node._creator_node
         if function is None:
             return True
-        pending.extend(function.inputs or ())
+        for x in function.inputs or ():
+            if not x._marks & NO_GRADIENT and x not in seen:
+                seen.add(x)
+                pending.append(x)
     return False

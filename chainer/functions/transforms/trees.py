@@ -34,6 +34,8 @@ def mapped(tree: Tree, function: Callable[[Any], Any], what: str) -> Tree:
     Raises:
         TypeError: If the tree contains something else.
     """
+    if type(tree) is numpy.ndarray or isinstance(tree, Variable):  # most often
+        return function(tree)
     if is_leaf(tree):
         return function(numpy.asarray(tree) if isinstance(tree, numpy.generic) else tree)
     if isinstance(tree, Mapping):
@@ -56,6 +58,8 @@ def leaves_of(tree: Tree, what: str) -> list[Any]:
         tree: The tree.
         what: Text that represents the tree in messages.
     """
+    if isinstance(tree, Variable):
+        return [tree]
     found: list[Any] = []
     mapped(tree, found.append, what)
     return found
@@ -68,6 +72,11 @@ def filled(structure: Tree, values: Sequence[Any]) -> Tree:
         structure: The tree.
         values: One value for each leaf, of any type.
     """
+    if isinstance(structure, Variable):  # the usual cases, without recursion
+        (value,) = values
+        return value
+    if type(structure) is tuple and all([isinstance(part, Variable) for part in structure]):
+        return tuple(values)
     found = iter(values)
     return mapped(structure, lambda _: next(found), "structure")
 

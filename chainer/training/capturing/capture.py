@@ -48,6 +48,8 @@ LARGEST_NUMBER_OF_PROGRAMS = 8
 
 _ADVICE = "programs, for as many shapes of arguments or settings. Pad batches to a few shapes"
 
+_ndarray = numpy.ndarray
+
 #: What :func:`flatten` returns for a call without keyword arguments.
 _NO_OPTIONS: Structure = (dict, ())
 
@@ -94,13 +96,23 @@ class CapturedStep:
         reporter = current_reporter()
         found: list[VariableLike] = []
         try:
-            # The arguments are a tuple, whose parts most often are arrays.
-            arguments = tuple, tuple([flatten(x, found) for x in args])
+            parts: list[Structure] = []
+            for x in args:
+                if x.__class__ is _ndarray:  # most often: as flatten(), without the call
+                    found.append(x)
+                    parts.append((_ndarray, None, x.dtype, x.shape))
+                else:
+                    parts.append(flatten(x, found))
+            arguments = tuple, tuple(parts)
             structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
         except NotSupportedError as error:
             machine.refuse(f"an argument: {error}")
             return self.function(*args, **kwargs)
         key = structure, configuration(), reporter is None
+        with machine.lock:
+            record = machine.ready(key)
+            if record is not None:
+                return record(found, reporter)
         return machine.run(key, _StepCall(self, args, kwargs, structure, found, reporter))
 
     def is_prepared(self) -> bool:

@@ -9,6 +9,7 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import level_outside
 from chainer.core.reporting.reporter import Reporter
 from chainer.core.typing import Array, VariableLike
 from chainer.training.capturing.comparison import Values
@@ -27,7 +28,7 @@ from chainer.training.capturing.state import (
 )
 from chainer.training.capturing.structure import Structure, flatten, leaves_of, unflatten
 from chainer.training.capturing.substitution import Substitution
-from chainer.training.optimizers.half_updates import remember, tell
+from chainer.training.optimizers.half_updates import has_ended_midway, remember, tell
 from chainer.training.optimizers.optimizer import Optimizer
 from chainer.training.optimizers.recorded_scalars import RecordedScalars
 from chainer.training.optimizers.updates import HeldSignals
@@ -103,7 +104,8 @@ class StepRecord(Record):
         if not self.counters:  # without an update
             return self._run(arguments, reporter)
         for optimizer in self.optimizers:
-            tell(optimizer, stacklevel=6)
+            if has_ended_midway(optimizer):
+                tell(optimizer, level_outside("chainer.training.capturing"))
         # As in an update that is written: it is completed, or the optimizers know.
         held = HeldSignals()
         previous = held.hold()
@@ -125,7 +127,8 @@ class StepRecord(Record):
         if self._is_single and not self.constants:  # the usual case: a loss
             y = next(outputs)
             result = y if self.structure[1] is None else CapturedVariable(y)
-            self._follow(outputs, reporter)
+            if self.stored or self.reports or self.cleared or self.gradients:
+                self._follow(outputs, reporter)
             return result
         leaves: list[VariableLike] = []
         for i, is_variable in enumerate(self._are_variables):

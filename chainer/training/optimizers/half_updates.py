@@ -53,6 +53,11 @@ def forget(optimizer: Optimizer) -> None:
     optimizer.__dict__.pop(_ATTRIBUTE, None)
 
 
+def has_ended_midway(optimizer: Optimizer) -> bool:
+    """Returns whether :func:`tell` has something to tell of an optimizer."""
+    return _ATTRIBUTE in optimizer.__dict__
+
+
 def tell(optimizer: Optimizer, stacklevel: int) -> None:
     """Warns once of an update that was ended midway.
 

@@ -383,6 +383,24 @@ def test_equal_expressions_are_one_object():
     assert (x + 0.0) is not (x + -0.0)
 
 
+def test_sums_of_equal_expressions_are_products_with_a_number():
+    pool = Pool(np.dtype("d"), (4,))
+    x, y = pool.input(0), pool.input(1)
+    product = x * y
+    assert product + product is 2 * product
+    assert -product - product is -2 * product
+    assert 3 * (product + product) is 6 * product
+    assert -product - x is not -2 * x
+    # Infinity minus infinity is not a number, so a difference stays.
+    program = Program(pool, [x, y], [product + product, -product - product, x - x])
+    values = np.array([1.0, -2.0, 0.0, np.inf]), np.array([3.0, 0.5, 7.0, 1.0])
+    with np.errstate(invalid="ignore"):
+        double, negative, zero = program.run(np, values)
+    np.testing.assert_array_equal(double, 2 * values[0] * values[1])
+    np.testing.assert_array_equal(negative, -2 * values[0] * values[1])
+    np.testing.assert_array_equal(zero, [0, 0, 0, np.nan])
+
+
 def test_programs_compute_what_operators_compute():
     pool, (x, y, z) = _pool()
     ops = SymbolFunctions(pool)
