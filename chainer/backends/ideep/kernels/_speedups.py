@@ -10,16 +10,21 @@ from __future__ import annotations
 from chainer.core.arrays.acceleration import SpeedupBySize
 from chainer.core.arrays.kernel_declaration import CallSpec
 
+#: With more rows, packing the weights is a small part of a product: 384 rows by weights of 1000 x
+#: 1000 are 1.04 times as fast as NumPy, 512 and 1024 rows as fast (256: 1.11, 100: 1.15).
+_MOST_ROWS = 384
+
 
 def _weights(spec: CallSpec) -> int:
-    """Returns the number of weights of an affine transformation.
+    """Returns the number of weights of an affine transformation, 0 for many rows.
 
-    Few weights stay in the cache, where NumPy's products are as fast. Measured for 64 to 512 rows;
-    for fewer rows chainer-numba declares more.
+    Few weights stay in the cache, where NumPy's products are as fast. For few rows chainer-numba
+    declares more.
     """
-    W = spec.arrays[1]
-    assert W is not None  # supports() has looked at it
-    return W.size
+    x, W = spec.arrays[:2]
+    assert x is not None  # supports() has looked at them
+    assert W is not None
+    return W.size if x.shape[0] <= _MOST_ROWS else 0
 
 
 SPEEDUPS = {

@@ -34,7 +34,12 @@ class ElementwiseKernel:
         pass
 
     def run(
-        self, loop: Callable[..., None], arrays: tuple[Array, ...], *numbers: float, cost: int = 1
+        self,
+        loop: Callable[..., None],
+        arrays: tuple[Array, ...],
+        *numbers: float,
+        cost: int = 1,
+        out: Array | None = None,
     ) -> Array:
         """Runs a loop that writes one array.
 
@@ -43,14 +48,17 @@ class ElementwiseKernel:
             arrays: Arrays of one shape.
             numbers: Numbers.
             cost: Time of an element, in units of a comparison.
+            out: Array to write, of the shape and dtype of the first one; None makes one.
 
         Returns:
             The array written, in the shape and dtype of the first one.
         """
         first = arrays[0]
-        y = numpy.empty(first.size, f)
+        # Loops write float32: results in float16 are converted.
+        target = out if out is not None and out.dtype == f else None
+        y = numpy.empty(first.size, f) if target is None else target.reshape(-1)
         launch_aligned(loop, first.size * cost, *map(flat, arrays), y, *map(float, numbers))
-        return result(y, first)
+        return result(y, first) if target is None else target
 
 
 @compiled
@@ -72,11 +80,11 @@ def relu_gradient(part, start, stop, y, gy, gx):
 class ReLUKernel(ElementwiseKernel):
     """Kernel of ``relu``."""
 
-    def forward(self, x: Array) -> Array:
-        return self.run(relu, (x,))
+    def forward(self, x: Array, out: Array | None = None) -> Array:
+        return self.run(relu, (x,), out=out)
 
-    def backward(self, y: Array, gy: Array) -> Array:
-        return self.run(relu_gradient, (y, gy))
+    def backward(self, y: Array, gy: Array, out: Array | None = None) -> Array:
+        return self.run(relu_gradient, (y, gy), out=out)
 
 
 @compiled
@@ -98,11 +106,11 @@ def leaky_relu_gradient(part, start, stop, signed, gy, gx, slope):
 class LeakyReLUKernel(ElementwiseKernel):
     """Kernel of ``leaky_relu``."""
 
-    def forward(self, x: Array, slope: float) -> Array:
-        return self.run(leaky_relu, (x,), slope)
+    def forward(self, x: Array, slope: float, out: Array | None = None) -> Array:
+        return self.run(leaky_relu, (x,), slope, out=out)
 
-    def backward(self, signed: Array, gy: Array, slope: float) -> Array:
-        return self.run(leaky_relu_gradient, (signed, gy), slope)
+    def backward(self, signed: Array, gy: Array, slope: float, out: Array | None = None) -> Array:
+        return self.run(leaky_relu_gradient, (signed, gy), slope, out=out)
 
 
 @compiled
@@ -125,14 +133,14 @@ class SigmoidKernel(ElementwiseKernel):
     def __init__(self, backend: Backend) -> None:
         self._reference = get_operation("sigmoid").reference_for(backend)
 
-    def forward(self, x: Array) -> Array:
-        return self.run(sigmoid, (x,), cost=EXPENSIVE)
+    def forward(self, x: Array, out: Array | None = None) -> Array:
+        return self.run(sigmoid, (x,), cost=EXPENSIVE, out=out)
 
-    def backward(self, y: Array, gy: Array) -> Array:
+    def backward(self, y: Array, gy: Array, out: Array | None = None) -> Array:
         # Three operations of NumPy on a small array take less time than one call of a loop.
         if y.size < MIN_ELEMENTS["selection"]:
             return self._reference.backward(y, gy)
-        return self.run(sigmoid_gradient, (y, gy))
+        return self.run(sigmoid_gradient, (y, gy), out=out)
 
 
 @compiled
@@ -187,11 +195,11 @@ def softplus_gradient(part, start, stop, x, gy, gx, beta):
 class SoftplusKernel(ElementwiseKernel):
     """Kernel of ``softplus``."""
 
-    def forward(self, x: Array, beta: float) -> Array:
-        return self.run(softplus, (x,), beta, cost=EXPENSIVE)
+    def forward(self, x: Array, beta: float, out: Array | None = None) -> Array:
+        return self.run(softplus, (x,), beta, cost=EXPENSIVE, out=out)
 
-    def backward(self, x: Array, gy: Array, beta: float) -> Array:
-        return self.run(softplus_gradient, (x, gy), beta, cost=EXPENSIVE)
+    def backward(self, x: Array, gy: Array, beta: float, out: Array | None = None) -> Array:
+        return self.run(softplus_gradient, (x, gy), beta, cost=EXPENSIVE, out=out)
 
 
 @compiled
@@ -214,11 +222,11 @@ def hard_sigmoid_gradient(part, start, stop, x, gy, gx):
 class HardSigmoidKernel(ElementwiseKernel):
     """Kernel of ``hard_sigmoid``."""
 
-    def forward(self, x: Array) -> Array:
-        return self.run(hard_sigmoid, (x,))
+    def forward(self, x: Array, out: Array | None = None) -> Array:
+        return self.run(hard_sigmoid, (x,), out=out)
 
-    def backward(self, x: Array, gy: Array) -> Array:
-        return self.run(hard_sigmoid_gradient, (x, gy))
+    def backward(self, x: Array, gy: Array, out: Array | None = None) -> Array:
+        return self.run(hard_sigmoid_gradient, (x, gy), out=out)
 
 
 @compiled
