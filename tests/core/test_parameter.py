@@ -254,3 +254,13 @@ def test_addgrad_across_devices():
     p.addgrad(q)
     assert p.grad.tolist() == [2, 4]
     assert str(p.device) == "@strict:0"
+
+
+@pytest.mark.parametrize("value", ["False", None, [1]])
+def test_requires_grad_must_be_a_truth_value(value):
+    p = Parameter(1, (2,))
+    with pytest.raises(TypeError, match="requires_grad must be True or False, got"):
+        p.requires_grad = value
+    assert p.requires_grad
+    p.requires_grad = np.bool_(False)
+    assert p.requires_grad is False

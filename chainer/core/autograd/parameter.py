@@ -102,6 +102,10 @@ class Parameter(Variable):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        # Numbers are allowed, as for the argument of Variable; a text would be True.
+        kinds = (int, numpy.bool_, numpy.integer)
+        if not isinstance(value, kinds):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"requires_grad must be True or False, got {value!r}")
         value = bool(value)
         if value == self._requires_grad:
             return

@@ -211,3 +211,13 @@ def test_sizes_that_no_file_has(option, value, text, tmp_path):
     folder = write_folder(tmp_path / "model", "gpt2", config=config)
     with pytest.raises(cm.ModelFileError, match=text):
         cm.load_pretrained(folder)
+
+
+def test_a_name_of_the_hub_is_no_folder():
+    with pytest.raises(FileNotFoundError, match=r"'organization/model' is none; .*download"):
+        cm.load_pretrained("organization/model")
+
+
+def test_an_unknown_kind_of_weights_is_refused_before_files_are_read(tmp_path):
+    with pytest.raises(ValueError, match=r"weights must be None or one of .*int4, got 'int3'"):
+        cm.load_pretrained(tmp_path / "nothing", weights="int3")

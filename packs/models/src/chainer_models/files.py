@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from chainer.serializers import SafetensorsFile, open_safetensors
+from chainer.serializers import FileFormatError, SafetensorsFile, open_safetensors
 from chainer.typing import HostArray
 
 from chainer_models.errors import ModelFileError
@@ -69,6 +69,9 @@ def _open(path: Path) -> SafetensorsFile:
         return open_safetensors(path, writable=True)
     except FileNotFoundError as error:
         raise ModelFileError(f"{path} is missing, although the index names it") from error
+    except FileFormatError as error:
+        # Files of a model have one class of error, whichever of them is damaged.
+        raise ModelFileError(str(error)) from error
     except OSError as error:  # such as a folder, or links in a circle
         raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
 

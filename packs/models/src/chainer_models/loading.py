@@ -19,7 +19,7 @@ from chainer_models.files import Tensors
 from chainer_models.model import Model
 from chainer_models.names import Named
 from chainer_models.options import Options, architecture_name, read_options
-from chainer_models.packing import pack_weights
+from chainer_models.packing import KINDS, pack_weights
 
 #: Options that are numbers of layers.
 _LAYERS = (
@@ -168,6 +168,8 @@ def load_pretrained(
         ModelFileError: (a ValueError) If a file is damaged, an option is not understood, a tensor
             is missing or has another shape.
         OSError: If a file cannot be read.
+        FileNotFoundError: If there is no such folder.
+        ValueError: If ``weights`` is not one of these.
 
     Example:
         >>> import tempfile, chainer_models as cm
@@ -181,7 +183,16 @@ def load_pretrained(
         >>> bool((loaded.embed.W.array == model.embed.W.array).all())
         True
     """
+    # Before a large file is read in vain.
+    if weights is not None and weights not in KINDS:
+        raise ValueError(f"weights must be None or one of {', '.join(KINDS)}, got {weights!r}")
     folder = Path(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"folder must be a folder with config.json, and {str(folder)!r} is none; nothing is "
+            "downloaded here: chainer_models.download(name, revision=commit) downloads a model and "
+            "returns its folder"
+        )
     options = read_options(folder)
     if config is not None:
         options = Options({**options.as_dict(), **config}, options.source)
