@@ -4,6 +4,7 @@
     python scripts/measure_code.py --functions  the functions above the limits of complexity, too
     python scripts/measure_code.py --packs      the packs instead
     python scripts/measure_code.py --since REV  lines of chainer/functions at a commit, and now
+                                                (of another folder: --folder chainer/links)
 
 Counted are the Python files of ``chainer/`` without the templates of plugins. A package is a folder
 directly below ``chainer/`` or ``chainer/core/``.
@@ -253,7 +254,7 @@ def top_level() -> str:
 
 
 def lines_since(revision: str, folder: str = "chainer/functions") -> str:
-    """Compares the lines of a folder with those at an earlier commit.
+    """Compares the lines of a folder, and those of code, with an earlier commit.
 
     Files that did not exist then are counted apart: they are what came since, and say nothing about
     whether the code of that time became shorter.
@@ -269,19 +270,18 @@ def lines_since(revision: str, folder: str = "chainer/functions") -> str:
         subprocess.CalledProcessError: If git does not know the commit.
     """
     listed = _git("ls-tree", "-r", "--name-only", revision, folder).splitlines()
-    before = {
-        name: _git("show", f"{revision}:{name}").count("\n") for name in listed if _is_code(name)
-    }
-    now = {
-        name: (ROOT / name).read_text().count("\n")
-        for name in _git("ls-files", folder).splitlines()
-        if _is_code(name) and (ROOT / name).exists()
-    }
-    kept = sum(lines for name, lines in now.items() if name in before)
+    before, kept, new = Figures(), Figures(), Figures()
+    for name in listed:
+        if _is_code(name):
+            before += measure(_git("show", f"{revision}:{name}"), name)
+    for name in _git("ls-files", folder).splitlines():
+        if _is_code(name) and (ROOT / name).exists():
+            figures = kept if name in listed else new
+            figures += measure((ROOT / name).read_text(), name)
     return (
-        f"{folder}: {sum(before.values())} lines in {len(before)} files at {revision}; "
-        f"now {kept} in those of them that are left, "
-        f"and {sum(now.values()) - kept} in files that came since"
+        f"{folder}: {before.lines} lines ({before.code_lines} of code) in {before.files} files at "
+        f"{revision}; now {kept.lines} ({kept.code_lines}) in those of them that are left, "
+        f"and {new.lines} ({new.code_lines}) in files that came since"
     )
 
 
@@ -298,11 +298,16 @@ def main(argv: list[str] | None = None) -> int:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description="Prints figures of the code.")
     parser.add_argument("--functions", action="store_true", help="list the complex functions")
-    parser.add_argument("--since", metavar="REV", help="compare lines of functions/ with a commit")
+    parser.add_argument("--since", metavar="REV", help="compare lines of a folder with a commit")
+    parser.add_argument(
+        "--folder",
+        default="chainer/functions",
+        help="folder that --since compares (default: %(default)s)",
+    )
     parser.add_argument("--packs", action="store_true", help="measure packs/ instead of chainer/")
     options = parser.parse_args(argv)
     if options.since:
-        print(lines_since(options.since))
+        print(lines_since(options.since, options.folder))
         return 0
     packages = measure_packs() if options.packs else measure_all()
     print(("" if options.packs else top_level() + "\n\n") + report(packages))

@@ -95,16 +95,19 @@ def test_lines_since_a_commit(tmp_path, monkeypatch):
 
     folder = tmp_path / "chainer" / "functions"
     folder.mkdir(parents=True)
-    (folder / "old.py").write_text("a\nb\nc\n")
+    (folder / "old.py").write_text('a\nb\n"""A docstring."""\nc\n')
     (folder / "notes.txt").write_text("a\n")
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "first")
     (folder / "old.py").write_text("a\n")
     (folder / "new.py").write_text("a\nb\n")
+    (tmp_path / "chainer" / "other.py").write_text("a\n")
     git("add", ".")
     monkeypatch.setattr(measure, "ROOT", tmp_path)
+    assert "other" not in measure.lines_since("HEAD")
+    assert "and 1 (1) in files" in measure.lines_since("HEAD", "chainer/other.py")
     assert measure.lines_since("HEAD") == (
-        "chainer/functions: 3 lines in 1 files at HEAD; "
-        "now 1 in those of them that are left, and 2 in files that came since"
+        "chainer/functions: 4 lines (3 of code) in 1 files at HEAD; "
+        "now 1 (1) in those of them that are left, and 2 (2) in files that came since"
     )
