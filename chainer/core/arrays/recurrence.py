@@ -16,8 +16,8 @@ class StepCall(NamedTuple):
     Attributes:
         name: Operation and method, such as ``'linear.forward'``, or ``'numpy.add'``, whose
             arguments may change places.
-        arguments: A name for each argument, which stands for the same array in all calls of the
-            step. ``None`` stands for itself, and ``'_'`` for anything.
+        arguments: A name for each argument: the same name is the same array in all calls of the
+            step. ``None`` is an argument that is None, and ``'_'`` may be anything.
         results: Name of the result, or a tuple of names if the method returns a tuple.
 
     Example:
@@ -46,8 +46,8 @@ class Recurrence:
     (``chainer.config.accelerate``).
 
     The method gets a dictionary with an array for each step under each name: of ``fixed`` and of
-    carried ones there is only the first. Arrays of ``results`` are to be written; of those that
-    nobody reads there may be None. A carried array may be None in the first step where a call gets
+    carried ones there is only the first. Arrays of ``results`` are to be written; there is None in
+    place of one that no other call reads. A carried array may be None in the first step where a call gets
     None. The arrays stay where they are: the method returns a function without arguments, which
     makes all steps and is called in each repetition.
 
@@ -57,7 +57,7 @@ class Recurrence:
         calls: The calls of a step, in order. Each but the first one gets a result of one before.
         carried: For names of results, the name that the array has in the next step.
         fixed: Names of arrays that are the same in all steps.
-        results: Names of the results that others may read. Nobody else may read the other ones.
+        results: Names of the results that other calls may read. No other call may read other results.
         method: Name of the method of the kernel.
         supports: Name of a method of the kernel that gets the dictionary with an
             :class:`ArraySpec` in place of each array, and returns whether the kernel makes these
