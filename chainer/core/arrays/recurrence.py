@@ -47,9 +47,9 @@ class Recurrence:
 
     The method gets a dictionary with an array for each step under each name: of ``fixed`` and of
     carried ones there is only the first. Arrays of ``results`` are to be written; there is None in
-    place of one that no other call reads. A carried array may be None in the first step where a call gets
-    None. The arrays stay where they are: the method returns a function without arguments, which
-    makes all steps and is called in each repetition.
+    place of one that no other call reads. A carried array may be None in the first step where a
+    call gets None. The arrays stay where they are: the method returns a function without arguments,
+    which makes all steps and is called in each repetition.
 
     The captured step is compared with the step as written before it is used.
 
@@ -57,7 +57,7 @@ class Recurrence:
         calls: The calls of a step, in order. Each but the first one gets a result of one before.
         carried: For names of results, the name that the array has in the next step.
         fixed: Names of arrays that are the same in all steps.
-        results: Names of the results that other calls may read. No other call may read other results.
+        results: Names of the results that other calls may read, and no others.
         method: Name of the method of the kernel.
         supports: Name of a method of the kernel that gets the dictionary with an
             :class:`ArraySpec` in place of each array, and returns whether the kernel makes these
