@@ -141,6 +141,7 @@ class Softplus(Operation):
 
     name = "softplus"
     reference = "chainer.backends.numpy.kernels.activations:SoftplusKernel"
+    pure = True
 
 
 class Swish(Operation):

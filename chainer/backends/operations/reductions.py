@@ -19,6 +19,7 @@ class AxesSum(Operation):
     methods = ("forward",)
     reference = "chainer.backends.numpy.kernels.reductions:AxesSumKernel"
     recording = Recording.STEPS
+    pure = True
 
 
 axes_sum = AxesSum()

@@ -51,6 +51,7 @@ from chainer.core.arrays.lookup import (
 )
 from chainer.core.arrays.opaque_layouts import ReferenceOnXpArrays
 from chainer.core.arrays.protocol import Backend
+from chainer.core.arrays.recurrence import Recurrence, StepCall
 from chainer.core.config.configuration import threads
 from chainer.core.config.kernel_policy import KernelPolicy
 from chainer.core.lazy import resolve
@@ -70,8 +71,10 @@ __all__ = [
     "KernelDeclaration",
     "Operation",
     "Recording",
+    "Recurrence",
     "ReferenceKernel",
     "SpeedupBySize",
+    "StepCall",
     "explain",
     "get_operation",
     "register_kernel",

@@ -21,7 +21,7 @@ Parents = dict[Buffer, tuple[Buffer, int]]
 
 def writes_its_outputs_alone(call: Call) -> bool:
     """Returns whether a call depends on its arguments and writes its outputs alone."""
-    return call.kind in (Kind.UFUNC, Kind.OUT)
+    return call.kind in (Kind.UFUNC, Kind.OUT, Kind.NATIVE)
 
 
 def depends_on_arguments_alone(call: Call) -> bool:

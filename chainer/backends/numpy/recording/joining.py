@@ -11,18 +11,17 @@ Sums are in another order than in the step as written, so that results differ by
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy
 
+from chainer.backends.numpy.recording.contraction import contracted_order, without_cycles
 from chainer.backends.numpy.recording.dependencies import (
     END,
     Dependencies,
     Parents,
-    ReadyCalls,
     depends_on_arguments_alone,
 )
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
@@ -59,6 +58,10 @@ class _Group(NamedTuple):
     out: Ref | None = None
     sums: frozenset[int] = frozenset()
 
+    def calls(self) -> tuple[int, ...]:
+        """Returns the numbers of all calls that the joined call replaces."""
+        return (*self.members, *sorted(self.sums))
+
 
 def with_joined_calls(
     calls: list[Call], outputs: Sequence[Ref], parents: Parents
@@ -77,13 +80,14 @@ def with_joined_calls(
     groups = [g for g in _sums(calls, uses, parents) if _pays(g, calls, places)]
     taken = {i for group in groups for i in group.members}
     groups += [g for g in _products(calls, uses, taken) if _pays(g, calls, places)]
-    groups = _without_cycles(groups, uses)
+    numbers = without_cycles([group.calls() for group in groups], uses)
+    groups = [group for group in groups if group.calls() in numbers]
     if not groups:
         return calls, parents
     joined = [_Joined(group, calls, places) for group in groups]
     parents = {**parents, **places.finish()}
     result: list[Call] = []
-    for number in _order(groups, uses):
+    for number in contracted_order(numbers, uses):
         if number < len(calls):
             result.append(calls[number])
         else:
@@ -302,56 +306,7 @@ def _pays(group: _Group, calls: list[Call], places: RowPlaces) -> bool:
     return copied <= once * (len(members) - 1)
 
 
-# -- order ----------------------------------------------------------------------------------------
-
-
-def _order(groups: Sequence[_Group], uses: Dependencies) -> list[int]:
-    """Returns the numbers of the calls in an order in which each group is made at once.
-
-    A group has the number of all calls plus its place. The order is shorter if there is none.
-    """
-    count = len(uses.before)
-    node = list(range(count))
-    for n, group in enumerate(groups):
-        for i in (*group.members, *group.sums):
-            node[i] = count + n
-    before: dict[int, set[int]] = {i: set() for i in node}
-    for i, earlier in enumerate(uses.before):
-        before[node[i]].update([node[j] for j in earlier])
-    for i, earlier in before.items():
-        earlier.discard(i)
-
-    def priority(i: int) -> tuple[int, int]:
-        # In the order of the calls as far as possible, because memory is planned for it.
-        return (i, i) if i < count else (min(groups[i - count].members), i)
-
-    calls = ReadyCalls(before)
-    ready = [priority(i) for i in calls.ready]
-    heapq.heapify(ready)
-    order: list[int] = []
-    while ready:
-        _, i = heapq.heappop(ready)
-        order.append(i)
-        for j in calls.make(i):
-            heapq.heappush(ready, priority(j))
-    return order
-
-
-def _without_cycles(groups: list[_Group], uses: Dependencies) -> list[_Group]:
-    """Returns the groups that can be made at once, each after what it needs."""
-    if _can_be_made(groups, uses):  # nearly always, and each question takes as long as the program
-        return groups
-    kept: list[_Group] = []
-    for group in groups:
-        if _can_be_made([*kept, group], uses):
-            kept.append(group)
-    return kept
-
-
-def _can_be_made(groups: Sequence[_Group], uses: Dependencies) -> bool:
-    """Returns whether no group needs, directly or not, what another one needs it for."""
-    nodes = len(uses.before) - sum([len(g.members) + len(g.sums) - 1 for g in groups])
-    return len(_order(groups, uses)) == nodes
+# -- calls ----------------------------------------------------------------------------------------
 
 
 class _Joined:

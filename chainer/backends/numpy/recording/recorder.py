@@ -34,6 +34,7 @@ from chainer.backends.numpy.recording.native_loops import (
 )
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.portable import RecordedCalls, reference_kernels
+from chainer.backends.numpy.recording.recurrences import AllSteps, with_recurrences
 from chainer.backends.numpy.recording.row_sums import with_row_sums
 from chainer.backends.numpy.recording.simplify import simplified, written
 from chainer.backends.numpy.recording.straight_line import (
@@ -209,6 +210,10 @@ class NumpyProgram(Program):
         self.is_exact = self.is_exact and fused.is_exact and recorder.is_exact
         plain = Plan(calls, outputs, parents, set())
         made = with_row_sums(calls, outputs, parents, tape.buffers.in_objects)
+        if recorder.joins_calls:
+            single = made
+            made = with_recurrences(single, outputs, parents)
+            self.is_exact = self.is_exact and made is single
         made = with_native_loops(made, arguments, outputs, parents, plain.nbytes)
         native = buffers_of_native(made)
         others = {ref.buffer for ref in outputs} | tape.buffers.in_objects | native
@@ -236,6 +241,8 @@ class NumpyProgram(Program):
         count = sum([call.kind is Kind.NATIVE for call in made])
         functions = f" and {count} native functions" if count else ""
         functions += f", {fused.count} of them fused" if fused.count else ""
+        layers = sum([isinstance(call.function, AllSteps) for call in made])
+        functions += f", {layers} of them all steps of a layer" if layers else ""
         self.description = (
             f"{len(made) - count} calls of NumPy{functions}, {plan.nbytes} bytes of intermediate "
             "results"

@@ -12,6 +12,7 @@ import numpy
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
 from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
+from chainer.backends.numpy.recording.recurrences import AllSteps
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Errors, Kind, released
 from chainer.backends.numpy.recording.whole_calls import writes_to_memory
@@ -180,6 +181,8 @@ class StraightLine:
     def _native(self, call: Call) -> list[str]:
         """Returns the line that calls a native function, and NumPy if there are errors."""
         native: Any = call.function
+        if isinstance(native, AllSteps):
+            return [f"{self._name(native.prepared(self.array), 'f')}()"]
         table = native.table(self.array)
         self._names.setdefault("_alive", []).append(table)
         pointer = self._name(ctypes.c_void_p(table.ctypes.data), "t")

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy
+from chainer.kernel import Recurrence, StepCall
 from chainer.typing import Array
 
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled, dense, launch, result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from chainer.backend import Backend
+    from chainer.kernel import ArraySpec
 
 f = numpy.float32
 unsigned = numpy.uintp
@@ -26,13 +30,18 @@ def lstm(part, start, stop, c_prev, x, c, h, gates):
     for row in range(start, stop):
         sources, before, state, output = x[row], c_prev[row], c[row], h[row]
         gate_a, gate_i, gate_f, gate_o = gates[0, row], gates[1, row], gates[2, row], gates[3, row]
+        # First to the gates: vectors of neighbors are computed faster than every fourth number.
         for j in range(len(before)):
             # Unsigned: a signed index may be negative, and count from the end.
-            first = unsigned(4 * j)
-            a = vector_math.tanh(sources[first])
-            i = vector_math.sigmoid(sources[unsigned(4 * j + 1)])
-            k = vector_math.sigmoid(sources[unsigned(4 * j + 2)])
-            o = vector_math.sigmoid(sources[unsigned(4 * j + 3)])
+            gate_a[j] = sources[unsigned(4 * j)]
+            gate_i[j] = sources[unsigned(4 * j + 1)]
+            gate_f[j] = sources[unsigned(4 * j + 2)]
+            gate_o[j] = sources[unsigned(4 * j + 3)]
+        for j in range(len(before)):
+            a = vector_math.tanh(gate_a[j])
+            i = vector_math.sigmoid(gate_i[j])
+            k = vector_math.sigmoid(gate_f[j])
+            o = vector_math.sigmoid(gate_o[j])
             gate_a[j] = a
             gate_i[j] = i
             gate_f[j] = k
@@ -62,9 +71,42 @@ def lstm_gradient(part, start, stop, c_prev, c, gates, gc, gh, gc_prev, gx):
 class LSTMCellKernel:
     """Kernel of ``lstm_cell`` for states of two dimensions.
 
+    A captured step that is written cell by cell makes all cells of a layer in one call.
+
     Args:
         backend: Backend of the arrays.
     """
+
+    recurrences = (
+        Recurrence(
+            calls=(
+                StepCall("linear.forward", ("h", "W", None), "product"),
+                StepCall("numpy.add", ("x", "product"), "sources"),
+                StepCall("lstm_cell.forward", ("c", "sources"), ("new_c", "new_h", "gates")),
+            ),
+            carried={"new_c": "c", "new_h": "h"},
+            fixed=("W",),
+            results=("sources", "new_c", "new_h", "gates"),
+            method="forward_steps",
+            supports="supports_steps",
+        ),
+        Recurrence(
+            calls=(
+                StepCall("linear.backward_data", ("gx", "W"), "product"),
+                StepCall("numpy.add", ("gy", "product"), "gh"),
+                StepCall(
+                    "lstm_cell.backward",
+                    ("c", "_", "new_c", "gates", "gc", "gh"),
+                    ("new_gc", "new_gx"),
+                ),
+            ),
+            carried={"new_gc": "gc", "new_gx": "gx"},
+            fixed=("W",),
+            results=("new_gc", "new_gx"),
+            method="backward_steps",
+            supports="supports_steps",
+        ),
+    )
 
     def __init__(self, backend: Backend) -> None:
         pass
@@ -85,6 +127,24 @@ class LSTMCellKernel:
         arrays = dense(c_prev), dense(c), saved, *gradients, gc_prev, gx
         launch(lstm_gradient, shape[0], c.size * COST, *arrays)
         return result(gc_prev, c_prev), result(gx, x)
+
+    def supports_steps(self, steps: Mapping[str, Sequence[ArraySpec | None]]) -> bool:
+        """Returns whether all steps are made in one call."""
+        from chainer_numba import lstm_steps
+
+        return lstm_steps.are_suitable(steps)
+
+    def forward_steps(self, steps: Mapping[str, Sequence[Array | None]]) -> Callable[[], None]:
+        """Returns a function that makes all steps, see :attr:`recurrences`."""
+        from chainer_numba import lstm_steps
+
+        return lstm_steps.forward_steps(steps)
+
+    def backward_steps(self, steps: Mapping[str, Sequence[Array | None]]) -> Callable[[], None]:
+        """Returns a function that makes the gradients of all steps, the last step first."""
+        from chainer_numba import lstm_steps
+
+        return lstm_steps.backward_steps(steps)
 
 
 @compiled

@@ -55,7 +55,7 @@ def panels_of(columns: int) -> int:
 
 
 @compiled
-def _aligned(size):
+def aligned(size):
     """Returns memory that begins a line of the cache: vectors that span two take longer."""
     memory = numpy.empty(size + _LINE, f)
     ahead = -memory.ctypes.data % 64 // 4
@@ -106,7 +106,7 @@ def sums(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, 
     vectors, panels = -(-columns // LANES), -(-columns // PANEL)
     most = DEPTH if a_term == 1 else APART
     deepest = min(terms, most)
-    panel = _aligned(deepest * PANEL).reshape(deepest, PANEL)
+    panel = aligned(deepest * PANEL).reshape(deepest, PANEL)
     for k0 in range(0, max(terms, 1), most):
         depth = min(most, terms - k0)
         x = a[k0 * a_term :]
@@ -127,3 +127,53 @@ def sums(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, 
                 source = b[k0:]
             for i in range(0, rows, ROWS):
                 _tile(size, x, a_row, a_term, i, rows, source, at, depth, initial, s_row, c, first)
+
+
+# -- packed matrices ------------------------------------------------------------------------------
+
+#: Terms of a packed panel that are added up at once: so many fit into the first level of the cache.
+_NEAR = 224
+
+
+@compiled
+def pack_rows(b, packed):
+    """Copies the rows of ``b`` as columns of panels, for the product with its transposition."""
+    panels, terms, _ = packed.shape
+    vectors = -(-len(b) // LANES)
+    for p in range(panels):
+        first, after = p * vectors // panels * LANES, (p + 1) * vectors // panels * LANES
+        _transposed_panel(b, first, min(after, len(b)) - first, 0, terms, packed[p])
+
+
+@compiled
+def pack_columns(b, packed):
+    """Copies the columns of ``b`` to panels."""
+    panels, terms, _ = packed.shape
+    vectors = -(-b.shape[1] // LANES)
+    for p in range(panels):
+        first, after = p * vectors // panels * LANES, (p + 1) * vectors // panels * LANES
+        width = min(after, b.shape[1]) - first
+        for k in range(terms):
+            copy_tile(b, k, first, width, packed[p])
+
+
+@compiled
+def multiply_packed(a, a_row, packed, initial, s_row, c):
+    """Writes the product with a packed matrix; for ``initial`` see :func:`sums_tile`.
+
+    Rows of ``a`` lie one after the other, ``a_row`` numbers apart.
+    """
+    panels, terms, _ = packed.shape
+    rows, columns = c.shape
+    vectors = -(-columns // LANES)
+    chunks = max(-(-terms // _NEAR), 1)
+    for n in range(chunks):
+        k0 = n * terms // chunks
+        depth = (n + 1) * terms // chunks - k0
+        if n:
+            initial, s_row = c.reshape(-1), columns
+        for p in range(panels):
+            first, after = p * vectors // panels * LANES, (p + 1) * vectors // panels * LANES
+            size, panel = (after - first) // LANES, packed[p, k0:]
+            for i in range(0, rows, ROWS):
+                _tile(size, a[k0:], a_row, 1, i, rows, panel, 0, depth, initial, s_row, c, first)

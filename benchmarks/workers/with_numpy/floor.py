@@ -1,0 +1,89 @@
+"""The products and exponentials that rows of ``fast`` need, as bare calls of NumPy"""
+
+from __future__ import annotations
+
+import numpy as np
+
+UNIT = "us"
+
+_STEPS, _BATCH, _UNITS, _WORDS = 35, 20, 200, 1000
+
+
+class _Calls:
+    """Calls of NumPy with memory of their own."""
+
+    def __init__(self):
+        self._made = []
+        self._random = np.random.RandomState(0)
+
+    def product(self, rows, terms, columns, transposes="", times=1):
+        """Adds products; ``transposes`` names the factors that are read transposed."""
+        a = self._array((terms, rows) if "a" in transposes else (rows, terms))
+        b = self._array((columns, terms) if "b" in transposes else (terms, columns))
+        a = a.T if "a" in transposes else a
+        b = b.T if "b" in transposes else b
+        out = np.empty((rows, columns), "f")
+        self._made.append((times, lambda: np.matmul(a, b, out=out)))
+
+    def layer(self, rows, inputs, outputs, gives_gx=True, steps=1):
+        """Adds the three products of an affine layer, of which each step has a part."""
+        self.product(rows, inputs, outputs, "b", steps)
+        if gives_gx:
+            self.product(rows, outputs, inputs, "", steps)
+        # Gradients of the weights are sums over all steps: one product is the least.
+        self.product(outputs, rows * steps, inputs, "a")
+
+    def exponentials(self, rows, columns, times=1):
+        """Adds exponentials of an array."""
+        x = self._array((rows, columns))
+        out = np.empty_like(x)
+        self._made.append((times, lambda: np.exp(x, out=out)))
+
+    def updated(self, count):
+        """Adds reading and writing of parameters, gradients and two states of Adam."""
+        p, g, m, v = (self._array((count,)) for _ in range(4))
+        self._made += [(1, lambda: np.add(m, g, out=m)), (1, lambda: np.add(v, g, out=v))]
+        self._made.append((1, lambda: np.add(p, m, out=p)))
+
+    def _array(self, shape):
+        return (self._random.rand(*shape) - 0.5).astype("f")
+
+    def __call__(self):
+        for times, call in self._made:
+            for _ in range(times):
+                call()
+
+
+def _language_model(steps_at_once):
+    calls = _Calls()
+    rows, steps = (_BATCH * _STEPS, 1) if steps_at_once else (_BATCH, _STEPS)
+    calls.layer(rows, _UNITS, 4 * _UNITS, steps=steps)
+    calls.layer(rows, _UNITS, _WORDS, steps=steps)
+    # The recurrent products wait for each other.
+    calls.layer(_BATCH, _UNITS, 4 * _UNITS, steps=_STEPS - 1)
+    calls.exponentials(_BATCH, 4 * _UNITS, _STEPS)
+    calls.exponentials(_BATCH, _UNITS, _STEPS)
+    calls.exponentials(_BATCH, _WORDS, _STEPS)
+    calls.updated(2 * _WORDS * _UNITS + 8 * _UNITS * _UNITS + _WORDS + 4 * _UNITS)
+    return calls
+
+
+def _lenet():
+    calls = _Calls()
+    # Convolutions as products, without the copies that bring their windows together.
+    calls.layer(64 * 24 * 24, 25, 20, gives_gx=False)
+    calls.layer(64 * 8 * 8, 500, 50)
+    calls.layer(64, 800, 500)
+    calls.layer(64, 500, 10)
+    calls.updated(520 + 25050 + 400500 + 5010)
+    return calls
+
+
+CASES = {
+    "eager: LSTM 35x20": lambda: _language_model(False),
+    "eager: NStepLSTM 35x20": lambda: _language_model(True),
+    "eager: LeNet b64": _lenet,
+    "captured: LSTM 35x20": lambda: _language_model(True),
+    "captured: NStepLSTM 35x20": lambda: _language_model(True),
+    "captured: LeNet b64": _lenet,
+}
