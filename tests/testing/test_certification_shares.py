@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chainer.testing.certification.shares import Claims, groups_of
+from chainer.testing.certification.shares import TakenGroups, groups_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def test_a_parameter_of_most_tests_does_not_make_one_group() -> None:
 
 def test_processes_take_groups_in_turn(tmp_path: Path) -> None:
     groups = groups_of(rows(2, 20), 1)
-    first, second = (Claims(tmp_path, owner) for owner in ("0", "1"))
+    first, second = (TakenGroups(tmp_path, owner) for owner in ("0", "1"))
     of_first, of_second = first.of(groups), second.of(groups)
     fast = [next(of_first) for _ in range(6)]
     slow = [next(of_second)]
@@ -69,5 +69,5 @@ def test_processes_take_groups_in_turn(tmp_path: Path) -> None:
         item.nodeid for group in groups for item in group
     }
     # A process that follows has the groups of the one before, and no others.
-    assert list(Claims(tmp_path, "1").of(groups)) == slow
-    assert list(Claims(tmp_path, "2").of(groups)) == []
+    assert list(TakenGroups(tmp_path, "1").of(groups)) == slow
+    assert list(TakenGroups(tmp_path, "2").of(groups)) == []

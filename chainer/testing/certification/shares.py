@@ -40,7 +40,7 @@ def _subject(item: pytest.Item) -> str:
     return parameters.rstrip("]").partition("-")[0] if bracket else item.nodeid
 
 
-class Claims:
+class TakenGroups:
     """Takes groups of tests that no other process has taken.
 
     A process takes the next group when it has done the one before: some take much longer than
@@ -63,11 +63,11 @@ class Claims:
         Args:
             number: Number of the group. It is the same in all processes.
         """
-        claim = self._folder / str(number)
+        file = self._folder / str(number)
         try:
-            os.link(self._mark, claim)  # at once with its content
+            os.link(self._mark, file)  # at once with its content
         except FileExistsError:
-            return claim.read_text(encoding="utf-8") == self._owner
+            return file.read_text(encoding="utf-8") == self._owner
         return True
 
     def of(self, groups: Sequence[Sequence[pytest.Item]]) -> Iterator[pytest.Item]:

@@ -2,7 +2,7 @@
 
 It appends to the file ``CHAINER_CERTIFY_EVENTS``, so that all results before a crash are there. It
 leaves out the tests in the file ``CHAINER_CERTIFY_DONE``, and tests that another process has taken
-(by a file in the folder ``CHAINER_CERTIFY_CLAIMS``; ``CHAINER_CERTIFY_SHARE`` is the number of this
+(by a file in the folder ``CHAINER_CERTIFY_TAKEN``; ``CHAINER_CERTIFY_SHARE`` is the number of this
 process and of all, such as ``0/2``). It ends with its children when the pipe
 ``CHAINER_CERTIFY_PARENT`` is closed: the process that certifies has ended.
 """
@@ -19,12 +19,12 @@ from typing import Any
 
 import pytest
 
-from chainer.testing.certification.shares import Claims, groups_of
+from chainer.testing.certification.shares import TakenGroups, groups_of
 from chainer.testing.conformance import reports
 from chainer.testing.conformance.refusals import DECLARED
 
-EVENTS, DONE, SHARE, CLAIMS, PARENT = (
-    f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE", "CLAIMS", "PARENT")
+EVENTS, DONE, SHARE, TAKEN, PARENT = (
+    f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE", "TAKEN", "PARENT")
 )
 
 #: Longest text of an error. A failure repeats in many tests, and the report must stay readable.
@@ -63,8 +63,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     owner, _, count = os.environ.get(SHARE, "0/1").partition("/")
     with open(os.environ[DONE], encoding="utf-8") as file:
         done = set(file.read().splitlines())
-    claims = Claims(Path(os.environ[CLAIMS]), owner)
-    taken = claims.of(groups_of(session.items, int(count)))
+    taken_groups = TakenGroups(Path(os.environ[TAKEN]), owner)
+    taken = taken_groups.of(groups_of(session.items, int(count)))
     # pytest must know the following test: it keeps fixtures that both need.
     left = (item for item in taken if item.nodeid not in done)
     item = next(left, None)
