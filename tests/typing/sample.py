@@ -1,6 +1,6 @@
 """A program as users write it; test_sample.py has pyright and mypy check it."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from chainer import Variable, datasets, initializers, iterators, optimizers, ser
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.function_hooks import TimerHook
+from chainer.functions.rules import ExpressionFunction, UnaryFunction
 from chainer.optimizer_hooks import WeightDecay
 from chainer.testing import op_spec
 from chainer.testing.op_spec import OpSpec
 from chainer.training import extensions, triggers
+from chainer.typing import Arrays
 from chainer.utils import type_check
 
 
@@ -29,6 +31,26 @@ class MLP(chainer.Chain):
 
     def forward(self, x: Variable) -> Variable:
         return self.out(F.relu(self.hidden(x)))
+
+
+class Softcap(UnaryFunction):
+    retained_outputs = (0,)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (self.xp.tanh(inputs[0]),)
+
+    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+        return gy * (1 - y**2)
+
+
+class Product(ExpressionFunction):
+    retained_inputs = (0, 1)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (inputs[0] * inputs[1],)
+
+    def gradients(self, ops: Any, targets: Any, x0: Any, x1: Any, gy: Any) -> Any:
+        return tuple([gy * (x0 if i else x1) for i in targets])
 
 
 model = L.Classifier(MLP())

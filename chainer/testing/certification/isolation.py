@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chainer.testing.certification.certificate import Result
-from chainer.testing.certification.worker import DONE, EVENTS, PARENT, SHARE
+from chainer.testing.certification.worker import DONE, EVENTS, PARENT, SHARE, TAKEN
 
 _PLUGIN = "chainer.testing.pytest_plugin"
 
@@ -76,8 +76,11 @@ def run(
             _Share(part, arguments, limits, progress, outcome, Path(folder) / str(i), i)
             for i, outcome in enumerate(outcomes)
         ]
+        taken_groups = Path(folder) / "taken"
+        taken_groups.mkdir()
         for share in shares:
             share.environment.update(environment or {})
+            share.environment[TAKEN] = str(taken_groups)
         threads = [threading.Thread(target=share.run) for share in shares]
         try:
             for thread in threads:

@@ -1,8 +1,9 @@
 """A pytest plugin: reports each test to the process that certifies, as a line of JSON.
 
 It appends to the file ``CHAINER_CERTIFY_EVENTS``, so that all results before a crash are there. It
-leaves out the tests in the file ``CHAINER_CERTIFY_DONE``, and tests that are the work of another
-process (``CHAINER_CERTIFY_SHARE``, such as ``0/2``). It ends with its children when the pipe
+leaves out the tests in the file ``CHAINER_CERTIFY_DONE``, and tests that another process has taken
+(by a file in the folder ``CHAINER_CERTIFY_TAKEN``; ``CHAINER_CERTIFY_SHARE`` is the number of this
+process and of all, such as ``0/2``). It ends with its children when the pipe
 ``CHAINER_CERTIFY_PARENT`` is closed: the process that certifies has ended.
 """
 
@@ -13,16 +14,17 @@ import json
 import os
 import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chainer.testing.certification.shares import share_of
+from chainer.testing.certification.shares import TakenGroups, groups_of
 from chainer.testing.conformance import reports
 from chainer.testing.conformance.refusals import DECLARED
 
-EVENTS, DONE, SHARE, PARENT = (
-    f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE", "PARENT")
+EVENTS, DONE, SHARE, TAKEN, PARENT = (
+    f"CHAINER_CERTIFY_{name}" for name in ("EVENTS", "DONE", "SHARE", "TAKEN", "PARENT")
 )
 
 #: Longest text of an error. A failure repeats in many tests, and the report must stay readable.
@@ -49,15 +51,28 @@ def _emit(**event: Any) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is done, and what another process does."""
-    number, _, count = os.environ.get(SHARE, "0/1").partition("/")
-    # pytest makes one test, which is skipped, of a list of parameters that is empty.
-    real = [item for item in items if not item.name.endswith("[NOTSET]")]
-    share = share_of(real, int(number), int(count))
+    """Leaves out tests without a parameter: pytest makes one of a list that is empty."""
+    items[:] = [item for item in items if not item.name.endswith("[NOTSET]")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """Runs the tests that this process takes, but those that are done."""
+    if session.testsfailed and not session.config.option.continue_on_collection_errors:
+        raise session.Interrupted(f"{session.testsfailed} errors during collection")
+    owner, _, count = os.environ.get(SHARE, "0/1").partition("/")
     with open(os.environ[DONE], encoding="utf-8") as file:
         done = set(file.read().splitlines())
-    items[:] = [item for item in share if item.nodeid not in done]
-    _emit(collected=len(items))
+    taken_groups = TakenGroups(Path(os.environ[TAKEN]), owner)
+    taken = taken_groups.of(groups_of(session.items, int(count)))
+    # pytest must know the following test: it keeps fixtures that both need.
+    left = (item for item in taken if item.nodeid not in done)
+    item = next(left, None)
+    while item is not None:
+        following = next(left, None)
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        item = following
+    return True
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
