@@ -89,3 +89,20 @@ def test_a_step_may_end_in_a_view(name):
         found = step(x + i)
     assert chainer.explain(step).count("in use") == 1
     np.testing.assert_allclose(device_array(found), VIEWS[name](X + 4).array, rtol=1e-6)
+
+
+def test_random_numbers_of_a_mapped_function():
+    """The key of JAX belongs to the state of random numbers."""
+    device = chainer.get_device("@jax:0")
+    x = device.send(np.ones((2, 64), np.float32))
+    backend = device.backend
+    state = backend.random_state(device)
+    first = F.dropout(x, 0.5).array
+    backend.set_random_state(state, device)
+    np.testing.assert_array_equal(backend.to_host(F.dropout(x, 0.5).array), backend.to_host(first))
+    same = backend.to_host(chainer.vmap(F.dropout, randomness="same")(x).array)
+    np.testing.assert_array_equal(same[0], same[1])
+    different = backend.to_host(chainer.vmap(F.dropout, randomness="different")(x).array)
+    assert (different[0] != different[1]).any()
+    with pytest.raises(RuntimeError, match="draws random numbers"):
+        chainer.vmap(F.dropout)(x)

@@ -163,6 +163,10 @@ class JaxBackend(FunctionalArrayBackend):
     def random_numbers(self) -> Any:
         return RandomNumbers(self)
 
+    def random_mark(self, device: Device) -> Any:
+        source = self.random(device)
+        return {"draws": source.draws, "host": source.get_state()["host"]}
+
     def random_keys(self) -> Sequence[Any]:
         return [self.xp.random.box()]
 

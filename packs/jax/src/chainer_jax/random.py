@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from chainer_array_api.namespace import RandomNumbers as HostRandomNumbers
 
+from chainer_jax import boxes
 from chainer_jax.boxes import Box
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class RandomNumbers(HostRandomNumbers):
     def __init__(self, backend: JaxBackend) -> None:
         super().__init__(backend)
         self._box: Box | None = None
+        #: How many keys were drawn: a number that Python can read in recorded steps, too.
+        self.draws = 0
 
     def seed(self, seed: Any = None) -> None:
         """Starts again.
@@ -55,8 +58,32 @@ class RandomNumbers(HostRandomNumbers):
         assert self._box is not None
         return self._box
 
+    def get_state(self, legacy: bool = False) -> dict[str, Any]:
+        """Returns the state of NumPy's generator and the key.
+
+        Args:
+            legacy: Is ignored. NumPy's method has it.
+        """
+        key = self.box().read()
+        host = self._state.get_state(legacy=False)
+        # In a recorded step the key has no value yet, and stays an array of JAX.
+        return {"host": host, "key": key if boxes.state.observer else numpy.asarray(key)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes back to a state.
+
+        Args:
+            state: Result of :meth:`get_state`.
+        """
+        if "key" not in state:  # of a file that was written before the key was part of the state
+            self._state.set_state(state)
+            return
+        self._state.set_state(state["host"])
+        self.box().write(self._backend.jax.numpy.asarray(state["key"]))
+
     def _key(self) -> Any:
         """Returns a key that was not used before."""
+        self.draws += 1
         if self._box is None:
             self.seed()
         random = self._backend.jax.random
