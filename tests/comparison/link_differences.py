@@ -12,6 +12,9 @@ _PARTS = ("error", "warnings", "what is said", "state")
 
 #: Relative and absolute tolerance of numbers, which are float32 and rounded to five digits.
 TOLERANCES = {"rel_tol": 1e-3, "abs_tol": 1e-3}
+#: Absolute tolerance of a list of numbers, as a multiple of the largest: sums of float32 that
+#: cancel have errors of a few units in the last place of their terms.
+_SHARE_OF_LARGEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -151,14 +154,25 @@ def first_difference(theirs: list[Any], ours: list[Any]) -> Found | None:
     return None if len(theirs) == len(ours) else Found(len(ours), "length", len(theirs), len(ours))
 
 
-def unequal_part(theirs: Any, ours: Any) -> tuple[Any, Any] | None:
-    """Returns the innermost parts of two values that differ; None if the values are equal."""
+def unequal_part(theirs: Any, ours: Any, largest: float = 0.0) -> tuple[Any, Any] | None:
+    """Returns the innermost parts of two values that differ; None if the values are equal.
+
+    Args:
+        theirs: The value of 7.8.1.
+        ours: The value here.
+        largest: The largest finite number of the array that numbers belong to.
+    """
     if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-        pairs = zip(theirs, ours, strict=True)
-        return next((found for a, b in pairs if (found := unequal_part(a, b)) is not None), None)
+        numbers = [abs(x) for x in theirs if isinstance(x, float) and math.isfinite(x)]
+        largest = max([largest, *numbers])
+        for a, b in zip(theirs, ours, strict=True):
+            if (found := unequal_part(a, b, largest)) is not None:
+                return found
+        return None
     if isinstance(theirs, dict) and isinstance(ours, dict) and theirs.keys() == ours.keys():
         return unequal_part(list(theirs.values()), [ours[key] for key in theirs])
     if isinstance(theirs, float) and isinstance(ours, float):
-        same = math.isclose(theirs, ours, **TOLERANCES) or (theirs != theirs and ours != ours)
-        return None if same else (theirs, ours)
+        absolute = max(TOLERANCES["abs_tol"], _SHARE_OF_LARGEST * largest)
+        same = math.isclose(theirs, ours, rel_tol=TOLERANCES["rel_tol"], abs_tol=absolute)
+        return None if same or (theirs != theirs and ours != ours) else (theirs, ours)
     return None if theirs == ours else (theirs, ours)

@@ -29,8 +29,11 @@ class BatchDet(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         (a,) = inputs
         half = a.dtype == numpy.float16  # LAPACK has none
-        y = self.xp.linalg.det(a.astype(numpy.float32) if half else a)
-        return (y.astype(a.dtype, copy=False),)
+        xp = self.xp
+        y = xp.linalg.det(a.astype(numpy.float32) if half else a).astype(a.dtype, copy=False)
+        # LAPACK takes a NaN in the first column for zero.
+        unknown = xp.isnan(a).any(axis=(1, 2))
+        return (xp.where(unknown, xp.full((), numpy.nan, a.dtype), y),)
 
     def gradient(self, ops: Ops, a: Value, y: Value, gy: Value) -> Value:
         try:

@@ -36,6 +36,25 @@ def test_gradient_of_the_determinant_of_a_singular_matrix():
         F.det(x).backward()
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("place", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_nan_is_no_zero(place, dtype):
+    """LAPACK may take it for one: a determinant 0, a singular matrix, or numbers in its inverse."""
+    a = np.array([[[1, 1], [1, 3]], [[2, 0], [0, 1]]], dtype)
+    a[0][place] = np.nan
+    x = chainer.Variable(a)
+    with np.errstate(invalid="ignore"):
+        inverse, determinant = F.batch_inv(x), F.batch_det(x)
+        F.sum(determinant).backward()
+    assert np.isnan(inverse.array[0]).all() and np.isnan(determinant.array[0])
+    np.testing.assert_array_equal(inverse.array[1], [[0.5, 0], [0, 1]])
+    assert determinant.array[1] == 2
+    assert np.isnan(x.grad[0]).all()
+    np.testing.assert_array_equal(x.grad[1], [[1, 0], [0, 2]])
+    with pytest.raises(ValueError, match="singular"), np.errstate(invalid="ignore"):
+        F.batch_inv(np.concatenate([a, np.zeros((1, 2, 2), dtype)]))
+
+
 def test_determinant_of_the_weights_of_a_pointwise_convolution():
     x = chainer.Variable(np.arange(9, dtype=np.float64).reshape(3, 3, 1, 1) ** 2)
     y = F.det(x)

@@ -21,7 +21,7 @@ class InverseKernel(ReferenceKernel):
 
     def forward(self, a: Array) -> Array:
         try:
-            y = self.xp.linalg.inv(a)
+            y = self._inverse(a)
         except numpy.linalg.LinAlgError as error:
             raise ValueError(SINGULAR) from error
         # Some libraries return infinity instead of raising. Reading values waits for the device, so
@@ -29,6 +29,18 @@ class InverseKernel(ReferenceKernel):
         if config.debug and not self.xp.isfinite(y).all() and self.xp.isfinite(a).all():
             raise ValueError(SINGULAR)
         return y
+
+    def _inverse(self, a: Array) -> Array:
+        xp = self.xp
+        # LAPACK may take a NaN for a small number: it finds numbers, or a singular matrix.
+        unknown = xp.isnan(a).any(axis=(-2, -1), keepdims=True)
+        try:
+            y = xp.linalg.inv(a)
+        except numpy.linalg.LinAlgError:
+            if not unknown.any():
+                raise
+            y = xp.linalg.inv(xp.where(unknown, xp.eye(a.shape[-1], dtype=a.dtype), a))
+        return xp.where(unknown, xp.full((), numpy.nan, a.dtype), y)
 
 
 class CholeskyKernel(ReferenceKernel):
