@@ -26,6 +26,14 @@ PACK_VARIABLES = {
             "on; 0: never. `CHAINERMN_FORCE_ABORT_ON_EXCEPTIONS` is another name.",
         ),
     ),
+    "chainer-numba": (
+        EnvironmentVariable(
+            "CHAINER_NUMBA_ANY_SIZE",
+            "0 or 1",
+            "0",
+            "1: kernels serve small arrays, too, so that `chainer certify` tests all of them.",
+        ),
+    ),
     "ideep4py": (
         EnvironmentVariable(
             "IDEEP4PY_CACHE_BYTES",

@@ -42,11 +42,11 @@ MIN_ELEMENTS = {
     "product": 1 << 16,
 }
 
-#: Environment variable: if it is set, kernels serve arrays of any size, also the small ones of the
+#: Environment variable: if it is 1, kernels serve arrays of any size, also the small ones of the
 #: tests of a certification.
 ANY_SIZE = "CHAINER_NUMBA_ANY_SIZE"
 
-if os.environ.get(ANY_SIZE):
+if os.environ.get(ANY_SIZE) == "1":
     MIN_ELEMENTS.update(dict.fromkeys(MIN_ELEMENTS, 0))
 
 #: Rows of products up to which kernels are faster (measured).
