@@ -182,7 +182,7 @@ def test_speedup_by_size():
 @pytest.mark.skipif(not intel64.is_ideep_available(), reason="ideep4py is not available")
 class TestWithIdeep:
     def test_nothing_is_moved_and_plain_results_are_numpy(self):
-        x, W = np.ones((700, 1000), "f"), np.ones((2000, 1000), "f")
+        x, W = np.ones((300, 1000), "f"), np.ones((2000, 1000), "f")
         with chainer.using_config("accelerate", "auto"):
             assert chainer.explain("linear", x, W, None).chosen.provider == "ideep"
             assert type(F.linear(x, W).array) is np.ndarray
