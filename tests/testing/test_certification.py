@@ -92,9 +92,8 @@ def test_files(crashed):
     folder, done = crashed
     names = ("certificate.json", "certificate.html", "certificate.md", "badge.svg")
     assert all(str(folder / "certificate" / name) in done.stdout for name in names)
-    assert (
-        "<title>@small: 2 failed</title>" in (folder / "certificate/certificate.html").read_text()
-    )
+    page = (folder / "certificate/certificate.html").read_text()
+    assert "<title>@small: 2 failed</title>" in page and "<h2>Failures</h2>" in page
     assert ">2 failed</text>" in (folder / "certificate/badge.svg").read_text()
     readme = (folder / "README.md").read_text()
     assert readme.startswith("# Small\n\n" + report_files.BEGIN)
@@ -115,6 +114,8 @@ def test_a_package_without_faults(tmp_path):
     parts = {group["part"] for group in report["groups"]}
     assert parts == {"package chainer-small", "functions of small on numpy"}
     assert report["facts"]["backend small"]["recorder"] == "none"
+    page = (tmp_path / "certificate/certificate.html").read_text()
+    assert "None failed." in page and "Failures" not in page
 
 
 QUICK = """

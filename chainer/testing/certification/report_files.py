@@ -135,7 +135,8 @@ def page(certificate: Certificate) -> str:
         + "</tr>"
         for (part, group), counts in certificate.table().items()
     ]
-    failures = certificate.failures
+    texts = [_failure(f, i < _MAX_TEXTS) for i, f in enumerate(certificate.failures)]
+    places = ", ".join(map(html.escape, certificate.places()))
     return _template("page.html").substitute(
         title=html.escape(f"{certificate.subject}: {certificate.verdict}"),
         state="good" if certificate.passed else "bad",
@@ -144,8 +145,8 @@ def page(certificate: Certificate) -> str:
         header="".join(f"<th>{outcome}</th>" for outcome in OUTCOMES),
         rows="\n".join(rows),
         remarks="\n".join(f"<li>{html.escape(line)}</li>" for line in remarks(certificate)),
-        places=", ".join(map(html.escape, certificate.places())) or "none",
-        failures="\n".join(_failure(f, i < _MAX_TEXTS) for i, f in enumerate(failures)),
+        places=f"Failures are about: {places}." if places else "None failed.",
+        failures="\n".join(["<h2>Failures</h2>", *texts]) if texts else "",
     )
 
 
