@@ -220,10 +220,13 @@ INTENDED = (
 )
 
 #: What differs beside NaN and infinities, which calls have only if they are asked for.
-NAN_AND_INFINITIES = Intended(
-    "NaN and infinities",
-    "connectionist_temporal_classification|.*convolution.*|fft|fixed_.*|lambda x, y: x // y"
-    "|leaky_relu|max_pooling_.*|n_step_.*|roi_.*|rrelu|spatial_.*",
+NAN_AND_INFINITIES = (
+    Intended(
+        "NaN and infinities",
+        "connectionist_temporal_classification|.*convolution.*|fft|fixed_.*|lambda x, y: x // y"
+        "|leaky_relu|max_pooling_.*|n_step_.*|roi_.*|rrelu|spatial_.*",
+    ),
+    Intended("NaN and infinities", "batch_det", "gradient", "refuses", "", "singular matrices"),
 )
 
 
@@ -234,7 +237,7 @@ def intended_name(difference: Difference, special: bool = False) -> str | None:
         difference: The difference.
         special: Whether some elements of inputs and gradients were NaN or infinite.
     """
-    for group in (NAN_AND_INFINITIES, *INTENDED) if special else INTENDED:
+    for group in (*NAN_AND_INFINITIES, *INTENDED) if special else INTENDED:
         if group.covers(difference):
             return group.name
     return None
