@@ -33,7 +33,9 @@ _FLOAT32 = numpy.dtype(numpy.float32)
 
 
 @intrinsic
-def _pointer(typingctx: Any, address: Any) -> Any:
+def pointer(typingctx: Any, address: Any) -> Any:
+    """Returns the pointer to an address, for ``carray``."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
 
@@ -43,17 +45,17 @@ def _pointer(typingctx: Any, address: Any) -> Any:
 @inlined
 def vector_at(address, low, high):
     """Returns elements of the float32 vector at an address."""
-    return carray(_pointer(address + numpy.uintp(4 * low)), (high - low,), numpy.float32)
+    return carray(pointer(address + numpy.uintp(4 * low)), (high - low,), numpy.float32)
 
 
 @inlined
 def _word(address):
-    return carray(_pointer(address), (1,), numpy.uintp)[0]
+    return carray(pointer(address), (1,), numpy.uintp)[0]
 
 
 @inlined
 def _short_word(address):
-    return carray(_pointer(address), (1,), numpy.int32)[0]
+    return carray(pointer(address), (1,), numpy.int32)[0]
 
 
 @compiled

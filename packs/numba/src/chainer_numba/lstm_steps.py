@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.typing import Array
-from numba import carray, extending, types
 
+from chainer_numba.arrays_in_memory import carray, pointer
 from chainer_numba.launching import compiled, parts_of
 from chainer_numba.lstm_cells import lstm, lstm_gradient
 from chainer_numba.products import (
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     Steps = Mapping[str, Sequence[Any]]
 
 f = numpy.float32
-# For type checkers, what Numba compiles has no types.
-intrinsic: Any = extending.intrinsic
 
 #: Multiplications that take as long as an element of a cheap loop.
 _MULTIPLICATIONS = 16
@@ -36,26 +34,16 @@ _MULTIPLICATIONS = 16
 _MOST_ROWS = 256
 
 
-@intrinsic
-def _pointer(typing: Any, address: Any) -> Any:
-    """Returns the pointer to an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.intp), generate
-
-
 @compiled
 def _matrix(address, rows, columns):
     """Returns the float32 matrix at an address."""
-    return carray(_pointer(address), (rows, columns), numpy.float32)
+    return carray(pointer(address), (rows, columns), numpy.float32)
 
 
 @compiled
 def _gates(address, rows, columns):
     """Returns the four gates at an address."""
-    return carray(_pointer(address), (4, rows, columns), numpy.float32)
+    return carray(pointer(address), (4, rows, columns), numpy.float32)
 
 
 @compiled
@@ -153,4 +141,4 @@ def _memory(*shape: int) -> Array:
 def _table(steps: Steps, names: Sequence[str]) -> Array:
     """Returns the addresses of the arrays of each step, 0 for None."""
     columns = [[0 if a is None else a.ctypes.data for a in steps[name]] for name in names]
-    return numpy.array(columns, numpy.intp).T.copy()
+    return numpy.array(columns, numpy.uintp).T.copy()
