@@ -19,8 +19,8 @@ LINE = 64
 #: product with int8 weights waited for half of its time. From 4 to 16 KB all are alike.
 AHEAD = 16384
 
-#: Into the second level of the cache: the first is too small for what is fetched so far ahead.
-_LEVEL = 2
+#: Most bytes that are fetched into the first level of the cache; more go into the second.
+_NEAR = 2048
 
 INDEX, INT32 = ir.IntType(64), ir.IntType(32)
 _FLOAT, _BYTE = ir.FloatType(), ir.IntType(8)
@@ -119,18 +119,29 @@ class Row:
         found.align = 1
         return found
 
-    def fetch_ahead(self, index: Any) -> None:
+    def put(self, index: Any, number: Any) -> None:
+        """Writes an element.
+
+        Args:
+            index: Index of the column.
+            number: The element.
+        """
+        self._builder.store(number, self._builder.gep(self._begin, [index]))
+
+    def fetch_ahead(self, index: Any, distance: int = AHEAD) -> None:
         """Fetches the line of the cache that is used a while after an element.
 
         Behind the end of a matrix this is harmless: fetching memory that is not there is ignored.
 
         Args:
             index: Index of the column.
+            distance: Bytes between the element and the line.
         """
         builder, text = self._builder, _BYTE.as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [text, INT32, INT32, INT32])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         element = builder.bitcast(builder.gep(self._begin, [index]), text)
-        place = builder.gep(element, [INDEX(AHEAD)])
+        place = builder.gep(element, [INDEX(distance)])
+        level = 3 if distance <= _NEAR else 2
         # To be read; data, not instructions.
-        builder.call(function, [place, INT32(0), INT32(_LEVEL), INT32(1)])
+        builder.call(function, [place, INT32(0), INT32(level), INT32(1)])
