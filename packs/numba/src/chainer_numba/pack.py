@@ -47,7 +47,8 @@ KERNELS = {
         "batch_renormalizations:BatchRenormalizationKernel",
         "batch_normalization",
     ),
-    "layer_normalization": ("row_normalizations:LayerNormalizationKernel", "row_normalization"),
+    "layer_normalization": ("row_normalizations:LayerNormalizationKernel", "vector_normalization"),
+    "rms_normalization": ("row_normalizations:RMSNormalizationKernel", "vector_normalization"),
     "group_normalization": ("row_normalizations:GroupNormalizationKernel", "row_normalization"),
     "local_response_normalization": (
         "response_normalizations:ResponseNormalizationKernel",
@@ -60,6 +61,7 @@ KERNELS = {
     "linear": ("linears:LinearKernel", "linear"),
     # Of chainer-models. Where that is not installed, no call asks for it.
     "packed_product": ("packed_products:PackedProductKernel", "packed_product"),
+    "scaled_dot_product_attention": ("attentions:AttentionKernel", "one_query"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
     "selected_row_sums": ("embeddings:SelectedRowSumsKernel", "only_float32"),
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),

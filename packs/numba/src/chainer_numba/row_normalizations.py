@@ -1,4 +1,4 @@
-"""Kernels of layer and group normalization: a row stays in the cache from first to last."""
+"""Kernels of layer, RMS and group normalization: a row stays in the cache from first to last."""
 
 from __future__ import annotations
 
@@ -94,6 +94,65 @@ class LayerNormalizationKernel:
         launch(loop, rows, x.size * COST, *arrays, gx, ggamma, gbeta)
         sums = ggamma.sum(axis=0), gbeta.sum(axis=0)
         return result(gx, x), result(sums[0], gamma), result(sums[1], gamma)
+
+
+@summing
+def rms_normalization(part, start, stop, x, gamma, eps, y, inv_rms):
+    size = x.shape[1]
+    for row in range(start, stop):
+        squares = _ZERO
+        for i in range(size):
+            squares += x[row, i] * x[row, i]
+        inverse = _ONE / numpy.sqrt(squares / f(size) + f(eps))
+        for i in range(size):
+            y[row, i] = x[row, i] * inverse * gamma[i]
+        inv_rms[row] = inverse
+
+
+@summing
+def rms_normalization_gradient(part, start, stop, x, gamma, gy, inv_rms, gx, ggamma):
+    size = x.shape[1]
+    for i in range(size):
+        ggamma[part, i] = _ZERO
+    for row in range(start, stop):
+        inverse = inv_rms[row]
+        dot = _ZERO
+        for i in range(size):
+            dot += gy[row, i] * gamma[i] * x[row, i]
+        factor = dot * inverse * inverse * inverse / f(size)
+        for i in range(size):
+            gx[row, i] = gy[row, i] * gamma[i] * inverse - x[row, i] * factor
+            ggamma[part, i] += gy[row, i] * x[row, i] * inverse
+
+
+class RMSNormalizationKernel:
+    """Kernel of ``rms_normalization``.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        pass
+
+    def forward(self, x: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
+        size = x.shape[-1]
+        rows = prod(x.shape[:-1])
+        y, inv_rms = numpy.empty((rows, size), f), numpy.empty(rows, f)
+        arrays = dense(x).reshape(rows, size), vector(gamma), float(eps), y, inv_rms
+        launch(rms_normalization, rows, x.size * COST, *arrays)
+        return result(y, x), inv_rms.reshape(*x.shape[:-1], 1)
+
+    def backward(self, x: Array, gamma: Array, gy: Array, inv_rms: Array) -> tuple[Array, Array]:
+        size = x.shape[-1]
+        rows = prod(x.shape[:-1])
+        gx = numpy.empty((rows, size), f)
+        # One row of sums for each thread.
+        ggamma = numpy.empty((parts_of(rows, x.size * COST), size), f)
+        arrays = dense(x).reshape(rows, size), vector(gamma), dense(gy).reshape(rows, size)
+        loop = rms_normalization_gradient
+        launch(loop, rows, x.size * COST, *arrays, vector(inv_rms), gx, ggamma)
+        return result(gx, x), result(ggamma.sum(axis=0), gamma)
 
 
 @summing

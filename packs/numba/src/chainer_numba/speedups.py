@@ -33,7 +33,8 @@ dropout = SpeedupBySize(((1 << 20, 1.05),))
 batch_normalization = SpeedupBySize(((1 << 14, 1.6), (1 << 17, 1.8)))
 fixed_batch_normalization = SpeedupBySize(((1 << 14, 1.15),))
 batch_renormalization = SpeedupBySize(((1 << 14, 1.25), (1 << 20, 1.6)))
-layer_normalization = SpeedupBySize(((1 << 14, 2.5),))
+layer_normalization = SpeedupBySize(((1, 2.0), (1 << 14, 2.5)))
+rms_normalization = 2.0
 group_normalization = SpeedupBySize(((1 << 14, 2.7),))
 local_response_normalization = SpeedupBySize(((1 << 14, 1.5), (1 << 18, 1.7)))
 
@@ -58,6 +59,7 @@ def _negative_rows(spec: Any) -> int:
 linear = SpeedupBySize(((-1024, 1.05), (-160, 1.15), (-40, 1.5)), _negative_rows)
 # The reference widens blocks of the weight in memory.
 packed_product = 4.0
+scaled_dot_product_attention = 2.0
 embedding = SpeedupBySize(((1 << 11, 1.15), (1 << 15, 2.0)), _selected)
 scatter_add = SpeedupBySize(((1 << 14, 2.0),))
 axes_sum = SpeedupBySize(((1 << 17, 1.3),))
