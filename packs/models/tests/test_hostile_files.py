@@ -57,6 +57,33 @@ def test_options_of_other_types(case, option, value, tmp_path):
     refused(write_folder(tmp_path / "model", case, config=config))
 
 
+PROBABILITIES = [
+    (case, option)
+    for case in ("gpt2", "llama tied, biases", "bert", "t5", "vit", "whisper")
+    for option in (
+        "resid_pdrop",
+        "attention_dropout",
+        "hidden_dropout_prob",
+        "dropout_rate",
+        "drop_path_rate",
+        "encoder_layerdrop",
+        "classifier_dropout",
+        "mask_time_prob",
+    )
+]
+
+
+@pytest.mark.parametrize(("case", "option"), PROBABILITIES)
+def test_probabilities(case, option, tmp_path):
+    config = REFERENCE[case]["config"]
+    for value in (2, -0.1, 1, float("nan"), "0.1", [0.1], 10**400):
+        with pytest.raises(cm.ModelFileError, match=f"'{option}' of .* must be"):
+            cm.from_config({**config, option: value})
+    cm.from_config({**config, option: 0.5})
+    folder = write_folder(tmp_path / "model", case, config={**config, option: 2})
+    refused(folder, f"'{option}' of .*config.json must be in the range \\[0, 1\\), got 2")
+
+
 @pytest.mark.parametrize(
     "value",
     ["x", [1, "a"], {"a": 1}, [[1]], 1.5, float("nan"), True, [None], 10**25, -7, [10**30]],

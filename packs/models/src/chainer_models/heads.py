@@ -59,7 +59,9 @@ class TaskHead(chainer.Chain):
         has_padding = config.get("pad_token_id") is not None
         self.padding = config.integer("pad_token_id", least=0) if has_padding else None
         self.dropout = (
-            config.number(*head.dropouts, default=head.dropout) if head.dropouts else head.dropout
+            config.probability(*head.dropouts, default=head.dropout)
+            if head.dropouts
+            else head.dropout
         )
         with self.init_scope():
             if head.hidden:

@@ -248,11 +248,7 @@ def load_adapter(model: Any, folder: str | os.PathLike[str]) -> list[str]:
     _check_options(options)
     # The defaults of peft.
     rank, alpha = options.integer("r", default=8), options.number("lora_alpha", default=8.0)
-    dropout = options.number("lora_dropout", default=0.0)
-    if not 0.0 <= dropout < 1.0:
-        raise ModelFileError(
-            f"'lora_dropout' of {options.source} must be in the range [0, 1), got {dropout}"
-        )
+    dropout = options.probability("lora_dropout", default=0.0)
     tensors = open_safetensors(folder / _WEIGHTS)
     own = {name: path for path, (name, _) in _file_names(model).items()}
     found: dict[str, str] = {}

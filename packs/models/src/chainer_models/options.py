@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ _NOT_COMPUTED = frozenset(
     "pretraining_tp classifier_dropout finetuning_task num_labels max_position_embeddings "
     "qa_dropout seq_classif_dropout init_std".split()
 )
+
+#: Names of probabilities: "resid_pdrop", "hidden_dropout_prob", "drop_path_rate",
+#: "encoder_layerdrop" and so on.
+_PROBABILITY = re.compile(r"(drop|dropout|drop_path)(_rate|_prob)?$|^mask_\w+_prob$")
 
 #: Greatest value of a size. No published model comes near it. More elements of one axis would need
 #: gigabytes before the shape of any tensor is compared.
@@ -42,6 +47,12 @@ class Options(Mapping[str, Any]):
         self._values = dict(values)
         self.source = source
         self.read: set[str] = set()
+        for name, value in self._values.items():
+            # Also those that no model here reads: a file with a wrong one is damaged. True and
+            # False may be switches of such options.
+            if _is_probability(name) and value is not None and not isinstance(value, bool):
+                self.probability(name)
+        self.read.clear()
 
     def __getitem__(self, name: str) -> Any:
         value = self._values[name]
@@ -117,6 +128,18 @@ class Options(Mapping[str, Any]):
             value = math.inf
         if not math.isfinite(value):
             raise self._wrong(names, "finite", value)
+        return value
+
+    def probability(self, *names: str, default: float | None = None) -> float:
+        """Returns the first of some options that is given, a probability of dropping something.
+
+        Args:
+            names: Names of the option.
+            default: Value if none is given; None if one must be.
+        """
+        value = self.number(*names, default=default)
+        if not 0 <= value < 1:
+            raise self._wrong(names, "in the range [0, 1)", value)
         return value
 
     def positive(self, *names: str, default: float | None = None) -> float:
@@ -218,6 +241,10 @@ class Options(Mapping[str, Any]):
     def _wrong(self, names: Sequence[str], expected: str, value: Any) -> ModelFileError:
         name = next((n for n in names if self._values.get(n) is not None), names[0])
         return ModelFileError(f"{name!r} of {self.source} must be {expected}, got {value!r}")
+
+
+def _is_probability(name: object) -> bool:
+    return isinstance(name, str) and _PROBABILITY.search(name) is not None
 
 
 def read_json(path: Path) -> dict[str, Any]:

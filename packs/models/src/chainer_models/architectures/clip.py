@@ -31,7 +31,7 @@ def _layer(config: Options, causal: bool, size: int) -> BlockOptions:
         eps=config.number("layer_norm_eps", default=1e-5),
         activation=config.text("hidden_act", default="quick_gelu"),
         causal=causal,
-        attention_dropout=config.number("attention_dropout", default=0.0),
+        attention_dropout=config.probability("attention_dropout", default=0.0),
     )
 
 

@@ -244,7 +244,7 @@ class GPT2(Decoder):
             config: Options of ``config.json``.
         """
         size, heads = config.integer("n_embd", default=768), config.integer("n_head", default=12)
-        dropout = config.number("resid_pdrop", default=0.1)
+        dropout = config.probability("resid_pdrop", default=0.1)
         layer = BlockOptions(
             size,
             heads,
@@ -255,7 +255,7 @@ class GPT2(Decoder):
             causal=True,
             scale=None if config.flag("scale_attn_weights", True) else 1.0,
             dropout=dropout,
-            attention_dropout=config.number("attn_pdrop", default=0.1),
+            attention_dropout=config.probability("attn_pdrop", default=0.1),
         )
         # It changes the order of roundings only.
         config.flag("reorder_and_upcast_attn")
@@ -269,7 +269,7 @@ class GPT2(Decoder):
             config.integer("vocab_size", default=50257),
             tuple(layers),
             positions=config.integer("n_positions", "n_ctx", default=1024),
-            embedding_dropout=config.number("embd_pdrop", default=0.1),
+            embedding_dropout=config.probability("embd_pdrop", default=0.1),
             tied=config.flag("tie_word_embeddings", True),
         )
 
@@ -349,7 +349,7 @@ class Llama(Decoder):
             gated=True,
             bias=frozenset([*bias, *(["mlp"] if config.flag("mlp_bias") else [])]),
             causal=True,
-            attention_dropout=config.number("attention_dropout", default=0.0),
+            attention_dropout=config.probability("attention_dropout", default=0.0),
         )
 
     def windows(self, config: Options, n_layers: int) -> list[int | None]:

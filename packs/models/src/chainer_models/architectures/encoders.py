@@ -91,8 +91,8 @@ class BERT(Model):
             eps=config.number("layer_norm_eps", default=1e-12),
             activation=config.text("hidden_act", "activation", default="gelu"),
             norm_first=False,
-            dropout=config.number("hidden_dropout_prob", "dropout", default=0.1),
-            attention_dropout=config.number(
+            dropout=config.probability("hidden_dropout_prob", "dropout", default=0.1),
+            attention_dropout=config.probability(
                 "attention_probs_dropout_prob", "attention_dropout", default=0.1
             ),
         )

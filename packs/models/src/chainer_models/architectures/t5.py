@@ -66,9 +66,9 @@ class T5(Model):
             bias=frozenset(),
             # Scores are not divided by the root of the size: the weights were initialized for that.
             scale=1.0,
-            dropout=config.number("dropout_rate", default=0.1),
-            attention_dropout=config.number("dropout_rate", default=0.1),
-            inner_dropout=config.number("dropout_rate", default=0.1),
+            dropout=config.probability("dropout_rate", default=0.1),
+            attention_dropout=config.probability("dropout_rate", default=0.1),
+            inner_dropout=config.probability("dropout_rate", default=0.1),
         )
         decoder = replace(encoder, causal=True, cross=True)
         size, heads = encoder.size, encoder.heads

@@ -77,8 +77,8 @@ class ViT(Model):
             eps=config.number("layer_norm_eps", default=1e-12),
             activation=config.text("hidden_act", default="gelu"),
             bias=frozenset([*bias, "o", "mlp"]),
-            dropout=config.number("hidden_dropout_prob", default=0.0),
-            attention_dropout=config.number("attention_probs_dropout_prob", default=0.0),
+            dropout=config.probability("hidden_dropout_prob", default=0.0),
+            attention_dropout=config.probability("attention_probs_dropout_prob", default=0.0),
         )
 
     def inner_size(self, config: Options, size: int) -> int:

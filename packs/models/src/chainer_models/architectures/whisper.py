@@ -79,9 +79,9 @@ class Whisper(Model):
             bias=frozenset({"q", "v", "o", "mlp"}),
             causal=is_decoder,
             cross=is_decoder,
-            dropout=config.number("dropout", default=0.0),
-            attention_dropout=config.number("attention_dropout", default=0.0),
-            inner_dropout=config.number("activation_dropout", default=0.0),
+            dropout=config.probability("dropout", default=0.0),
+            attention_dropout=config.probability("attention_dropout", default=0.0),
+            inner_dropout=config.probability("activation_dropout", default=0.0),
         )
 
     def make_cache(self) -> Cache:
