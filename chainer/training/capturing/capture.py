@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 import numpy
@@ -15,7 +16,7 @@ from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
 from chainer.core.misuse import level_outside
 from chainer.core.reporting.reporter import Reporter
-from chainer.core.typing import FilePath, VariableLike
+from chainer.core.typing import FilePath, HostArray, VariableLike
 from chainer.training.capturing.circumstances import (
     configuration,
     current_reporter,
@@ -61,6 +62,33 @@ class CaptureError(RuntimeError):
     """A step cannot be captured, and ``on_failure='error'`` asks for an error."""
 
 
+_layout = attrgetter("__class__", "dtype", "shape")
+
+
+class _Last:
+    """The last call that was repeated, if its arguments were arrays: most often the next is alike.
+
+    Attributes:
+        key: What tells calls apart, as the machine does.
+    """
+
+    __slots__ = ("_has_none", "_layouts", "_settings", "key")
+
+    def __init__(self, args: Sequence[HostArray], key: tuple[Structure, Hashable, bool]) -> None:
+        self.key = key
+        _, self._settings, self._has_none = key
+        self._layouts = list(map(_layout, args))
+
+    def fits(self, args: Sequence[Any], settings: Hashable, reporter: Reporter | None) -> bool:
+        """Returns whether a call has the same key; False if that is not known."""
+        if settings is not self._settings or (reporter is None) is not self._has_none:
+            return False
+        try:
+            return list(map(_layout, args)) == self._layouts
+        except AttributeError:
+            return False  # an argument of another kind
+
+
 class CapturedStep:
     """A function whose calls are recorded and repeated; made by :func:`capture`.
 
@@ -79,6 +107,7 @@ class CapturedStep:
         self.function, self.targets = function, targets
         self.keep_grads, self._audit, self._on_failure = keep_grads, audit, on_failure
         self.replaced: set[Key] = set()
+        self._last: _Last | None = None
         self._seen: weakref.WeakSet[UpdateRule] = weakref.WeakSet()
         self._machine: Machine[StepRecord] = Machine(
             self._refused, LARGEST_NUMBER_OF_PROGRAMS, audit=audit, advice=_ADVICE
@@ -93,25 +122,26 @@ class CapturedStep:
         machine = self._machine
         if machine.reason is not None or runs_as_written():
             return self.function(*args, **kwargs)
-        reporter = current_reporter()
+        reporter, settings = current_reporter(), configuration()
+        last = self._last
+        if last is not None and not kwargs and last.fits(args, settings, reporter):
+            with machine.lock:
+                record = machine.ready(last.key)
+                if record is not None:
+                    return record(args, reporter)
         found: list[VariableLike] = []
         try:
-            parts: list[Structure] = []
-            for x in args:
-                if x.__class__ is _ndarray:  # most often: as flatten(), without the call
-                    found.append(x)
-                    parts.append((_ndarray, None, x.dtype, x.shape))
-                else:
-                    parts.append(flatten(x, found))
-            arguments = tuple, tuple(parts)
+            arguments = tuple, tuple([flatten(x, found) for x in args])
             structure = tuple, (arguments, flatten(kwargs, found) if kwargs else _NO_OPTIONS)
         except NotSupportedError as error:
             machine.refuse(f"an argument: {error}")
             return self.function(*args, **kwargs)
-        key = structure, configuration(), reporter is None
+        key = structure, settings, reporter is None
         with machine.lock:
             record = machine.ready(key)
             if record is not None:
+                are_arrays = all([x.__class__ is _ndarray for x in args])
+                self._last = _Last(args, key) if are_arrays and not kwargs else None
                 return record(found, reporter)
         return machine.run(key, _StepCall(self, args, kwargs, structure, found, reporter))
 

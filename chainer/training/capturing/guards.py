@@ -11,10 +11,13 @@ from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, cast
 
+import numpy
+
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.training.capturing.state import (
+    MISSING,
     OF_OPTIMIZERS,
     PLAIN,
     Fields,
@@ -33,6 +36,9 @@ from chainer.training.optimizers.update_rule import UpdateRule
 _get_facts = attrgetter("_array", "_requires_grad", "update_rule")
 _get_count = attrgetter("t")
 
+#: Types whose values may equal ones of other types.
+_NUMBERS = (int, float, complex, numpy.generic)
+
 
 class Places:
     """Slots that must hold what they held when the step was recorded.
@@ -45,15 +51,21 @@ class Places:
     def __init__(self, slots: list[Slot], sizes: list[Owner]) -> None:
         self._slots = slots
         self._sizes = [(owner.members, len(owner.members)) for owner in sizes]
-        self._fields = [s for s in slots if isinstance(s.owner, Fields)]
         told = [s for s in slots if _is_told(s)]
-        others = {*slots} - {*told, *self._fields}
-        self._identical = [(s.owner.members, s.name, s.value) for s in others]
+        others = [s for s in slots if not _is_told(s)]
+        identical = [s for s in others if _is_told_by_identity(s)]
+        self._identical = [(s.owner.members, s.name, s.value) for s in identical]
+        self._looked_at = [s for s in others if not _is_told_by_identity(s)]
+        members = [s for s in told if not isinstance(s.owner, Fields)]
         # Equal numbers of other types are other numbers: 2 and 2.0 make other dtypes. The links of
         # Chainer itself never change the type of a number.
-        numbers = [s for s in told if isinstance(s.value, (int, float))]
+        numbers = [s for s in members if isinstance(s.value, _NUMBERS)]
         self._typed = [s for s in numbers if not s.owner.is_of_library]
-        compared = self._compare(told)
+        compared = self._compare(members)
+        self._fields: dict[str, list[Slot]] = {}
+        for slot in told:
+            if isinstance(slot.owner, Fields):
+                self._fields.setdefault(slot.name, []).append(slot)
         counted = [(c, size) for c, size in self._sizes if id(c) not in compared]
         self._containers = [container for container, _ in counted]
         self._lengths = [size for _, size in counted]
@@ -73,15 +85,9 @@ class Places:
         # Usually all entries are watched. Comparing two dictionaries takes half as long as getting
         # the entries and comparing these.
         whole = [pair for pair in by_owner.values() if pair[0].keys() == pair[1].keys()]
-        parts = [pair for pair in by_owner.values() if pair[0].keys() != pair[1].keys()]
+        self._parts = [pair for pair in by_owner.values() if pair[0].keys() != pair[1].keys()]
         self._whole = [members for members, _ in whole]
         self._expected_whole = [found for _, found in whole]
-        # An itemgetter of several entries returns a tuple; one of a single entry returns its value.
-        self._getters = [(itemgetter(*found), members) for members, found in parts]
-        self._expected_parts = [
-            tuple(found.values()) if len(found) > 1 else next(iter(found.values()))
-            for _, found in parts
-        ]
         return set(map(id, self._whole))
 
     def hold(self) -> bool:
@@ -99,17 +105,15 @@ class Places:
             (self._whole, lambda: self._whole == self._expected_whole),
             (self._containers, lambda: list(map(len, self._containers)) == self._lengths),
             (self._identical, self._are_identical),
-            (self._getters, self._have_parts),
+            (self._parts, _comparison_of_parts(self._parts)),
+            *[(True, _comparison_of_fields(*field)) for field in self._fields.items()],
             (self._typed, lambda: all([_has_type(slot) for slot in self._typed])),
-            (self._fields, lambda: all([_is_as_expected(slot) for slot in self._fields])),
+            (self._looked_at, lambda: all([_is_as_expected(slot) for slot in self._looked_at])),
         ]
         return [check for needed, check in found if needed]
 
     def _are_identical(self) -> bool:
         return all([members[name] is value for members, name, value in self._identical])
-
-    def _have_parts(self) -> bool:
-        return [getter(members) for getter, members in self._getters] == self._expected_parts
 
     def changed(self) -> str | None:
         """Returns what has changed; None if nothing has."""
@@ -124,10 +128,51 @@ class Places:
         return None
 
 
+def _comparison_of_parts(
+    parts: Sequence[tuple[dict[str, object], dict[str, object]]],
+) -> Callable[[], bool]:
+    """Returns a function that compares entries of dictionaries with those that are expected."""
+    # An itemgetter of several entries returns a tuple; one of a single entry returns its value.
+    getters = [(itemgetter(*found, next(iter(found))), members) for members, found in parts]
+    expected = [(*found.values(), next(iter(found.values()))) for _, found in parts]
+    if len(parts) == 1:  # usually, all that a step reads of its module
+        ((get, of),), (values,) = getters, expected
+        return lambda: get(of) == values
+    return lambda: [get(of) for get, of in getters] == expected
+
+
+def _comparison_of_fields(name: str, slots: Sequence[Slot]) -> Callable[[], bool]:
+    """Returns a function that compares attributes of objects with those that are expected."""
+    get, targets = attrgetter(name), [cast(Fields, slot.owner).target for slot in slots]
+    expected = [slot.value for slot in slots]
+    return lambda: list(map(get, targets)) == expected
+
+
 def _is_told(slot: Slot) -> bool:
+    """Returns whether ``==`` finds each change of a slot, but for types of single numbers."""
+    value = slot.value
     # Another dictionary is another state of a rule, even if it is equal.
+    if value is MISSING or (slot.kind is Kind.FIXED and isinstance(value, dict)):
+        return False
+    if not slot.owner.is_of_library:
+        is_field = isinstance(slot.owner, Fields)
+        if isinstance(value, dict) or (is_field and isinstance(value, _NUMBERS)):
+            return False
+        if isinstance(value, (list, tuple)):
+            return all([_is_told_within(part) for part in cast("Sequence[object]", value)])
+    return is_told_by_comparison(value)
+
+
+def _is_told_within(value: object) -> bool:
+    """As :func:`_is_told`, of an entry of a list, whose numbers may become ones of other types."""
+    compared = isinstance(value, (*_NUMBERS, list, tuple, dict, set))
+    return not compared and is_told_by_comparison(value)
+
+
+def _is_told_by_identity(slot: Slot) -> bool:
     is_state = slot.kind is Kind.FIXED and isinstance(slot.value, dict)
-    return is_told_by_comparison(slot.value) and not (is_state or isinstance(slot.owner, Fields))
+    is_container = isinstance(slot.value, (list, tuple, dict, set)) and not is_state
+    return not (is_container or isinstance(slot.value, PLAIN) or isinstance(slot.owner, Fields))
 
 
 def _has_type(slot: Slot) -> bool:
@@ -207,7 +252,10 @@ class Guards:
     def hold(self) -> bool:
         """Returns whether nothing has changed. If something has, :meth:`changed` returns what."""
         try:
-            return all([check() for check in self._checks])
+            for check in self._checks:  # noqa: SIM110 - all() takes longer
+                if not check():
+                    return False
+            return True
         except (KeyError, TypeError, ValueError, NotImplementedError):
             return False  # something was deleted, or a number is an array or a Variable now
 

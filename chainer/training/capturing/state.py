@@ -150,21 +150,21 @@ class Fields(Owner):
 
     def __init__(self, role: Role, label: str, target: object, names: Sequence[str]) -> None:
         super().__init__(role, label, {}, names)
-        self._target = target
+        self.target = target
         self.identity = id(target)
 
     def get(self, name: str) -> object:
         """Returns the contents of a slot."""
         # The cell of a variable that is not assigned yet is empty.
         try:
-            return getattr(self._target, name)
+            return getattr(self.target, name)
         except (AttributeError, ValueError):
             return MISSING
 
     def set(self, name: str, value: object) -> None:
         """Changes the contents of a slot."""
         if self.get(name) is not value:  # attributes of functools.partial cannot be set
-            setattr(self._target, name, value)
+            setattr(self.target, name, value)
 
 
 class Slot:

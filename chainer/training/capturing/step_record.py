@@ -91,6 +91,17 @@ class StepRecord(Record):
         self.cleared: list[Parameter] = []
         self.counters: list[tuple[dict[str, Any], str, int]] = []
         self.optimizers: list[Optimizer] = []
+        self._computes_one = False
+
+    def complete(self, takes_arrays: bool) -> None:
+        """Notes that all is known; called once.
+
+        Args:
+            takes_arrays: Whether no argument is a Variable.
+        """
+        effects = (self.carried, self.stored, self.reports, self.gradients, self.cleared)
+        is_pure = not any(effects) and not self.counters and not self.constants
+        self._computes_one = takes_arrays and is_pure and self._is_single and self._are_variables[0]
 
     def __call__(self, found: Sequence[VariableLike], reporter: Reporter | None) -> Any:
         """Does what the step would do.
@@ -99,6 +110,9 @@ class StepRecord(Record):
             found: Arrays and Variables of the arguments.
             reporter: The current reporter.
         """
+        if self._computes_one:  # most often, as of derivatives: no effects, arrays as arguments
+            (y,) = self.program(found)  # type: ignore[arg-type]
+            return CapturedVariable(y)
         arguments = [x.array if isinstance(x, Variable) else x for x in found]
         arguments += [array_of(slot.get()) for slot in self.carried]
         if not self.counters:  # without an update
@@ -205,6 +219,7 @@ class StepRecording:
             ReplacedArrayError: If another attempt has to carry more slots.
         """
         recorder = self._recorder
+        self._takes_arrays = not any([isinstance(x, Variable) for x in found])
         arguments: list[VariableLike] = []
         for x in found:
             array = recorder.argument(array_of(x))
@@ -245,6 +260,7 @@ class StepRecording:
         groups = self._numbers.groups()
         record.optimizers = self._tree.optimizers
         record.guards = Guards(self._tree, self._changed, record.carried, groups)
+        record.complete(self._takes_arrays)
         return record
 
     def _finish(

@@ -230,7 +230,7 @@ def test_long_programs_are_functions_of_several_parts():
 
     x = np.random.RandomState(0).rand(3, 4).astype("f")
     program, (expected,) = record(function, x)
-    assert program._run.__code__.co_names[:2] == ("part0", "part1")
+    assert {"part0", "part1"} <= {*program._run.__code__.co_names}
     for _ in range(2):
         np.testing.assert_array_equal(program([x])[0], expected)
 

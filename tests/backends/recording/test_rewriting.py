@@ -198,6 +198,49 @@ def test_a_filled_array_that_others_read_is_kept():
     assert np.positive in [call.function for call in found]
 
 
+@pytest.mark.parametrize("dtype", ["e", "f", "d", "F"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_products_with_ones_are_left_out(dtype, is_first):
+    """Of real numbers, they change no bit: not of zeros, infinities, NaN or subnormal numbers."""
+
+    def step(x):
+        y = x + x
+        one = np.ones_like(y)
+        return (one * y if is_first else y * one) - 0.25
+
+    captured = chainer.capture(step, on_failure="error")
+    values = [0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).smallest_subnormal, 1.5]
+    x = np.array(values, dtype)
+    with np.errstate(invalid="ignore"):
+        for _ in range(4):
+            np.testing.assert_array_equal(captured(x).view("u1"), step(x).view("u1"))
+    calls = 3 if dtype == "F" else 2
+    assert f"program: {calls} calls of NumPy" in captured.explain()
+
+
+def test_products_with_ones_of_another_shape_or_dtype_are_made():
+    def step(x):
+        y = x + x
+        return y * np.ones((2, 3), "f"), y * np.ones(3, "d"), y * (np.ones(3, "f") * 2)
+
+    captured = chainer.capture(step, on_failure="error")
+    x = np.arange(3, dtype="f")
+    for _ in range(4):
+        for found, expected in zip(captured(x), step(x), strict=True):
+            assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_the_gradient_of_a_sum_takes_no_product():
+    captured = chainer.capture(
+        lambda x, v: chainer.hvp(lambda x: F.sum(F.exp(x) ** 2), x, v)[1], on_failure="error"
+    )
+    x = np.random.RandomState(0).randn(3, 4).astype("f")
+    for _ in range(4):
+        found = captured(x, np.ones_like(x)).array
+    np.testing.assert_allclose(found, 4 * np.exp(x) ** 2, rtol=1e-5)
+
+
 @pytest.mark.parametrize("treatment", ["raise", "ignore"])
 def test_floating_point_errors_are_treated_as_in_the_step(treatment):
     def step(x):

@@ -88,3 +88,23 @@ def test_gradient_of_third_order():
     h = [F.silu(x.array + k * step).array for k in (-2, -1, 1, 2)]
     expected = (h[3] - 2 * h[2] + 2 * h[1] - h[0]) / (2 * step**3)
     np.testing.assert_allclose(y.array, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (0,), (7, 5), (64, 33)])
+def test_the_gradient_of_tanh_has_the_bits_of_release_7(dtype, shape):
+    """With and without a graph, and in a captured step."""
+    random = np.random.RandomState(0)
+    x, gy = [np.asarray(random.randn(*shape) * 3, dtype) for _ in range(2)]
+
+    def gradient(x, gy, graph):
+        x = chainer.Variable(x)
+        y = F.tanh(x)
+        return chainer.grad([y], [x], [gy], enable_double_backprop=graph)[0].array
+
+    y = np.tanh(x)
+    expected = gy * (1 - y * y)
+    step = chainer.capture(gradient)
+    for found in (gradient(x, gy, False), gradient(x, gy, True), *[step(x, gy, True)] * 5):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)

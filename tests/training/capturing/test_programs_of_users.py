@@ -6,6 +6,7 @@ import asyncio
 import copy
 import warnings
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -944,3 +945,79 @@ def test_steps_of_tasks_that_take_turns():
 
     alone, together = asyncio.run(main())
     np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([2], [2.0]),
+        ((2,), (2.0,)),
+        ([[2]], [[2.0]]),
+        ([np.float32(2)], [np.float64(2)]),
+        (np.float32(2), np.float64(2)),
+        (2.0, 2.0 + 0j),
+        (2 + 0j, 2.0),
+        ([np.ones(1, "f")], [np.ones(1, "d")]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    ],
+)
+@pytest.mark.parametrize("is_closure", [False, True])
+def test_equal_numbers_of_other_types_are_other_numbers(first, second, is_closure):
+    def product(x, value):
+        if isinstance(value, dict):
+            value = next(iter(value.values()))
+        while isinstance(value, (list, tuple)):
+            value = value[0]
+        return x * value
+
+    namespace = SimpleNamespace(value=first)
+    cell = first
+    if is_closure:
+        step = chainer.capture(lambda x: product(x, cell), on_failure="error")
+    else:
+        step = chainer.capture(lambda x: product(x, namespace.value), on_failure="error")
+    x = np.ones(3, "f")
+    x = x.astype("i") if first in ([2], (2,), [[2]]) else x
+    for value in [first] * 5 + [second] * 5 + [first] * 2:
+        cell = namespace.value = value
+        found, expected = step(x), product(x, value)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_calls_of_other_kinds_between_calls_with_arrays():
+    """A call like the last one takes a shorter way: no other call may take it."""
+
+    def function(x, y=1, **options):
+        return (x + y) * options.get("scale", 1)
+
+    step = chainer.capture(function, on_failure="error")
+    x = np.arange(6, dtype="f")
+    calls = [
+        lambda f: f(x),
+        lambda f: f(x[:3]),
+        lambda f: f(x.astype("d")),
+        lambda f: f(x[::-1]),
+        lambda f: f(x[::2]),
+        lambda f: f(x, x),
+        lambda f: f(x, 2),
+        lambda f: f(x, scale=3),
+        lambda f: f(chainer.Variable(x)),
+        lambda f: f(x, chainer.Variable(x)),
+        lambda f: f(np.broadcast_to(x[:1], 6)),
+    ]
+    for number in [*range(len(calls))] * 4 + list(np.random.RandomState(0).randint(0, 11, 200)):
+        found, expected = calls[number](step), calls[number](function)
+        assert type(found).__mro__[-2] is type(expected).__mro__[-2]
+        assert found.dtype == expected.dtype
+        found, expected = (getattr(y, "array", y) for y in (found, expected))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_configuration_between_calls_with_arrays():
+    step = chainer.capture(lambda x: F.dropout(chainer.Variable(x), 0.5), on_failure="error")
+    x = np.ones(1000, "f")
+    for _ in range(5):
+        assert (step(x).array == 0).any()
+        with chainer.using_config("train", False):
+            np.testing.assert_array_equal(step(x).array, x)

@@ -38,6 +38,7 @@ from chainer.backends.numpy.recording.recurrences import AllSteps, with_recurren
 from chainer.backends.numpy.recording.row_sums import with_row_sums
 from chainer.backends.numpy.recording.simplify import simplified, written
 from chainer.backends.numpy.recording.straight_line import (
+    Interface,
     StraightLine,
     direct_arguments,
     fresh_outputs,
@@ -222,14 +223,9 @@ class NumpyProgram(Program):
             i for i in fresh_outputs(made, outputs, parents) if outputs[i].buffer not in native
         ]
         plan = Plan(made, outputs, parents, {outputs[i].buffer for i in fresh})
-        given = [*[arguments[i] for i in direct], *[outputs[i] for i in fresh]]
-        lines = StraightLine(made, plan, given, recorder.is_continued)
-        self._run = lines.run
-        self._direct = [(i, arguments[i].strides) for i in direct]
-        self._copied = [(i, ref.array) for i, ref in enumerate(arguments) if i not in direct]
-        self._numbers = [(number._evaluate, array) for number, array in tape.numbers.values()]
-        self._outputs = [lines.array(ref) for i, ref in enumerate(outputs) if i not in fresh]
-        self._fresh = [(i, outputs[i].shape, outputs[i].dtype) for i in fresh]
+        evaluated = [(number._evaluate, array) for number, array in tape.numbers.values()]
+        interface = Interface(arguments, direct, outputs, fresh, evaluated)
+        self._run = StraightLine(made, plan, interface, recorder.is_continued).run
         self._recorded: RecordedCalls | None = None
         if not recorder.is_continued:
             numbers = list(tape.numbers.values())
@@ -250,35 +246,7 @@ class NumpyProgram(Program):
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the calls; see :class:`~chainer.core.arrays.recorder.Program`."""
-        for i, buffer in self._copied:
-            _copyto(buffer, arguments[i])
-        given: list[Any] = []
-        for i, strides in self._direct:
-            array = arguments[i]
-            if type(array) is not _ndarray or array.strides != strides:
-                array = numpy.ascontiguousarray(array)
-            given.append(array)
-        for evaluate, array in self._numbers:
-            array[()] = evaluate()
-        fresh = self._fresh
-        if not fresh:
-            self._run(*given)
-            return [array.copy() for array in self._outputs]
-        if len(fresh) == 1:  # the usual case
-            ((_, shape, dtype),) = fresh
-            made = [_empty(shape, dtype)]
-            if not self._outputs:
-                self._run(*given, made[0])
-                return made
-        else:
-            made = [_empty(shape, dtype) for _, shape, dtype in fresh]
-        self._run(*given, *made)
-        if not self._outputs:
-            return made
-        results = [array.copy() for array in self._outputs]
-        for (i, _, _), array in zip(fresh, made):
-            results.insert(i, array)
-        return results
+        return self._run(arguments)
 
     def portable(self, memory: MemoryOfPrograms) -> dict[str, Any]:
         """See :meth:`~chainer.core.arrays.recorder.Program.portable`."""

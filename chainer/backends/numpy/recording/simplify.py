@@ -58,7 +58,8 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
     - Sums and maxima become methods of ufuncs; Python numbers become arrays, which NumPy takes in
       half the time.
     - A call without array arguments, such as ``arange``, is made once.
-    - Each value gets memory of its own. One that was computed already is not computed again.
+    - Each value gets memory of its own. One that was computed already is not computed again, nor is
+      a product with an array of ones, such as the gradient of a loss.
     - A value that is not used is not computed, and an array is not filled with one number for
       elementwise calls.
     - Sums and products that NumPy computes slowly become other calls.
@@ -69,9 +70,9 @@ def simplified(calls: list[Call], outputs: list[Ref], kept: set[Buffer]) -> list
         kept: Buffers that are parts of others, and have to be written.
     """
     calls = [_as_ufunc(call) for call in calls]
-    calls = _without_constants(calls, kept)
+    calls, constants = _without_constants(calls, kept)
     with_single_assignment(calls, kept)
-    calls, outputs[:] = _without_repetitions(calls, outputs, kept)
+    calls, outputs[:] = _without_repetitions(calls, outputs, kept, _ones(constants))
     used = {ref.buffer for ref in outputs} | kept
     calls = _without_unused(_without_fills(calls, used), used)
     return with_faster_calls(calls)
@@ -134,8 +135,14 @@ def _count_writes(calls: list[Call]) -> Counter[Buffer]:
     return Counter([buffer for call in calls for buffer in {r.buffer for r in written(call)}])
 
 
-def _without_constants(calls: list[Call], kept: set[Buffer]) -> list[Call]:
-    """Computes results that are the same each time, and leaves their calls out."""
+def _without_constants(
+    calls: list[Call], kept: set[Buffer]
+) -> tuple[list[Call], dict[Buffer, Any]]:
+    """Computes results that are the same each time, and leaves their calls out.
+
+    Returns:
+        tuple: The other calls; and the arrays of results that were computed, by their memory.
+    """
     writes = _count_writes(calls)
     constants: dict[Buffer, Any] = {}
     left: list[Call] = []
@@ -158,7 +165,27 @@ def _without_constants(calls: list[Call], kept: set[Buffer]) -> list[Call]:
     # Other calls and outputs find the array through the buffer.
     for buffer, memory in constants.items():
         buffer.memory = memory
-    return left
+    return left, constants
+
+
+def _ones(constants: dict[Buffer, Any]) -> set[Buffer]:
+    """Returns the memory of arrays whose elements are all one."""
+    return {buffer for buffer, array in constants.items() if array.size and (array == 1).all()}
+
+
+def _factor(call: Call, target: Ref, ones: set[Buffer]) -> Ref | None:
+    """Returns the array that a call multiplies by ones, which changes no bit of a number."""
+    if not ones or call.function is not numpy.multiply or not is_elementwise(call):
+        return None
+    if target.dtype.kind not in "fiu":  # a product of complex numbers has zeros of other signs
+        return None
+    layout = target.shape, target.strides, target.dtype
+    for one, other in (call.args, call.args[::-1]):
+        if isinstance(one, Ref) and one.buffer in ones and isinstance(other, Ref):
+            is_intermediate = other.buffer.memory is None and other.is_whole()
+            if is_intermediate and (other.shape, other.strides, other.dtype) == layout:
+                return other
+    return None
 
 
 def _target_of_constant(call: Call) -> Ref | None:
@@ -179,7 +206,7 @@ def _target_of_constant(call: Call) -> Ref | None:
 
 
 def _without_repetitions(
-    calls: list[Call], outputs: list[Ref], kept: set[Buffer]
+    calls: list[Call], outputs: list[Ref], kept: set[Buffer], ones: set[Buffer]
 ) -> tuple[list[Call], list[Ref]]:
     """Leaves out calls whose result another call has computed."""
     writes = _count_writes(calls)
@@ -201,6 +228,12 @@ def _without_repetitions(
         if target is not None and writes[target.buffer] == 1 and target.buffer not in kept:
             key = _key(call, versions)
             found = known.get(key) if key is not None else None
+            if found is None:
+                factor = _factor(call, target, ones)
+                if factor is not None and writes[factor.buffer] == 1 and factor.buffer not in kept:
+                    found = factor
+                elif _is_fill(call) and call.args[0].buffer in ones:
+                    ones.add(target.buffer)
             if found is not None:
                 same[target.buffer] = found.buffer
                 continue

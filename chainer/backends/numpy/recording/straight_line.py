@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -40,6 +41,26 @@ _BY_NAME = frozenset((numpy.maximum, numpy.minimum))
 _LONGEST_PART = 200
 
 
+@dataclasses.dataclass(frozen=True)
+class Interface:
+    """The arguments and the results of a function of recorded calls.
+
+    Attributes:
+        arguments: References to all arguments.
+        direct: Numbers of the arguments that calls take as they are. The others are copied to the
+            memory of their references.
+        outputs: References to all outputs.
+        fresh: Numbers of the outputs that calls write to new arrays. The others are copied.
+        numbers: Functions that return numbers, and the arrays that hold them.
+    """
+
+    arguments: list[Ref]
+    direct: list[int]
+    outputs: list[Ref]
+    fresh: list[int]
+    numbers: list[tuple[Callable[[], float], Any]]
+
+
 class StraightLine:
     """Makes a function of recorded calls.
 
@@ -48,17 +69,25 @@ class StraightLine:
     Args:
         calls: The calls.
         plan: Places of intermediate results.
-        arguments: References to arguments that are not copied: the function gets the arrays.
+        interface: Arguments and results.
         is_continued: Whether another program needs what kernels keep for later calls.
+
+    Attributes:
+        run: The function. It gets a sequence of arrays, and returns a list of new ones.
     """
 
+    run: Callable[[Sequence[Any]], list[Any]]
+
     def __init__(
-        self, calls: list[Call], plan: Plan, arguments: list[Ref], is_continued: bool = False
+        self, calls: list[Call], plan: Plan, interface: Interface, is_continued: bool = False
     ) -> None:
         self._names: dict[str, Any] = {
             "copyto": numpy.copyto,
             "store": _store,
             "errstate": numpy.errstate,
+            "ndarray": _ndarray,
+            "contiguous": numpy.ascontiguousarray,
+            "empty": numpy.empty,
         }
         self._known: dict[Any, str] = {}
         self._plan = plan
@@ -68,22 +97,51 @@ class StraightLine:
         self._memory = memory[start : start + plan.nbytes]
         self._bytes: dict[Buffer, HostArray] = {}
         self._given: dict[Buffer, str] = {}
-        for i, ref in enumerate(arguments):
-            self._given[ref.buffer] = f"x{i}"
+        for i in interface.direct:
+            self._given[interface.arguments[i].buffer] = f"x{i}"
+        for i in interface.fresh:
+            self._given[interface.outputs[i].buffer] = f"y{i}"
         self._made = {x for call in calls for x in leaves(call.out) if isinstance(x, Held)}
         self._is_continued = is_continued
         self._held: dict[Held, str] = {}
         parts = self._parts(calls)
         if len(parts) == 1:
-            self.run = self._compiled("run", parts[0])
-            return
-        # Values that kernels keep pass from part to part.
-        shared = [f"global {', '.join(self._held.values())}"] if self._held else []
-        names = [f"part{i}" for i in range(len(parts))]
-        for name, lines in zip(names, parts, strict=True):
-            self._compiled(name, [*shared, *lines])
-        given = ", ".join(self._given.values())
-        self.run: Callable[..., None] = self._compiled("run", [f"{n}({given})" for n in names])
+            lines = parts[0]
+        else:
+            # Values that kernels keep pass from part to part.
+            shared = [f"global {', '.join(self._held.values())}"] if self._held else []
+            given = ", ".join(self._given.values())
+            lines = [f"part{i}({given})" for i in range(len(parts))]
+            for i, part in enumerate(parts):
+                self._compiled(f"part{i}", given, [*shared, *part])
+        lines = [*self._entry(interface), *lines, *self._exit(interface)]
+        self.run = self._compiled("run", "arguments", lines)
+
+    def _entry(self, interface: Interface) -> list[str]:
+        """Returns the lines that put arguments in their places and make arrays for results."""
+        count = len(interface.arguments)
+        lines = [f"{''.join([f'x{i}, ' for i in range(count)])} = arguments"] if count else []
+        for i, ref in enumerate(interface.arguments):
+            if i in interface.direct:
+                other = f"x{i}.__class__ is not ndarray or x{i}.strides != {ref.strides!r}"
+                lines.append(f"if {other}: x{i} = contiguous(x{i})")
+            else:
+                lines.append(f"copyto({self._name(ref.array, 'a')}, x{i})")
+        for evaluate, array in interface.numbers:
+            value = f"{self._name(evaluate, 'f')}()"
+            lines.append(f"{self._name(array, 'a')}[()] = {value}")
+        for i in interface.fresh:
+            ref = interface.outputs[i]
+            lines.append(f"y{i} = empty({ref.shape!r}, {self._name(ref.dtype, 'd')})")
+        return lines
+
+    def _exit(self, interface: Interface) -> list[str]:
+        """Returns the line that returns the results."""
+        results = [
+            f"y{i}" if i in interface.fresh else f"{self._name(self.array(ref), 'a')}.copy()"
+            for i, ref in enumerate(interface.outputs)
+        ]
+        return [f"return [{', '.join(results)}]"]
 
     def _parts(self, calls: list[Call]) -> list[list[str]]:
         """Returns the lines of all calls, in parts of limited length."""
@@ -105,9 +163,8 @@ class StraightLine:
             parts[-1] += [f"    {line}" if errors else line for line in lines]
         return parts
 
-    def _compiled(self, name: str, lines: list[str]) -> Callable[..., None]:
-        """Returns a function of the arguments that consists of given lines."""
-        parameters = ", ".join(self._given.values())
+    def _compiled(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
+        """Returns a function that consists of given lines."""
         body = "\n    ".join(lines or ["pass"])
         code = compile(f"def {name}({parameters}):\n    {body}\n", "<recorded step>", "exec")
         exec(code, self._names)
@@ -260,7 +317,8 @@ class StraightLine:
         if isinstance(out, Held):
             return [f"{self._held_name(out)} = {name}"]
         if isinstance(out, Ref):
-            return [f"store({self._ref(out)}, {name})"]
+            target = self._ref(out)
+            return [f"if {name} is not {target}: store({target}, {name})"]
         lines: list[str] = []
         parts = [f"{name}_{i}" for i in range(len(out))]
         if parts:
@@ -341,8 +399,6 @@ def _bytes_of(array: Any) -> HostArray:
 
 def _store(target: Any, value: Any) -> None:
     """Copies a result to the memory that has to hold it."""
-    if value is target:
-        return
     if target.shape != numpy.shape(value):
         raise NotRecordableError(
             f"an array has the shape {numpy.shape(value)}; when the step was recorded, it had "
