@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from chainer.kernel import get_operation
 
-from chainer_numba.embeddings import SelectedRowSumsKernel
+from chainer_numba.embeddings import SelectedRowSumsKernel, scatter_rows
 
 NODES, EDGES, UNITS = 500, 4000, 64
 
@@ -22,7 +22,7 @@ def indices(*shape, seed=0, kind="l"):
 
 
 @pytest.mark.parametrize("kind", ["i", "l", "h"])
-@pytest.mark.parametrize("width", [1, 3, 64])
+@pytest.mark.parametrize("width", [1, 3, 16, 37, 64])
 def test_rows_are_added_in_their_order(kind, width):
     a, b = floats(NODES, width), floats(NODES, width, seed=1)
     to, of = indices(20, EDGES // 20, kind=kind), indices(EDGES, seed=1, kind=kind)
@@ -30,6 +30,18 @@ def test_rows_are_added_in_their_order(kind, width):
     np.add.at(expected, to.ravel(), b[of])
     assert SelectedRowSumsKernel(None).add(a, to, b, of)
     np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("bounds", [(0, 5), (5, 37), (16, 36), (36, 37), (7, 7)])
+def test_columns_of_one_thread(bounds):
+    """Other columns belong to other threads."""
+    matrix, rows, to = floats(NODES, 37), floats(EDGES, 37, seed=1), indices(EDGES) % NODES
+    to[::3] = -7  # ignored
+    expected = matrix.copy()
+    columns = slice(*bounds)
+    np.add.at(expected[:, columns], to[to >= 0], rows[to >= 0, columns])
+    scatter_rows(0, *bounds, to, rows, -7, matrix)
+    np.testing.assert_array_equal(matrix, expected)
 
 
 @pytest.mark.parametrize("wrong", [-NODES - 1, NODES])

@@ -9,7 +9,8 @@ import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
-from chainer_numba.launching import compiled, dense, exact, launch
+from chainer_numba.launching import dense, exact, launch
+from chainer_numba.vector_code import add_row
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -17,15 +18,13 @@ if TYPE_CHECKING:
 f = numpy.float32
 
 
-@compiled
+@exact
 def scatter_rows(part, start, stop, indices, rows, ignored, matrix):
     # Threads share the columns: each adds rows in their order, so that the result is always one.
     for i in range(len(indices)):
         index = indices[i]
         if index != ignored:
-            target, row = matrix[index, start:stop], rows[i, start:stop]
-            for k in range(len(row)):
-                target[k] += row[k]
+            add_row(matrix, index, rows, i, start, stop - start)
 
 
 @exact
@@ -44,9 +43,7 @@ def add_selected_rows(part, start, stop, targets, sources, b, a):
             target += len(a)
         if source < 0:
             source += len(b)
-        to, row = a[target, start:stop], b[source, start:stop]
-        for k in range(len(row)):
-            to[k] += row[k]
+        add_row(a, target, b, source, start, stop - start)
 
 
 #: Not an index: no row is ignored.

@@ -349,3 +349,37 @@ def copy_tile(typing, b, k, j, columns, c):
 
     n = _NUMBER
     return types.void(b, n, n, n, c), generate
+
+
+@intrinsic
+def add_row(typing, a, to, b, of, j, columns):
+    """Adds part of row ``of`` of ``b``, from column ``j`` on, to row ``to`` of ``a``.
+
+    A loop over the elements would compare the addresses of both rows each time.
+    """
+
+    def generate(context: Any, build: _Builder, signature: Any, arguments: Any) -> _Value:
+        a_array, to, b_array, of, j, columns = arguments
+        a, a_row = _matrix(context, build, signature.args[0], a_array)
+        b, b_row = _matrix(context, build, signature.args[2], b_array)
+        target = build.gep(a, [build.add(build.mul(to, a_row), j)])
+        source = build.gep(b, [build.add(build.mul(of, b_row), j)])
+
+        def add(k: _Value, mask: _Value | None = None) -> None:
+            at = build.gep(target, [k])
+            other = _load(build, build.gep(source, [k]), mask)
+            _store(build, build.fadd(_load(build, at, mask), other), at, mask)
+
+        def add_vector(k: _Value, carried: list[Any]) -> list[Any]:
+            add(k)
+            return carried
+
+        whole = build.and_(columns, _int64(-LANES))
+        _repeated(build, [], whole, LANES, add_vector)
+        rest = build.sub(columns, whole)
+        with build.if_then(build.icmp_signed(">", rest, _int64(0))):
+            add(whole, _mask(build, rest))
+        return context.get_dummy_value()
+
+    n = _NUMBER
+    return types.void(a, n, b, n, n, n), generate
