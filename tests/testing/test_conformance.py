@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from chainer.testing.conformance import reports
+from chainer.testing import Sample
+from chainer.testing.conformance import options, reports
 from tests.testing.broken_strict import FINDS
 from tests.testing.sample_functions import EXPECTED
 
@@ -219,6 +220,26 @@ def test_quick_tests_one_dtype():
     assert "test_backward[two_outputs-float16-strided]" not in listed
     assert "test_backward[right-float16-strided]" in listed  # it has no float32
     assert "float64" not in listed
+
+
+@pytest.mark.parametrize(
+    ("test", "layout", "is_quick", "count", "expected"),
+    [
+        ("test_forward", "contiguous", True, 27, list(range(27))),
+        ("test_backward", "contiguous", True, 27, list(range(27))),
+        ("test_double_backward", "contiguous", True, 27, [0, 13, 26]),
+        ("test_forward", "strided", True, 5, [0, 2, 4]),
+        ("test_backward", "empty", True, 4, [0, 1, 3]),
+        ("test_double_backward", "contiguous", True, 3, [0, 1, 2]),
+        ("test_double_backward", "contiguous", True, 1, [0]),
+        ("test_double_backward", "strided", False, 27, list(range(27))),
+    ],
+)
+def test_samples_of_the_quick_form(monkeypatch, test, layout, is_quick, count, expected):
+    monkeypatch.setattr(options, "quick", lambda config: is_quick)
+    samples = [Sample(label=str(i)) for i in range(count)]
+    taken = options.samples(samples, test, layout, None)
+    assert [sample.label for sample in taken] == [str(i) for i in expected]
 
 
 @pytest.mark.parametrize("xdist", [False, True])
