@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="test operations in float32 and on fewer samples: a third of the time",
+        help="test operations in float32 and on fewer samples",
     )
     parser.add_argument(
         "--specs",

@@ -152,3 +152,18 @@ def test_transforms_of_jax(device, x):
 
     found = jax.vmap(double, in_axes=0)(x.native[None])
     np.testing.assert_array_equal(found[0], np.asarray(x.native).transpose(1, 0, 2) * 2)
+
+
+def test_adding_to_elements_is_one_program(device, x, compiled):
+    rows, columns, value = (
+        device.send(np.array([0, -1, 0])),
+        [2, 1, 2],
+        device.send(np.ones(4, "f")),
+    )
+    device.xp.add.at(x, (rows, columns), value)
+    assert len(compiled) == 1
+    expected = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    np.add.at(expected, ([0, -1, 0], columns), 1)
+    np.testing.assert_array_equal(device.backend.to_host(x), expected)
+    with pytest.raises(IndexError, match="out of bounds"):
+        device.xp.add.at(x, (rows + 2, columns), value)

@@ -169,6 +169,11 @@ class JaxBackend(FunctionalArrayBackend):
     ) -> Any:
         return self._mover(function, natives, parameters)
 
+    @cached_property
+    def add_elements(self) -> Callable[..., Any]:
+        """Adds to elements by one program; JAX compiles seven if it is called outside of one."""
+        return self.jax.jit(indexing.add_elements_to)
+
     def gather(self, native: Array, indices: list[Any]) -> Any:
         indexing.check_bounds(self, native.shape, indices)
         return self.moved(indexing.elements, (native, *indices), ())

@@ -149,6 +149,11 @@ def _write_elements(nx: Any, x: Any, value: Any, *indices: Any) -> Any:
     return _written(x, indices, value) if nx is numpy else x.at[indices].set(value)
 
 
+def add_elements_to(x: Any, value: Any, *indices: Any) -> Any:
+    """Returns an array with values added to elements."""
+    return x.at[indices].add(value)
+
+
 def _written(x: Any, index: tuple[Any, ...], value: Any) -> Any:
     result = x.copy()
     result[index] = value
@@ -219,6 +224,7 @@ def _write(b: Backend, x: Array, index: Index, value: Array, add: bool) -> None:
     check_bounds(b, target.shape, arrays)
     old = target.native
     if add:
-        b.assign(target, old.at[tuple(arrays)].add(value))
+        added = add_elements_to if boxes.state.observer is not None else b.add_elements
+        b.assign(target, added(old, value, *arrays))
     else:
         b.assign(target, b.moved(_write_elements, (old, value, *arrays), ()))
