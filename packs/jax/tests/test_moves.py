@@ -144,13 +144,15 @@ def test_traces_use_programs(device, x):
     np.testing.assert_array_equal(found, np.arange(24).reshape(2, 3, 4).T.reshape(-1))
 
 
-def test_transforms_of_jax(device, x):
-    """Tracers of JAX outside of a recorded step are moved by JAX."""
+def test_transforms_of_jax(device, x, monkeypatch):
+    """Tracers of JAX outside of a recorded step are moved by JAX, also in the first use of all."""
+    monkeypatch.setattr(device.backend, "_mover", None)
+    monkeypatch.delattr(device.backend, "_mover")
 
     def double(v):
         return device.backend.array_class(v).transpose(1, 0, 2).native * 2
 
-    found = jax.vmap(double, in_axes=0)(x.native[None])
+    found = jax.jit(jax.vmap(double, in_axes=0))(x.native[None])
     np.testing.assert_array_equal(found[0], np.asarray(x.native).transpose(1, 0, 2) * 2)
 
 

@@ -37,7 +37,7 @@ class Mover:
         self._calls: dict[Hashable, int] = {}
         self._on_cpu = backend.native_devices[0].platform == "cpu"
         self._several = len(backend.native_devices) > 1
-        self._class = type(backend.jax.device_put(0))
+        self._tracer: type = backend.jax.core.Tracer
 
     def __call__(
         self, function: Callable[..., Any], natives: tuple[Array, ...], parameters: tuple[Any, ...]
@@ -67,8 +67,8 @@ class Mover:
         if boxes.state.observer is not None:
             return False  # a step is recorded, and is one program itself
         for native in natives:
-            # A tracer is of another class. Arrays on several devices are XLA's.
-            if native.__class__ is not self._class or native.weak_type:
+            # Tracers have no values, and NumPy has no arrays on several devices.
+            if isinstance(native, self._tracer) or native.weak_type:
                 return False
             if self._several and len(native.devices()) > 1:
                 return False
