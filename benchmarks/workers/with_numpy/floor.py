@@ -1,6 +1,6 @@
 """The products and exponentials that rows of ``fast`` need, as bare calls of libraries
 
-Each product is the faster one of NumPy's BLAS library and of chainer-numba, where that is installed.
+Each product is the faster one of NumPy's BLAS library and of chainer-numba if it is installed.
 """
 
 from __future__ import annotations
