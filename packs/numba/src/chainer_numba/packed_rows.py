@@ -196,7 +196,7 @@ def bfloat16_product(part, start, stop, x, codes, scales, y):
             _some_of_bfloat16(codes, i, apart, arranged, n, y)
         for i in range(start + apart * PLACES, stop):
             _one_of_bfloat16(codes, i, 0, arranged, n, y)
-        # The least exponent of float32 stands for 15 below the one of the scale.
+        # The least exponent of float32 means one that is 15 below the exponent of the scale.
         back = _wide(2.0**112) / factor
         for i in range(start, stop):
             y[n, i] = f(_wide(y[n, i]) * (_wide(scales[i]) * back))
