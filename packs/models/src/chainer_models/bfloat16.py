@@ -64,16 +64,23 @@ def widened(xp: Any, codes: Array, scales: Array, columns: int) -> Array:
         columns: Number of columns.
     """
     rows, wide = len(codes), codes.shape[1] // 3 * 2
-    numbers = xp.empty((rows, wide), xp.float32)
     step = max(_AT_ONCE // max(wide, 1), 1)
+    if rows <= step:
+        return _few_rows(xp, codes, scales)[:, :columns]
+    numbers = xp.empty((rows, wide), xp.float32)
     for start in range(0, rows, step):
         some = slice(start, start + step)
-        bits = codes[some, :wide].astype(xp.uint32)
-        bits <<= 16
-        both = codes[some, wide:].astype(xp.uint32).reshape(len(bits), wide // BLOCK, BLOCK // 2)
-        halves = bits.reshape(len(bits), wide // BLOCK, 2, BLOCK // 2)
-        halves[:, :, 0] |= (both & 7) << 24 | (both & 8) << 28
-        halves[:, :, 1] |= (both & 0x70) << 20 | (both & 0x80) << 24
-        part = xp.multiply(bits.view(xp.float32), xp.float32(_FACTOR), out=numbers[some])
-        part *= scales[some, None]
+        numbers[some] = _few_rows(xp, codes[some], scales[some])
     return numbers[:, :columns]
+
+
+def _few_rows(xp: Any, codes: Array, scales: Array) -> Array:
+    rows, wide = len(codes), codes.shape[1] // 3 * 2
+    bits = codes[:, :wide].astype(xp.uint32) << 16
+    both = codes[:, wide:].astype(xp.uint32).reshape(rows, wide // BLOCK, BLOCK // 2)
+    halves = (both & 7) << 24 | (both & 8) << 28, (both & 0x70) << 20 | (both & 0x80) << 24
+    bits |= xp.stack(halves, axis=2).reshape(rows, wide)
+    # By one factor after the other: both together may be infinite.
+    numbers = bits.view(xp.float32) * xp.float32(_FACTOR)
+    numbers *= scales[:, None]
+    return numbers
