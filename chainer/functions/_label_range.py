@@ -40,7 +40,9 @@ def label_error(
     place = ", ".join(map(str, at))
     others = f" (and {len(positions) - 1} more)" if len(positions) > 1 else ""
     exception = "" if ignored is None else f", or {ignored}, which is ignored"
+    # Two classes in one column are a common mistake of those who come from binary losses.
+    remedy = "; a model with one output has one class: see F.sigmoid_cross_entropy"
     return IndexError(
         f"{error}\n{name}[{place}] is {host[at]}{others}, but must be from 0 to "
-        f"{count - 1}{exception}"
+        f"{count - 1}{exception}{remedy if count == 1 and ignored is not None else ''}"
     )

@@ -60,7 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"chainer: no command {given[0]!r}{hint}", file=sys.stderr)
         print(f"commands are {', '.join(known)}; see chainer --help", file=sys.stderr)
         return 2
-    options = build_parser().parse_args(given)
+    parser = build_parser()
+    if not given:
+        parser.print_help(sys.stderr)
+        return 2
+    options = parser.parse_args(given)
     with warnings.catch_warnings():
         # The commands themselves show which plugins failed.
         warnings.simplefilter("ignore", PluginWarning)

@@ -55,7 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--chainer-quick",
         action="store_true",
-        help="test the operations in float32 only (in the first dtype of rows without it)",
+        help="test the operations in float32 only (in the first dtype of rows without it), and on "
+        "few samples of a function where each sample needs much time",
     )
     group.addoption(
         "--chainer-report",

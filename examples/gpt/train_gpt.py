@@ -9,15 +9,21 @@ matrices of LoRA are trained on the other text, on weights of 8 bits, and saved 
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-import chainer_models as cm
 import numpy as np
 
 import chainer
 import chainer.functions as F
 from chainer import training
 from chainer.training import extensions
+
+try:
+    import chainer_models as cm
+except ImportError:
+    command = chainer.utils.install_command("chainer[models]")
+    sys.exit(f"this example needs chainer-models: {command}")
 
 TEXT = Path(__file__).parent.parent / "characters" / "the_house_that_jack_built.txt"
 

@@ -186,7 +186,10 @@ def test_project_is_complete(one_of_each: Path, kind: str) -> None:
     assert "${{ matrix.python }}" in workflow
     assert f"chainer certify a-rather-long-name-for-{kind} --quick" in workflow
     assert "the authors of" in (folder / "LICENSE").read_text()
-    assert "/.venv/" in (folder / ".gitignore").read_text()
+    ignored = (folder / ".gitignore").read_text()
+    assert "/.venv/" in ignored
+    # The badge that the README shows is committed, the reports are not.
+    assert "/certificate/*\n!/certificate/badge.svg\n" in ignored
     for path in folder.rglob("*"):
         if path.is_file():
             text = path.read_text()

@@ -161,6 +161,20 @@ def label_out_of_range(out):
     F.softmax_cross_entropy(X, WRONG)
 
 
+@case(
+    IndexError, r"t\[1\] is 1 \(and 1 more\), .* from 0 to 0, .*one output has one class.*sigmoid"
+)
+def two_classes_of_one_output(out):
+    F.softmax_cross_entropy(X[:, :1], T)
+
+
+@case(AttributeError, r"SGD has no attribute 'alpha'; the optimizer is SGD\(lr=0.01, target=")
+def shift_of_a_hyperparameter_of_another_optimizer(out):
+    t = trainer(out)
+    t.extend(extensions.ExponentialShift("alpha", 0.5))
+    t.run(show_loop_exception_msg=False)
+
+
 @case(IndexError, r"t\[1\] is -7 \(and 1 more\), but must be from 0 to 2")
 def negative_label(out):
     F.softmax_cross_entropy(X, np.array([0, -7, 1, 9], "i"))
@@ -1122,12 +1136,52 @@ def test_refusals_end_with_the_inputs_and_a_remedy(call, note):
             lambda: F.sigmoid_cross_entropy(X[:, 0], T.astype("f")),
             "convert t by astype(np.int32)",
         ),
+        (lambda: F.softmax_cross_entropy(X, T.astype("u1")), "convert t by astype(np.int32)"),
+        (lambda: F.sigmoid_cross_entropy(X[:, 0], T > 0), "convert t by astype(np.int32)"),
+        (lambda: F.softmax_cross_entropy(X, T[:, None]), "if t has class numbers, take t[:, 0]"),
+        (lambda: F.softmax_cross_entropy(T, X), "convert x by astype(np.float32)"),
+        (
+            lambda: F.mean_squared_error(X, X.astype("d")),
+            "convert x1 by astype(np.float32)",
+        ),
+        (
+            lambda: F.mean_squared_error(X.astype("d"), X),
+            "convert x0 by astype(np.float32)",
+        ),
+        (
+            lambda: F.mean_squared_error(X[:, :1], T[:, None]),
+            "convert x1 by astype(np.float32)",
+        ),
+        (
+            lambda: F.mean_absolute_error(X[:, :1], X[:, 0]),
+            "convert x1 by reshape(4, 1)",
+        ),
+        (lambda: L.Linear(3, 2)(X[0]), "if x is one sample, add the axis of samples by x[None]"),
     ],
 )
 def test_remedies(call, remedy):
     with pytest.raises(InvalidType) as caught:
         call()
     assert caught.value.__notes__[0].endswith(": " + remedy)
+
+
+@pytest.mark.parametrize(
+    ("call", "note"),
+    [
+        # Nothing common: a remedy would be a guess.
+        (lambda: F.mean_squared_error(X, X[:2]), "x0 is float32 of shape (4, 3), x1 is float32 of"),
+        (lambda: F.matmul(X, X), "a is float32 of shape (4, 3), b is float32 of shape (4, 3)"),
+        (lambda: L.Linear(5, 2)(X), "x is float32 of shape (4, 3), W is float32 of shape (2, 5)"),
+        (lambda: L.Linear(5, 2)(X[0]), "x is float32 of shape (3,), W is float32 of shape (2, 5)"),
+        (lambda: F.concat([X, X[:, :2]], 0), "input 0 is float32 of shape (4, 3), input 1 is"),
+    ],
+)
+def test_no_remedy_is_made_up(call, note):
+    with pytest.raises(InvalidType) as caught:
+        call()
+    (text,) = caught.value.__notes__
+    assert text.startswith(note)
+    assert ":" not in text
 
 
 def test_each_parameter_is_reported_once(monkeypatch):

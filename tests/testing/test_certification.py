@@ -10,6 +10,7 @@ import pytest
 from chainer.backend import get_backend
 from chainer.testing.certification import certificate, report_files, subject
 from chainer.testing.certification.certificate import Certificate, Result
+from chainer.testing.conformance.options import LEFT_OUT
 from tests.testing.planted.other_faults import ALL
 from tests.testing.planted.run import certify, judge, start
 
@@ -143,6 +144,10 @@ def test_a_backend_has_an_environment_for_quick_tests(tmp_path, dies):
         assert fact == "SMALL_COMPILES='little'"
     # Without the variable, the function of the backend is broken.
     assert done.returncode == dies
+    # The report says what the quick form leaves out, and the command for the whole.
+    assert report["not_run"][LEFT_OUT] == "chainer certify @small"
+    assert f"not run: {LEFT_OUT}" in (tmp_path / "certificate/certificate.md").read_text()
+    assert LEFT_OUT in done.stdout
 
 
 @pytest.mark.skipif(

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from chainer.testing.conformance import reports
+from chainer.testing import Sample
+from chainer.testing.conformance import options, reports
 from tests.testing.broken_strict import FINDS
 from tests.testing.sample_functions import EXPECTED
 
@@ -219,6 +220,38 @@ def test_quick_tests_one_dtype():
     assert "test_backward[two_outputs-float16-strided]" not in listed
     assert "test_backward[right-float16-strided]" in listed  # it has no float32
     assert "float64" not in listed
+
+
+_ALL = [(i, 0) for i in range(27)]
+
+
+@pytest.mark.parametrize(
+    ("test", "layout", "is_quick", "count", "expected"),
+    [
+        ("test_forward", "contiguous", True, 27, _ALL),
+        ("test_backward", "contiguous", True, 27, _ALL),
+        ("test_double_backward", "contiguous", True, 27, [(0, 0), (13, 0), (26, 0)]),
+        ("test_double_backward", "contiguous", True, 1, [(0, 0)]),
+        ("test_backward", "empty", True, 4, [(0, 0), (1, 0), (3, 0)]),
+        ("test_forward", "strided", True, 5, [(0, 1), (2, 2), (4, 3)]),
+        ("test_backward", "strided", True, 2, [(0, 1), (1, 2), (0, 3)]),
+        ("test_double_backward", "strided", True, 1, [(0, 1), (0, 2), (0, 3)]),
+        ("test_double_backward", "strided", False, 2, [(i, v) for i in (0, 1) for v in (1, 2, 3)]),
+        ("test_double_backward", "contiguous", False, 27, _ALL),
+    ],
+)
+def test_cases_of_the_quick_form(monkeypatch, test, layout, is_quick, count, expected):
+    monkeypatch.setattr(options, "quick", lambda config: is_quick)
+    samples = [Sample(label=str(i)) for i in range(count)]
+    taken = options.cases(samples, test, layout, "float32", None)
+    assert [(int(sample.label), variant) for sample, variant in taken] == expected
+
+
+def test_layouts_of_strided_arrays_in_other_dtypes(monkeypatch):
+    monkeypatch.setattr(options, "quick", lambda config: True)
+    samples = [Sample(label=str(i)) for i in range(3)]
+    taken = options.cases(samples, "test_forward", "strided", "float16", None)
+    assert [(sample.label, variant) for sample, variant in taken] == [("0", 1), ("1", 2)]
 
 
 @pytest.mark.parametrize("xdist", [False, True])

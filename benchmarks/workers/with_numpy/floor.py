@@ -1,8 +1,18 @@
-"""The products and exponentials that rows of ``fast`` need, as bare calls of NumPy"""
+"""The products and exponentials that rows of ``fast`` need, as bare calls of libraries
+
+Each product is the faster one of NumPy's BLAS library and of chainer-numba if it is installed.
+"""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
+
+try:
+    from chainer_numba.linears import LinearKernel
+except ImportError:
+    LinearKernel = None
 
 UNIT = "us"
 
@@ -10,20 +20,34 @@ _STEPS, _BATCH, _UNITS, _WORDS = 35, 20, 200, 1000
 
 
 class _Calls:
-    """Calls of NumPy with memory of their own."""
+    """Calls with memory of their own."""
 
     def __init__(self):
         self._made = []
+        self._linear = None
+        if LinearKernel is not None:
+            import chainer
+
+            self._linear = LinearKernel(chainer.get_device("@numpy").backend)
         self._random = np.random.RandomState(0)
 
     def product(self, rows, terms, columns, transposes="", times=1):
         """Adds products; ``transposes`` names the factors that are read transposed."""
         a = self._array((terms, rows) if "a" in transposes else (rows, terms))
         b = self._array((columns, terms) if "b" in transposes else (terms, columns))
-        a = a.T if "a" in transposes else a
-        b = b.T if "b" in transposes else b
         out = np.empty((rows, columns), "f")
-        self._made.append((times, lambda: np.matmul(a, b, out=out)))
+        left, right = a.T if "a" in transposes else a, b.T if "b" in transposes else b
+        candidates = [lambda: np.matmul(left, right, out=out)]
+        if self._linear is not None:
+            linear = self._linear
+            candidates.append(
+                {
+                    "b": lambda: linear.forward(a, b, None, out=out),
+                    "": lambda: linear.backward_data(a, b, out=out),
+                    "a": lambda: linear.backward_weight(b, a, out.dtype, out=out),
+                }[transposes]
+            )
+        self._made.append((times, min(candidates, key=_seconds)))
 
     def layer(self, rows, inputs, outputs, gives_gx=True, steps=1):
         """Adds the three products of an affine layer, of which each step has a part."""
@@ -52,6 +76,17 @@ class _Calls:
         for times, call in self._made:
             for _ in range(times):
                 call()
+
+
+def _seconds(call, samples=30):
+    """Returns the processor time of a call, the smallest of some."""
+    found = []
+    call()  # code is compiled, or read from disk
+    for _ in range(samples):
+        start = time.process_time()
+        call()
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def _language_model(steps_at_once):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
+
+import numpy
+
+from chainer.core.registry import registries
 
 #: The name of an argument that may be anything, and that the method does not get.
 ANYTHING = "_"
@@ -61,10 +66,11 @@ class Recurrence:
         method: Name of the method of the kernel.
         supports: Name of a method of the kernel that gets the dictionary with an
             :class:`ArraySpec` in place of each array, and returns whether the kernel makes these
-            steps.
+            steps: True, False, or the reason why it does not.
 
     Raises:
-        TypeError: If one of ``calls`` is not a :class:`StepCall`.
+        TypeError: If one of ``calls`` is not a :class:`StepCall`, or another attribute is of the
+            wrong type.
         ValueError: If there are no calls, or names do not fit together.
 
     Example:
@@ -97,10 +103,7 @@ class Recurrence:
     supports: str
 
     def __post_init__(self) -> None:
-        given = cast("tuple[Any, ...]", self.calls)  # without a type checker, of any type
-        wrong = [call for call in given if not isinstance(call, StepCall)]
-        if wrong:
-            raise TypeError(f"calls of a Recurrence must be StepCall objects, got {wrong[0]!r}")
+        self._check_types()
         if not self.calls:
             raise ValueError("calls of a Recurrence must be one or more, got none")
         read, made = self._read(), self._made()
@@ -116,6 +119,25 @@ class Recurrence:
         if not self.carried:
             raise ValueError("carried of a Recurrence must name a result or more, got none")
 
+    def _check_types(self) -> None:
+        """Raises TypeError for values that only a type checker would refuse otherwise."""
+        given: dict[str, Any] = vars(self)
+        for name in ("calls", "fixed", "results"):
+            # A text is a sequence, too: of its characters.
+            if not isinstance(given[name], (tuple, list)):
+                raise TypeError(f"{name} of a Recurrence must be a tuple, got {given[name]!r}")
+        if not isinstance(given["carried"], Mapping):
+            raise TypeError(f"carried of a Recurrence must be a dict, got {given['carried']!r}")
+        for name in ("method", "supports"):
+            if not isinstance(given[name], str):
+                raise TypeError(
+                    f"{name} of a Recurrence must be the name of a method, got {given[name]!r}"
+                )
+        for call in given["calls"]:
+            if not isinstance(call, StepCall):
+                raise TypeError(f"calls of a Recurrence must be StepCall objects, got {call!r}")
+            _check_call(call)
+
     def _read(self) -> list[str]:
         made = self._made()
         names = [a for call in self.calls for a in call.arguments]
@@ -129,3 +151,143 @@ class Recurrence:
         """Names of the arrays that each step reads, and that no step makes for the next one."""
         others = {*self.carried.values(), *self.fixed}
         return tuple([name for name in self._read() if name not in others])
+
+
+def _check_call(call: Any) -> None:
+    if not isinstance(call.name, str) or call.name.count(".") != 1:
+        raise TypeError(
+            "name of a StepCall must be the name of an operation and of its method, such as "
+            f"'linear.forward', or of a ufunc, such as 'numpy.add', got {call.name!r}"
+        )
+    arguments: Any = call.arguments
+    if not isinstance(arguments, (tuple, list)) or not _are_texts(arguments, str | None):
+        raise TypeError(
+            f"arguments of the StepCall {call.name!r} must be a tuple of names and None, got "
+            f"{arguments!r}"
+        )
+    results: Any = call.results
+    if not isinstance(results, str) and not (isinstance(results, tuple) and _are_texts(results)):
+        raise TypeError(
+            f"results of the StepCall {call.name!r} must be a name or a tuple of names, got "
+            f"{results!r}"
+        )
+
+
+def _are_texts(names: Any, kind: Any = str) -> bool:
+    return all([isinstance(name, kind) for name in names])
+
+
+def recurrences_of(kernel: Any) -> tuple[Recurrence, ...]:
+    """Returns what a kernel declares in its attribute ``recurrences``.
+
+    Args:
+        kernel: The kernel.
+
+    Raises:
+        TypeError: If the attribute is not a tuple of :class:`Recurrence` objects, or the kernel
+            lacks a method that one of them names.
+        ValueError: If one of them names a call that does not exist.
+    """
+    found: Any = getattr(kernel, "recurrences", ())
+    where = f"recurrences of the kernel {type(kernel).__qualname__}"
+    if not isinstance(found, (tuple, list)):
+        raise TypeError(f"{where} must be a tuple of Recurrence objects, got {found!r}")
+    declared: list[Recurrence] = []
+    for each in cast("tuple[Any, ...]", found):
+        if not isinstance(each, Recurrence):
+            raise TypeError(f"{where} must be Recurrence objects, got {each!r}")
+        declared.append(each)
+    for recurrence in declared:
+        for role in ("method", "supports"):
+            name = getattr(recurrence, role)
+            if not callable(getattr(kernel, name, None)):
+                raise TypeError(f"{where}: {role} is {name!r}, and the kernel has no such method")
+        for call in recurrence.calls:
+            if not _exists(call.name):
+                raise ValueError(
+                    f"{where}: there is no operation with this method, and no ufunc of NumPy: "
+                    f"{call.name!r}"
+                )
+    return tuple(declared)
+
+
+def _exists(name: str) -> bool:
+    owner, _, method = name.partition(".")
+    if owner == "numpy":
+        return isinstance(getattr(numpy, method, None), numpy.ufunc)
+    entry = registries.operations.find(owner)
+    return entry is not None and method in entry.load().methods
+
+
+def supports_steps(kernel: Any, recurrence: Recurrence, specs: Mapping[str, Any]) -> bool:
+    """Returns whether a kernel makes the steps of a layer.
+
+    Args:
+        kernel: The kernel.
+        recurrence: What it declares.
+        specs: Descriptions of the arrays of each step, by their names.
+
+    Raises:
+        TypeError: If the kernel returns neither a truth value nor a reason.
+    """
+    with named(kernel, recurrence.supports):
+        answer: Any = getattr(kernel, recurrence.supports)(specs)
+    # As for kernels: a text is the reason why not.
+    if isinstance(answer, str):
+        return False
+    if isinstance(answer, (bool, numpy.bool)):
+        return bool(cast(Any, answer))
+    raise TypeError(
+        f"{recurrence.supports}() of the kernel {type(kernel).__qualname__} must return True, "
+        f"False or a reason, got {answer!r}"
+    )
+
+
+def all_steps(kernel: Any, method: str, arrays: Mapping[str, Any]) -> Callable[[], None]:
+    """Returns the function that makes all steps of a layer.
+
+    Args:
+        kernel: The kernel.
+        method: Name of its method.
+        arrays: Arrays of each step, by their names.
+
+    Raises:
+        TypeError: If the method does not return a function.
+    """
+    with named(kernel, method):
+        run: Any = getattr(kernel, method)(arrays)
+    if not callable(run):
+        raise TypeError(
+            f"{method}() of the kernel {type(kernel).__qualname__} must return a function without "
+            f"arguments, which makes all steps, got {run!r}"
+        )
+
+    def call() -> None:
+        with named(kernel, method, "what was returned by "):
+            run()
+
+    return call
+
+
+@contextlib.contextmanager
+def named(kernel: Any, method: str, part: str = "") -> Generator[None]:
+    """Makes errors tell which method of a kernel they come from.
+
+    Args:
+        kernel: The kernel.
+        method: Name of its method.
+        part: Text before the name.
+
+    Raises:
+        RuntimeError: Instead of the error of the method, whose type and text it has.
+    """
+    try:
+        yield
+    except (FloatingPointError, MemoryError):
+        # Of the numbers or the machine, not of the kernel: programs expect these.
+        raise
+    except Exception as error:
+        raise RuntimeError(
+            f"{part}{method}() of the kernel {type(kernel).__qualname__}, which makes all steps of "
+            f"a layer in one call, raised {type(error).__name__}: {error}"
+        ) from error

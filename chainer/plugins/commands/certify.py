@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
     parser.add_argument("name", metavar="NAME", help="backend, kernel provider or plugin")
     parser.add_argument(
-        "--quick", action="store_true", help="test operations in float32 only: a third of the time"
+        "--quick",
+        action="store_true",
+        help="test operations in float32 and on fewer samples",
     )
     parser.add_argument(
         "--specs",

@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
             operations = [registries.operations.entry(options.operation).name]
         except UnknownNameError as error:
             print(f"chainer kernels: {error}", file=sys.stderr)
+            print("chainer kernels without a name lists all operations", file=sys.stderr)
             return 2
         if options.shape:
             return _kernel_call.run(options)

@@ -20,7 +20,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from chainer.core.installation import install_command
@@ -93,6 +95,9 @@ def run(options: argparse.Namespace) -> int:
             print(f"  {remark}")
     print(f"{options.output}/report.md")
     if not results:
-        print("chainer rescue: the program called no model", file=sys.stderr)
+        # Why: mostly an error of the program, such as data that are not there.
+        report = Path(options.output, "report.json").read_text(encoding="utf-8")
+        end = json.loads(report)["program"]
+        print(f"chainer rescue: the program called no model; {end}", file=sys.stderr)
         return 2
     return int(any([not result.is_converted for result in results]))

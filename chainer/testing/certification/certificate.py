@@ -75,13 +75,13 @@ class Certificate:
 
     Attributes:
         subject: The name that was given.
-        quick: Whether operations were tested in one dtype only.
+        quick: Whether few dtypes and samples of operations were tested.
         complete: Whether all tests ran, not a selection.
         versions: Package -> version.
         limitations: Part -> capability -> the reason why it is missing.
         facts: Part -> what it has: devices, the recorder, whether it is an accelerator.
         unreached: Part -> kernels that no test reached.
-        not_run: Optional suite that did not run -> the command that runs it.
+        not_run: What did not run, such as an optional suite -> the command that runs it.
         results: The results.
         seconds: Time that the run took.
     """

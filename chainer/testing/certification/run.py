@@ -22,6 +22,7 @@ from chainer.testing.certification.isolation import Limits
 from chainer.testing.certification.opinfo.exporting import Exported, export_samples
 from chainer.testing.certification.opinfo.samples import FOLDER
 from chainer.testing.certification.subject import Part, keys_of, parts_of
+from chainer.testing.conformance.options import LEFT_OUT
 
 _SUITE = "chainer.testing.conformance"
 _OF_FUNCTIONS = (f"{_SUITE}.test_operations", f"{_SUITE}.test_transforms")
@@ -57,7 +58,8 @@ def certify(
     Args:
         name: Name of a backend, a kernel provider, or a plugin (its entry point, its distribution
             or its module).
-        quick: Whether operations are tested in float32 only.
+        quick: Whether few dtypes and samples of operations are tested. The certificate says what is
+            left out.
         only: Expression of pytest's option ``-k`` that selects tests. The certificate is then not
             complete.
         specs: Table of rows of the package's functions, as ``'module:attribute'``. By default it is
@@ -118,6 +120,9 @@ def certify(
 #: Parts that have arrays of their own, or kernels for some.
 _ON_ARRAYS = ("backend", "kernels")
 
+#: Parts whose functions are tested, of which the quick form leaves something out.
+_WITH_FUNCTIONS = (*_ON_ARRAYS, "functions")
+
 
 def _follows_the_standard(part: Part) -> bool:
     return part.kind == "backend" and array_api.follows_the_standard(get_device(part.device))
@@ -177,7 +182,9 @@ def _say_what_did_not_run(
     array_api_tests: str | os.PathLike[str] | None,
     certificate: Certificate,
 ) -> None:
-    """Notes optional suites that were not asked for, with the command that runs them."""
+    """Notes what was not asked for, with the command that runs it."""
+    if certificate.quick and any(part.kind in _WITH_FUNCTIONS for part in parts):
+        certificate.not_run[LEFT_OUT] = f"chainer certify {certificate.subject}"
     if opinfo is None and any(part.kind in _ON_ARRAYS for part in parts):
         command = f"chainer certify {certificate.subject} --opinfo PYTHON"
         certificate.not_run["PyTorch's OpInfo"] = f"{command} (a Python that has PyTorch)"

@@ -11,7 +11,8 @@ runs it on the backend ``NAME`` (or on one device of it, ``NAME:INDEX``). Option
 ``--chainer-specs=MODULE:ATTRIBUTE``
     Runs these rows instead of the table of Chainer's own functions.
 ``--chainer-quick``
-    Tests the operations in float32 only: a third of the time.
+    Tests the operations in float32 only, outputs and gradients of contiguous arrays on every
+    sample, and all else on up to three samples of a function: a fifth of the time.
 ``--chainer-report=FILE``
     Writes the summary that is printed at the end to a file: a Markdown table to paste, or JSON if
     the name ends with ``.json``.

@@ -94,7 +94,7 @@ class Case:
         self._random = np.random.default_rng(0)
         #: Whether the sample is the first one of its kind. Slow checks take no other.
         self.is_first = True
-        #: Whether the run is quick: one dtype, and batches of the first sample only.
+        #: Whether the run is quick: batches of the first sample only.
         self.is_quick = False
 
     # -- what is declared -------------------------------------------------------------------------

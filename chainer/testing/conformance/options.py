@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 
 import numpy
 import pytest
@@ -12,7 +13,7 @@ from chainer.core.arrays.backend import get_device, is_array_type
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.registry import registries
-from chainer.testing.op_spec import OpSpec
+from chainer.testing.op_spec import OpSpec, Sample
 from chainer.testing.specs import all_specs
 
 
@@ -56,7 +57,7 @@ def table(place: str) -> tuple[OpSpec, ...]:
 
 
 def quick(config: pytest.Config) -> bool:
-    """Tells whether one dtype is enough.
+    """Tells whether the run is quick: see :data:`LEFT_OUT`.
 
     Args:
         config: Configuration of pytest.
@@ -74,6 +75,51 @@ def dtypes(spec: OpSpec, config: pytest.Config) -> tuple[str, ...]:
     if not quick(config):
         return spec.dtypes
     return ("float32",) if "float32" in spec.dtypes else spec.dtypes[:1]
+
+
+#: The quick form takes so many samples of a function where it does not take every sample.
+_SAMPLES_OF_QUICK = 3
+
+#: Tests that take every sample of contiguous arrays, also in the quick form.
+_EVERY_SAMPLE = ("test_forward", "test_backward")
+
+#: What the quick form leaves out, for reports.
+LEFT_OUT = (
+    "operations in other dtypes than float32, forward mode and transforms in float64; more than "
+    f"{_SAMPLES_OF_QUICK} samples of a function for gradients of gradients and for empty and "
+    "zero-dimensional arrays; more than one sample for each layout of strided arrays; batches of "
+    "more than its first sample"
+)
+
+
+def cases(
+    found: Sequence[Sample], test: str, layout: str, dtype: str, config: pytest.Config
+) -> list[tuple[Sample, int]]:
+    """Returns the samples of a function that a test takes, each with the variant of its layout.
+
+    In the quick form outputs and gradients of contiguous arrays take every sample. Other tests take
+    few samples, spread evenly from the first one to the last one, and strided arrays have another
+    sample in each layout. A library that compiles each operation for each shape takes seconds for a
+    sample.
+
+    Args:
+        found: The samples that are of the kind of the layout.
+        test: Name of the test.
+        layout: Name of the layout.
+        dtype: Name of the dtype.
+        config: Configuration of pytest.
+    """
+    # All arrays in the order of Fortran: it is the same for every dtype.
+    variants = (0,) if layout != "strided" else (1, 2, 3) if dtype == "float32" else (1, 2)
+    if not quick(config):
+        return [(sample, variant) for sample in found for variant in variants]
+    most = _SAMPLES_OF_QUICK
+    is_whole = test in _EVERY_SAMPLE and layout == "contiguous"
+    if not is_whole and len(found) > most:
+        found = [found[i * (len(found) - 1) // (most - 1)] for i in range(most)]
+    if layout == "strided":
+        return [(found[i % len(found)], variant) for i, variant in enumerate(variants)]
+    return [(sample, 0) for sample in found]
 
 
 def check_provider(config: pytest.Config) -> None:

@@ -39,24 +39,19 @@ def each_case(check):
     """Turns a check of one case into a test of a row of the table."""
 
     def test(spec, dtype, layout, device, pytestconfig):
-        found = 0
-        for sample in spec.samples(spec.draw()):
-            if sample.kind != KINDS[layout]:
-                continue
-            found += 1
-            # All arrays in the order of Fortran: it is the same for every dtype.
-            strided = (1, 2, 3) if dtype == "float32" else (1, 2)
-            for variant in strided if layout == "strided" else (0,):
-                case = Case(spec, sample, dtype, variant, device)
-                case.is_first = found == 1
-                case.is_quick = options.quick(pytestconfig)
-                try:
-                    with case.environment():
-                        check(case)
-                except Exception as error:
-                    error.add_note(f"Sample: {sample.label}")
-                    raise
+        found = [s for s in spec.samples(spec.draw()) if s.kind == KINDS[layout]]
         assert found, f"no sample of {spec.name} is {KINDS[layout]}"
+        taken = options.cases(found, check.__name__, layout, dtype, pytestconfig)
+        for sample, variant in taken:
+            case = Case(spec, sample, dtype, variant, device)
+            case.is_first = sample is found[0]
+            case.is_quick = options.quick(pytestconfig)
+            try:
+                with case.environment():
+                    check(case)
+            except Exception as error:
+                error.add_note(f"Sample: {sample.label}")
+                raise
 
     test.__name__ = check.__name__
     test.__doc__ = check.__doc__

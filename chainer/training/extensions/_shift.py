@@ -71,7 +71,10 @@ class AttributeShift(Extension):
                 "shift a hyperparameter, such as 'alpha' of Adam"
             )
         if declared is None and not hasattr(optimizer, self._attr):
-            raise AttributeError(f"{type(optimizer).__name__} has no attribute {self._attr!r}")
+            raise AttributeError(
+                f"{type(optimizer).__name__} has no attribute {self._attr!r}; "
+                f"the optimizer is {optimizer!r}"
+            )
         if self._init is None:
             self._init = getattr(optimizer, self._attr)
         value = self.first_value() if self._last_value is None else self._last_value

@@ -1,5 +1,7 @@
 """Texts: random tokens, ends, streams, caches, processors."""
 
+import chainer
+import chainer.functions as F
 import numpy as np
 import pytest
 from published import write_folder
@@ -11,6 +13,42 @@ import chainer_models as cm
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return cm.load_pretrained(write_folder(tmp_path_factory.mktemp("model"), "mistral"))
+
+
+@pytest.mark.parametrize("case", ["gpt2", "mistral", "gemma2", "qwen3"])
+@pytest.mark.parametrize("last", [1, 3, 12, 40])
+def test_the_last_layer_computes_what_is_asked_for(case, last, tmp_path):
+    model = cm.load_pretrained(write_folder(tmp_path / "model", case))
+    ids = tokens()
+    mask = np.ones_like(ids)
+    mask[1, :3] = 0
+    with chainer.using_config("train", False):
+        for options in ({}, {"mask": mask}):
+            whole, few = model.make_cache(), model.make_cache()
+            expected = model(ids, cache=whole, **options)
+            y = model(ids, cache=few, last=last, **options)
+            assert y.shape == (2, min(last, 12), VOCABULARY)
+            np.testing.assert_allclose(y.array, expected.array[:, -last:], atol=1e-4)
+            for one, other in zip(few.stores, whole.stores, strict=True):
+                for ours, full in zip(one.contents(), other.contents(), strict=True):
+                    np.testing.assert_allclose(ours, full, atol=1e-5)
+        model.cleargrads()
+        F.sum(expected[:, -last:] ** 2).backward()
+        gradients = {name: p.grad for name, p in model.namedparams()}
+        model.cleargrads()
+        F.sum(y**2).backward()
+        for name, p in model.namedparams():
+            if gradients[name] is None:
+                assert p.grad is None
+                continue
+            bound = 1e-4 * max(np.abs(gradients[name]).max(), 1)
+            np.testing.assert_allclose(p.grad, gradients[name], atol=bound)
+
+
+@pytest.mark.parametrize("last", [0, -1])
+def test_no_token_is_refused(model, last):
+    with pytest.raises(ValueError, match=f"last must be positive, got {last}"):
+        model(tokens(), last=last)
 
 
 class Letters:

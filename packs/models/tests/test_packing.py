@@ -60,6 +60,28 @@ def test_weights_are_near(kind, shape):
         assert (np.abs(found - base.W.array) <= error_of(kind, base.W.array) + 1e-6).all()
 
 
+def test_bfloat16_has_exponents_relative_to_the_row():
+    base = L.Linear(70, 5, nobias=True)
+    w = np.random.RandomState(0).randn(5, 70).astype("f")
+    w[0] = 0
+    w[1] *= np.float32(2.0) ** np.arange(0, -70, -1)
+    w[2] *= np.float32(1e-38)
+    w[3] *= np.float32(2.0**120)
+    w[4, 0] = -np.finfo("f").max
+    base.W.array = w
+    found = cm.PackedLinear(base, "bfloat16").rows(0, 5)
+    assert not found[0].any()
+    assert np.isfinite(found).all()
+    largest = np.abs(w).max(axis=1, keepdims=True)
+    assert (np.abs(found - w) <= np.abs(w) * 2.0**-8 + largest * 2.0**-22 + 1e-40).all()
+    # Those that the exponents reach are bfloat16 as it is.
+    is_normal = np.abs(w) > largest * 2.0**-14
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="pip install ml_dtypes")
+    exact = w.astype(ml_dtypes.bfloat16).astype("f")
+    rows = [1, 2, 3]
+    np.testing.assert_array_equal(found[rows][is_normal[rows]], exact[rows][is_normal[rows]])
+
+
 def test_bfloat16_is_rounded_to_the_nearest_even():
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="pip install ml_dtypes")
     base = layer(50, 40)
@@ -286,15 +308,14 @@ def test_groups_that_are_integers_of_numpy(group):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(
     ("kind", "entry"),
-    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "codes")],
+    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "scales")],
 )
 def test_files_with_numbers_that_are_not_finite(kind, entry, value, form, tmp_path):
     if form == "hdf5":
         pytest.importorskip("h5py", reason="pip install h5py")
     damaged = chainer.Sequential(cm.PackedLinear(layer(), kind))
     array = getattr(damaged[0], entry)
-    # The upper half of float32 is bfloat16.
-    array.flat[2] = np.float32(value).view(np.uint32) >> 16 if kind == "bfloat16" else value
+    array.flat[2] = value
     path = tmp_path / f"model.{form}"
     getattr(chainer.serializers, f"save_{form}")(str(path), damaged)
     model = chainer.Sequential(cm.PackedLinear(layer(seed=3), kind))

@@ -48,6 +48,25 @@ def test_values_are_those_of_the_widened_weight(kind, size, rows, with_numba):
     np.testing.assert_allclose(packed(x).array, expected, atol=bound)
 
 
+@pytest.mark.parametrize("size", [1e-38, 1e-20, 1e20, 1e37])
+@pytest.mark.parametrize("weights", [1e-36, 1.0, 1e37])
+def test_bfloat16_of_any_size(weights, size, with_numba):
+    base = L.Linear(130, 9, nobias=True)
+    base.W.array *= np.float32(weights)
+    # Most numbers of a row are far below the largest.
+    base.W.array[:, 1::3] *= np.float32(1e-5)
+    packed = cm.PackedLinear(base, "bfloat16")
+    x = (np.random.randn(2, 130) * size).astype(np.float32)
+    weight = packed.unpacked().W.array.astype(np.float64)
+    with np.errstate(over="ignore"):
+        expected = (x @ weight.T).astype(np.float32)
+    bound = 1e-6 * (np.abs(x).astype(np.float64) @ np.abs(weight).T).max() + 1e-44
+    y = packed(x).array
+    is_finite = np.isfinite(expected)
+    np.testing.assert_array_equal(y[~is_finite], expected[~is_finite])
+    np.testing.assert_allclose(y[is_finite], expected[is_finite], atol=bound, rtol=0)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_and_strided_inputs(kind, with_numba, use_threads):
     packed = layer(kind, (96, 64, 32))

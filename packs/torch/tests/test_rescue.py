@@ -212,12 +212,24 @@ def test_wrong_arguments(project, tmp_path, capsys):
     assert main(["rescue", *out, f"{project / 'net.py'}:Other"]) == 2
     assert "has no class 'Other'" in capsys.readouterr().err
     assert main(["rescue", *out, f"{project / 'net.py'}:Net", "3"]) == 2
-    assert "shapes must name the inputs of the class" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "shapes must name the inputs of the class" in said
+    assert "on the command line: --shape 1,3,32,32\n" in said
     with pytest.raises(SystemExit):
         main(["rescue"])
     assert "required: PROJECT\n" in capsys.readouterr().err
     assert main(["rescue", *out, "--shape", "1x3", f"{project / 'net.py'}:Net", "3"]) == 2
     assert "a shape must be like 1,3,32,32 or 1,10:int32, got '1x3'" in capsys.readouterr().err
+
+
+def test_a_program_that_fails_before_it_calls_a_model(project, tmp_path, capsys):
+    (project / "train.py").write_text("raise FileNotFoundError('data.csv')")
+    assert main(["rescue", "--output", str(tmp_path / "out"), str(project / "train.py")]) == 2
+    said = capsys.readouterr()
+    assert said.out == f"{tmp_path / 'out'}/report.md\n"
+    assert said.err == (
+        "chainer rescue: the program called no model; it failed with FileNotFoundError: data.csv\n"
+    )
 
 
 class Loss(chainer.Chain):

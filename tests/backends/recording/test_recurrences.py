@@ -11,6 +11,15 @@ made = []
 ADDITION = StepCall("numpy.add", ("h", "x"), "total")
 SOFTPLUS = StepCall("softplus.forward", ("total", "_"), "y")
 
+DECLARED = {
+    "calls": (ADDITION, SOFTPLUS),
+    "carried": {"y": "h"},
+    "fixed": (),
+    "results": ("y",),
+    "method": "all_steps",
+    "supports": "supports_steps",
+}
+
 
 class SoftplusKernel:
     """Makes all steps ``h = softplus(h + x)`` of a layer."""
@@ -182,13 +191,134 @@ def test_a_wrong_result_is_found(monkeypatch):
     ],
 )
 def test_declarations_are_checked(changes, error, text):
-    declared = {
-        "calls": (ADDITION, SOFTPLUS),
-        "carried": {"y": "h"},
-        "fixed": (),
-        "results": ("y",),
-        "method": "all_steps",
-        "supports": "supports_steps",
-    }
     with pytest.raises(error, match=text):
-        Recurrence(**{**declared, **changes})
+        Recurrence(**{**DECLARED, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"calls": ADDITION}, "calls of a Recurrence must be StepCall objects, got 'numpy.add'"),
+        ({"calls": "numpy.add"}, "calls of a Recurrence must be a tuple, got 'numpy.add'"),
+        ({"fixed": "W"}, "fixed of a Recurrence must be a tuple, got 'W'"),
+        ({"results": "y"}, "results of a Recurrence must be a tuple, got 'y'"),
+        ({"carried": (("y", "h"),)}, "carried of a Recurrence must be a dict, got"),
+        ({"method": len}, "method of a Recurrence must be the name of a method, got <built-in"),
+        ({"supports": None}, "supports of a Recurrence must be the name of a method, got None"),
+        ({"calls": (StepCall("add", ("h", "x"), "y"),)}, "'numpy.add', got 'add'"),
+        ({"calls": (StepCall("numpy.add", "hx", "y"),)}, "arguments .* tuple of names .* got 'hx'"),
+        ({"calls": (StepCall("numpy.add", ("h", 1), "y"),)}, r"arguments .* got \('h', 1\)"),
+        ({"calls": (StepCall("numpy.add", ("h", "x"), None),)}, "results .* got None"),
+    ],
+)
+def test_types_of_declarations_are_checked(changes, text):
+    with pytest.raises(TypeError, match=text):
+        Recurrence(**{**DECLARED, **changes})
+
+
+def recurrence(**changes):
+    return Recurrence(**{**DECLARED, **changes})
+
+
+@pytest.mark.parametrize(
+    ("declared", "error", "text"),
+    [
+        (recurrence(), TypeError, "must be a tuple of Recurrence objects, got Recurrence"),
+        ((DECLARED,), TypeError, "must be Recurrence objects, got {'calls'"),
+        ((recurrence(method="steps"),), TypeError, "method is 'steps', and the kernel has no such"),
+        ((recurrence(supports="answer"),), TypeError, "supports is 'answer', and the kernel"),
+        (
+            (recurrence(calls=(ADDITION, StepCall("sofplus.forward", ("total", "_"), "y"))),),
+            ValueError,
+            "no ufunc of NumPy: 'sofplus.forward'",
+        ),
+        (
+            (recurrence(calls=(StepCall("numpy.ad", ("h", "x"), "y"),)),),
+            ValueError,
+            "no ufunc of NumPy: 'numpy.ad'",
+        ),
+        (
+            (recurrence(calls=(ADDITION, StepCall("softplus.forwards", ("total", "_"), "y"))),),
+            ValueError,
+            "no operation with this method.*: 'softplus.forwards'",
+        ),
+    ],
+)
+def test_what_a_kernel_declares_is_checked(declared, error, text, monkeypatch):
+    monkeypatch.setattr(SoftplusKernel, "recurrences", declared)
+    text = f"{error.__name__}: recurrences of the kernel SoftplusKernel.*{text}"
+    with pytest.raises(RuntimeError, match=text):
+        captured(lambda h, x: layer(h, x)[-1])
+
+
+def raising(self, steps):
+    raise KeyError("hh")
+
+
+def test_answers_of_supports(monkeypatch):
+    monkeypatch.setattr(SoftplusKernel, "answer", "only two dimensions")
+    assert "all steps" not in captured(lambda h, x: layer(h, x)[-1])
+    monkeypatch.setattr(SoftplusKernel, "answer", np.True_)
+    assert "all steps" in captured(lambda h, x: layer(h, x)[-1])
+    monkeypatch.setattr(SoftplusKernel, "answer", None)
+    text = r"supports_steps\(\) of the kernel SoftplusKernel must return True, False or a reason, "
+    with pytest.raises(RuntimeError, match=text + "got None"):
+        captured(lambda h, x: layer(h, x)[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "error", "text"),
+    [
+        ("supports_steps", raising, KeyError, "hh"),
+        ("supports_steps", lambda self: True, TypeError, "positional argument"),
+        ("all_steps", raising, KeyError, "hh"),
+        ("all_steps", lambda self, steps, *, threads: None, TypeError, "'threads'"),
+        ("all_steps", lambda self, steps: lambda: steps["hh"], KeyError, "hh"),
+        ("all_steps", lambda self, steps: lambda x: x, TypeError, "'x'"),
+        (
+            "all_steps",
+            lambda self, steps: lambda: np.copyto(steps["y"][-1], np.ones(7)),
+            ValueError,
+            "broadcast",
+        ),
+    ],
+)
+def test_errors_name_the_kernel(name, method, error, text, monkeypatch):
+    monkeypatch.setattr(SoftplusKernel, name, method)
+    text = rf"{name}\(\) of the kernel SoftplusKernel, which .* raised {error.__name__}: .*{text}"
+    with pytest.raises(RuntimeError, match=text):
+        captured(lambda h, x: layer(h, x)[-1])
+
+
+def test_a_method_that_returns_no_function(monkeypatch):
+    monkeypatch.setattr(SoftplusKernel, "all_steps", lambda self, steps: None)
+    with pytest.raises(RuntimeError, match=r"all_steps\(\) of .* must return a function without"):
+        captured(lambda h, x: layer(h, x)[-1])
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "text"),
+    [(KeyError("hh"), RuntimeError, "SoftplusKernel.*hh"), (MemoryError("no"), MemoryError, "no")],
+)
+def test_errors_of_later_calls_reach_the_program(error, expected, text, monkeypatch):
+    right = SoftplusKernel.all_steps
+    fails = []
+
+    def all_steps(self, steps):
+        run = right(self, steps)
+
+        def run_or_fail():
+            if fails:
+                raise error
+            run()
+
+        return run_or_fail
+
+    monkeypatch.setattr(SoftplusKernel, "all_steps", all_steps)
+    step = chainer.capture(lambda h, x: layer(h, x)[-1], on_failure="error")
+    h, x = np.ones((3, 4), "f"), np.ones((5, 3, 4), "f")
+    for _ in range(4):
+        step(h, x)
+    fails.append(True)
+    with pytest.raises(expected, match=text):
+        step(h, x)

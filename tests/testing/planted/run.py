@@ -51,28 +51,30 @@ def certify(
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
-def report_of(fault: Fault, folder: Path) -> dict:
+def report_of(fault: Fault, folder: Path, *options: str) -> dict:
     """Returns the report about the plugin with a fault.
 
     Args:
         fault: The fault.
         folder: An empty folder.
+        options: Further arguments.
     """
-    options = ["--only", fault.near, "--seconds-per-test", "60"]
-    done = certify(folder, fault.subject, *options, code=fault.code)
+    chosen = ["--only", fault.near, "--seconds-per-test", "60", *options]
+    done = certify(folder, fault.subject, *chosen, code=fault.code)
     path = folder / "certificate" / "certificate.json"
     assert path.exists(), done.stdout + done.stderr
     return json.loads(path.read_text())
 
 
-def judge(fault: Fault) -> str | None:
+def judge(fault: Fault, *options: str) -> str | None:
     """Returns why a fault is not found; None if it is, and the report names the place.
 
     Args:
         fault: The fault.
+        options: Further arguments of ``chainer certify``.
     """
     with tempfile.TemporaryDirectory() as folder:
-        report = report_of(fault, Path(folder))
+        report = report_of(fault, Path(folder), *options)
     if not report["results"]:
         return "nothing was tested"
     if report["passed"]:

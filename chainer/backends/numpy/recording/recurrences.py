@@ -26,7 +26,14 @@ from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.numpy.recording.whole_calls import recorded_method
 from chainer.core.arrays.kernel_declaration import ArraySpec
-from chainer.core.arrays.recurrence import ANYTHING, Recurrence, StepCall
+from chainer.core.arrays.recurrence import (
+    ANYTHING,
+    Recurrence,
+    StepCall,
+    all_steps,
+    recurrences_of,
+    supports_steps,
+)
 from chainer.core.typing import HostArray
 
 #: Longer programs take long to look at.
@@ -76,16 +83,15 @@ class AllSteps:
     """The function of a call that makes all steps of a layer.
 
     Args:
-        method: Method of a kernel, which returns what makes all steps.
+        kernel: The kernel.
+        method: Name of its method that returns what makes all steps.
         arrays: References of each step, by names.
     """
 
     def __init__(
-        self,
-        method: Callable[[Mapping[str, Sequence[HostArray | None]]], Callable[[], None]],
-        arrays: Mapping[str, Sequence[Ref | None]],
+        self, kernel: Any, method: str, arrays: Mapping[str, Sequence[Ref | None]]
     ) -> None:
-        self._method = method
+        self._kernel, self._method = kernel, method
         self._arrays = arrays
 
     def prepared(self, array_of: Callable[[Ref], HostArray]) -> Callable[[], None]:
@@ -94,7 +100,7 @@ class AllSteps:
         Args:
             array_of: Returns the array of a reference.
         """
-        return self._method(_mapped(self._arrays, array_of))
+        return all_steps(self._kernel, self._method, _mapped(self._arrays, array_of))
 
 
 def _mapped(
@@ -152,9 +158,7 @@ def _offers(calls: list[Call]) -> list[tuple[Recurrence, Any]]:
     methods = [recorded_method(call.function) for call in calls if call.kind is Kind.WHOLE]
     kernels = {id(method.kernel): method.kernel for method in methods if method is not None}
     return [
-        (recurrence, kernel)
-        for kernel in kernels.values()
-        for recurrence in getattr(kernel, "recurrences", ())
+        (recurrence, kernel) for kernel in kernels.values() for recurrence in recurrences_of(kernel)
     ]
 
 
@@ -333,7 +337,7 @@ def _is_supported(layer: list[_Step], recurrence: Recurrence, kernel: Any) -> bo
         return specs.setdefault(ref.place(), ArraySpec(ref.shape, ref.dtype, ref.is_contiguous()))
 
     arrays = _arrays(layer, recurrence)
-    return bool(getattr(kernel, recurrence.supports)(_mapped(arrays, spec)))
+    return supports_steps(kernel, recurrence, _mapped(arrays, spec))
 
 
 def _arrays(
@@ -379,7 +383,7 @@ def _call_of(layer: _Layer, calls: list[Call], read: set[Buffer]) -> Call:
     arrays = _arrays(layer.steps, recurrence, read)
     results = {name: arrays[name] for name in recurrence.results}
     others = [refs for name, refs in arrays.items() if name not in results]
-    function = AllSteps(getattr(layer.kernel, recurrence.method), arrays)
+    function = AllSteps(layer.kernel, recurrence.method, arrays)
     errors = calls[layer.steps[0].numbers[0]].errors
     reads, writes = (
         tuple([ref for refs in group for ref in refs if ref is not None])

@@ -365,6 +365,23 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         """
         x.native[...] = native
 
+    def moved(
+        self, function: Callable[..., Any], natives: tuple[Any, ...], parameters: tuple[Any, ...]
+    ) -> Any:
+        """Returns ``function(namespace, *natives, *parameters)``.
+
+        A library that compiles a program for each shape may override it, and move small arrays in
+        another way.
+
+        Args:
+            function: A function that moves elements and computes nothing, as those in the module
+                ``functions.moves`` do. It is the same object in each call, and also takes NumPy's
+                namespace with NumPy's arrays.
+            natives: Native arrays.
+            parameters: Further arguments, which have a hash.
+        """
+        return function(self.nx, *natives, *parameters)
+
     def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
         """Returns the elements in another shape, as a view where that is possible.
 

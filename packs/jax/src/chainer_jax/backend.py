@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from chainer_array_api import Array, FunctionalArrayBackend, dtypes
 
 from chainer_jax import boxes, indexing
 from chainer_jax.boxes import JaxArrayBase
+from chainer_jax.moves import Mover
 from chainer_jax.random import RandomNumbers
 
 if TYPE_CHECKING:
@@ -156,9 +157,26 @@ class JaxBackend(FunctionalArrayBackend):
     def add_at(self, x: Array, index: Index, value: Array) -> None:
         indexing.add_at(self, x, index, value)
 
+    @cached_property
+    def _mover(self) -> Mover:
+        return Mover(self)
+
+    def moved(
+        self,
+        function: Callable[..., Any],
+        natives: tuple[Array, ...],
+        parameters: tuple[Any, ...],
+    ) -> Any:
+        return self._mover(function, natives, parameters)
+
+    @cached_property
+    def add_elements(self) -> Callable[..., Any]:
+        """Adds to elements by one program; JAX compiles seven if it is called outside of one."""
+        return self.jax.jit(indexing.add_elements_to)
+
     def gather(self, native: Array, indices: list[Any]) -> Any:
         indexing.check_bounds(self, native.shape, indices)
-        return native[tuple(indices)]
+        return self.moved(indexing.elements, (native, *indices), ())
 
     def random_numbers(self) -> Any:
         return RandomNumbers(self)

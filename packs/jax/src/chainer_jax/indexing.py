@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer_array_api import Array
-from chainer_array_api.functions import index_plan
+from chainer_array_api.functions import index_plan, moves
 from chainer_array_api.functions.indexing import (
     _fit,
     _mask,
@@ -58,13 +58,13 @@ def get(b: Backend, x: Array, index: Index) -> Array:
     """
     mask = _mask(b, x, index)
     if mask is not None:
-        return b.array_class(x.native[mask.native])
+        return b.array_class(b.moved(elements, (x.native, mask.native), ()))
     x, index = _without_scalar_mask(b, x, index)
     plan = index_plan.make(b, x, index)
     part = _part(b, x, plan.basic)
     if not plan.arrays:
         return part
-    native = part.native.transpose((*plan.axes, *plan.rest))
+    native = b.moved(moves.permute, (part.native,), ((*plan.axes, *plan.rest),))
     selected = b.gather(native, [i.native for i in plan.arrays])
     return b.array_class(_move(b, selected, plan.arrays[0].ndim, plan.place, False))
 
@@ -90,16 +90,74 @@ def _part(b: Backend, x: Array, basic: list[Any]) -> Any:
             starts.append(item + n if item < 0 else item)
             lengths.append(1)
     if not contiguous:
-        return b.view(x, lambda v: v[index], lambda p, v: p.at[index].set(v))
-    # XLA updates a contiguous part much faster than single elements.
-    lax = b.jax.lax
+        # Slices have no hash before Python 3.12.
+        index = tuple([(i.start, i.stop, i.step) if isinstance(i, slice) else i for i in index])
+        return b.view(
+            x,
+            lambda v: b.moved(_read_steps, (v,), (index,)),
+            lambda p, v: b.moved(_write_steps, (p, v), (index,)),
+        )
     start, stop, part = tuple(starts), tuple(map(sum, zip(starts, lengths))), tuple(lengths)
     kept = _kept_shape(basic, part)
     return b.view(
         x,
-        lambda v: lax.slice(v, start, stop).reshape(kept),
-        lambda p, v: lax.dynamic_update_slice(p, v.reshape(part), start) if v.size else p,
+        lambda v: b.moved(_read_part, (v,), (start, stop, kept)),
+        lambda p, v: b.moved(_write_part, (p, v), (start, stop, part)) if v.size else p,
     )
+
+
+# Functions that move elements: of NumPy's arrays or of JAX's.
+
+
+def _read_part(nx: Any, x: Any, start: Shape, stop: Shape, shape: Shape) -> Any:
+    if nx is numpy:
+        return x[tuple(map(slice, start, stop))].reshape(shape)
+    from jax import lax
+
+    return lax.slice(x, start, stop).reshape(shape)
+
+
+def _write_part(nx: Any, x: Any, value: Any, start: Shape, stop: Shape, shape: Shape) -> Any:
+    value = value.reshape(shape)
+    if nx is numpy:
+        return _written(x, tuple(map(slice, start, stop)), value)
+    from jax import lax
+
+    # XLA updates a contiguous part much faster than single elements.
+    return lax.dynamic_update_slice(x, value, start)
+
+
+def _read_steps(nx: Any, x: Any, index: tuple[Any, ...]) -> Any:
+    return x[_with_slices(index)]
+
+
+def _write_steps(nx: Any, x: Any, value: Any, index: tuple[Any, ...]) -> Any:
+    index = _with_slices(index)
+    return _written(x, index, value) if nx is numpy else x.at[index].set(value)
+
+
+def _with_slices(index: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([slice(*item) if isinstance(item, tuple) else item for item in index])
+
+
+def elements(nx: Any, x: Any, *indices: Any) -> Any:
+    """Returns ``x[indices]``, for ``moved``."""
+    return x[indices]
+
+
+def _write_elements(nx: Any, x: Any, value: Any, *indices: Any) -> Any:
+    return _written(x, indices, value) if nx is numpy else x.at[indices].set(value)
+
+
+def add_elements_to(x: Any, value: Any, *indices: Any) -> Any:
+    """Returns an array with values added to elements."""
+    return x.at[indices].add(value)
+
+
+def _written(x: Any, index: tuple[Any, ...], value: Any) -> Any:
+    result = x.copy()
+    result[index] = value
+    return result
 
 
 def _kept_shape(basic: list[Any], lengths: tuple[int, ...]) -> tuple[int, ...]:
@@ -153,16 +211,20 @@ def _write(b: Backend, x: Array, index: Index, value: Array, add: bool) -> None:
     part = _part(b, x, plan.basic)
     if not plan.arrays:
         shape = tuple(plan.shape)
-        value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
+        value = b.moved(moves.broadcast, (_fit(b, value, shape, ()),), (shape,))
         b.assign(part, part.native + value if add else value)
         return
     arrays = [i.native for i in plan.arrays]
     outer = tuple(plan.arrays[0].shape)
     lengths = [plan.shape[i] for i in plan.rest]
     shape = (*lengths[: plan.place], *outer, *lengths[plan.place :])
-    value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
+    value = b.moved(moves.broadcast, (_fit(b, value, shape, ()),), (shape,))
     value = _move(b, value, len(outer), plan.place, back=True)
     target = b.permuted(part, (*plan.axes, *plan.rest))
     check_bounds(b, target.shape, arrays)
-    update = target.native.at[tuple(arrays)]
-    b.assign(target, update.add(value) if add else update.set(value))
+    old = target.native
+    if add:
+        added = add_elements_to if boxes.state.observer is not None else b.add_elements
+        b.assign(target, added(old, value, *arrays))
+    else:
+        b.assign(target, b.moved(_write_elements, (old, value, *arrays), ()))

@@ -185,7 +185,12 @@ class Attention(chainer.Chain):
                 self.k_norm = options.make_norm(head)
 
     def forward(
-        self, h: Variable, reading: Reading, store: Store | None, kept: list[Any] | None = None
+        self,
+        h: Variable,
+        reading: Reading,
+        store: Store | None,
+        kept: list[Any] | None = None,
+        last: int | None = None,
     ) -> Variable:
         """Attends.
 
@@ -194,6 +199,7 @@ class Attention(chainer.Chain):
             reading: Values that the layers share.
             store: Memory of the keys of earlier tokens, or None.
             kept: Place for keys and values of an encoder's output, which stay the same.
+            last: If given, the last ``last`` tokens of each text attend; all of them have keys.
         """
         options = self.options
         memory = None
@@ -203,6 +209,8 @@ class Attention(chainer.Chain):
             memory = reading.memory_mask
         else:
             q, k, v = self._queries_keys_values(h, reading)
+        if last is not None:
+            q = q[:, :, -last:]
         causal, window, mask = options.causal and not self.cross, options.window, reading.mask
         if store is not None and not self.cross:
             keys, values, mask, is_ordered = store.add(k.array, v.array, reading.mask)
@@ -224,7 +232,7 @@ class Attention(chainer.Chain):
         )
         if y.shape[2] > 1:
             y = F.transpose(y, (0, 2, 1, 3))
-        return self.o(F.reshape(y, (len(h), -1)))
+        return self.o(F.reshape(y, (q.shape[0] * q.shape[2], -1)))
 
     def _queries_keys_values(self, h: Variable, reading: Reading) -> tuple[Variable, ...]:
         options = self.options
@@ -342,6 +350,7 @@ class Block(chainer.Chain):
         reading: Reading,
         store: Store | None = None,
         kept: list[Any] | None = None,
+        last: int | None = None,
     ) -> Variable:
         """Computes the hidden states after the layer.
 
@@ -350,15 +359,27 @@ class Block(chainer.Chain):
             reading: Values that the layers share.
             store: Memory of the keys of earlier tokens, or None.
             kept: Place for keys and values of an encoder's output.
+            last: If given, hidden states of the last ``last`` tokens of each text only.
         """
         options = self.options
-        h = self._add(h, lambda x: self.attn(x, reading, store), self.ln1, "1")
+        old = h if last is None else _last_rows(h, reading.batch, last)
+        h = self._add(h, lambda x: self.attn(x, reading, store, None, last), self.ln1, "1", old)
         if options.cross:
             h = self._add(h, lambda x: self.cross(x, reading, None, kept), self.ln_cross, "")
         return self._add(h, self.mlp, self.ln2, "2")
 
-    def _add(self, h: Variable, function: Any, norm: Any, number: str) -> Variable:
-        """Adds the output of a function, with normalizations where the options say."""
+    def _add(
+        self, h: Variable, function: Any, norm: Any, number: str, old: Variable | None = None
+    ) -> Variable:
+        """Adds the output of a function, with normalizations where the options say.
+
+        Args:
+            h: Hidden states, the input of the function.
+            function: The function.
+            norm: The normalization.
+            number: End of the names of further links.
+            old: What the output is added to; ``h`` if None.
+        """
         options = self.options
         y = function(norm(h) if options.norm_first else h)
         if options.dropout:
@@ -368,5 +389,12 @@ class Block(chainer.Chain):
             y = getattr(self, f"post{number}")(y)
         if options.layer_scale and number:
             y = getattr(self, f"ls{number}")(y)
-        h = h + y
+        h = (h if old is None else old) + y
         return h if options.norm_first else norm(h)
+
+
+def _last_rows(h: Variable, batch: int, last: int) -> Variable:
+    """Returns the hidden states of the last tokens of each text."""
+    size = h.shape[-1]
+    tokens = F.reshape(h, (batch, len(h) // batch, size))[:, -last:]
+    return F.reshape(tokens, (batch * tokens.shape[1], size))

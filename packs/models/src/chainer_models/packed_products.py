@@ -11,6 +11,8 @@ from chainer.kernel import Operation, ReferenceKernel
 from chainer.typing import Array
 from chainer.utils import type_check
 
+from chainer_models import bfloat16
+
 if TYPE_CHECKING:
     from chainer_models.packing import PackedMatrix
 
@@ -19,23 +21,21 @@ ROWS = 1024
 
 
 def widened(
-    xp: Any, codes: Array, scales: Array | None, minima: Array | None, columns: int, group: int
+    xp: Any, codes: Array, scales: Array, minima: Array | None, columns: int, group: int
 ) -> Array:
     """Returns rows of a packed weight in float32.
 
     Args:
         xp: The array module.
-        codes: The packed numbers: uint16 (bfloat16), int8, or uint8 (two numbers of int4).
-        scales: Scales of rows (int8) or groups (int4); None for bfloat16.
+        codes: The packed numbers: int8, or uint8 (bfloat16, or two numbers of int4 in a byte).
+        scales: Scales of rows (bfloat16, int8) or groups (int4).
         minima: Minima of groups (int4), or None.
         columns: Number of columns.
         group: Numbers in a group of int4.
     """
-    if codes.dtype.kind == "u" and codes.dtype.itemsize == 2:
-        # bfloat16 is the upper half of float32: no table or arithmetic is needed.
-        return (codes.astype(xp.uint32) << 16).view(xp.float32)
-    assert scales is not None
     if minima is None:
+        if codes.dtype.kind == "u":
+            return bfloat16.widened(xp, codes, scales, columns)
         return codes.astype(xp.float32) * scales[:, None]
     half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
     half[..., 0] = codes & 15
@@ -54,7 +54,7 @@ class PackedProductKernel(ReferenceKernel):
         self,
         x: Array,
         codes: Array,
-        scales: Array | None,
+        scales: Array,
         minima: Array | None,
         columns: int,
         group: int,
@@ -68,7 +68,7 @@ class PackedProductKernel(ReferenceKernel):
         self,
         gy: Array,
         codes: Array,
-        scales: Array | None,
+        scales: Array,
         minima: Array | None,
         columns: int,
         group: int,
@@ -81,27 +81,32 @@ class PackedProductKernel(ReferenceKernel):
     def _blocks(
         self,
         codes: Array,
-        scales: Array | None,
+        scales: Array,
         minima: Array | None,
         columns: int,
         group: int,
     ) -> Iterator[tuple[slice, Array]]:
         for start in range(0, len(codes), ROWS):
             rows = slice(start, start + ROWS)
-            scale = None if scales is None else scales[rows]
             minimum = None if minima is None else minima[rows]
-            yield rows, widened(self.xp, codes[rows], scale, minimum, columns, group)
+            yield rows, widened(self.xp, codes[rows], scales[rows], minimum, columns, group)
 
 
 class PackedProduct(Operation):
     """Product of vectors with a packed weight, which is not widened as a whole.
 
     ``select(x, codes, scales, minima, columns=, group=)``: ``x`` of float32 and shape ``(N, I)``.
-    ``codes`` of shape ``(O, I)`` are uint16 (the upper half of float32) or int8, or of shape ``(O,
-    I' / 2)`` uint8: two numbers of 4 bits each, the lower bits first, where ``I'`` is ``I`` rounded
-    up to whole groups. ``scales`` of float32 has the shape ``(O,)`` for int8 and ``(O, groups)``
-    for uint8, else it is None; ``minima`` has the shape ``(O, groups)`` for uint8, else it is None.
-    ``columns`` is ``I``, ``group`` the number of columns in a group.
+    ``codes`` are one of
+
+    - int8 of shape ``(O, I)``, with ``scales`` of shape ``(O,)``;
+    - uint8 of shape ``(O, 3 / 2 I')``: numbers of bfloat16 in 12 bits, see
+      :mod:`chainer_models.bfloat16`, where ``I'`` is ``I`` rounded up to a multiple of 64.
+      ``scales`` of shape ``(O,)`` are powers of two;
+    - uint8 of shape ``(O, I' / 2)``: two numbers of 4 bits each, the lower bits first, where ``I'``
+      is ``I`` rounded up to whole groups. ``scales`` and ``minima`` have the shape ``(O, groups)``.
+
+    ``scales`` and ``minima`` are float32; ``minima`` is None but for 4 bits. ``columns`` is ``I``,
+    ``group`` the number of columns in a group.
 
     Methods:
         ``forward(x, codes, scales, minima, columns, group) -> y`` of float32 and shape ``(N, O)``.

@@ -11,6 +11,7 @@ import chainer.links as L
 from chainer import Variable
 from chainer.typing import Array, VariableLike
 
+from chainer_models import bfloat16
 from chainer_models.large_pages import place_side_by_side
 from chainer_models.packed_products import PackedProductFunction, widened
 from chainer_models.places import linear_paths, link_at, replace_link
@@ -33,7 +34,7 @@ class PackedMatrix(chainer.Link):
 
     Attributes:
         kind (str): Kind of the weight.
-        codes (array): The packed numbers, of shape ``(out, in)``; of int4 there are two in a byte.
+        codes (array): The packed numbers; see the operation ``packed_product``.
     """
 
     codes: Array
@@ -120,7 +121,10 @@ class PackedLinear(PackedMatrix):
     chainer-numba, widen it in registers. The input and the bias have gradients, so that layers
     before this one can be trained, as LoRA does.
 
-    - ``bfloat16``: the upper 16 bits of float32, rounded to the nearest.
+    - ``bfloat16``: rounded to the upper 16 bits of float32, of which 12 are kept: exponents count
+      from the largest number of a row. Numbers below 2 ** -14 of that are rounded once more, to
+      multiples of 2 ** -21 of the power of two below it, which changes a sum as little as the
+      rounding of float32.
     - ``int8``: numbers from -127 to 127, and a scale for each row.
     - ``int4``: numbers from 0 to 15; a minimum and a scale for each group of a row.
 
@@ -132,7 +136,7 @@ class PackedLinear(PackedMatrix):
 
     Attributes:
         kind (str): Kind of the weight.
-        codes (array): The packed numbers, of shape ``(out, in)``; of int4 there are two in a byte.
+        codes (array): The packed numbers; see the operation ``packed_product``.
     """
 
     def __init__(self, base: L.Linear, kind: str, group: int = 64) -> None:
@@ -271,11 +275,7 @@ def _checked_group(group: Any) -> int:
 def _not_finite(array: Array) -> int:
     """Returns how many numbers of a packed array are NaN or infinite."""
     xp = chainer.backend.get_array_module(array)
-    if array.dtype.kind == "f":
-        return int(array.size - xp.isfinite(array).sum())
-    # Only bfloat16 has exponents: all ones are infinities and NaN.
-    is_bfloat16 = array.dtype.kind == "u" and array.dtype.itemsize == 2
-    return int(((array & 0x7F80) == 0x7F80).sum()) if is_bfloat16 else 0
+    return int(array.size - xp.isfinite(array).sum()) if array.dtype.kind == "f" else 0
 
 
 def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
@@ -285,9 +285,8 @@ def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
         raise ValueError("weights that are packed must be finite")
     w = xp.ascontiguousarray(weight, dtype=xp.float32)
     if kind == "bfloat16":
-        bits = w.view(xp.uint32)
-        # Half of the last place that stays, rounded to even.
-        return {"codes": ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(xp.uint16)}
+        codes, scales = bfloat16.packed(xp, w)
+        return {"codes": codes, "scales": scales}
     if kind == "int8":
         scales = xp.abs(w).max(axis=1) / xp.float32(127)
         divisor = xp.where(scales > 0, scales, 1)[:, None]

@@ -57,6 +57,7 @@ KERNELS = {
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "s_lstm_cell": ("lstm_cells:SLSTMCellKernel", "lstm_cell"),
     "tree_lstm_cell": ("tree_lstm_cells:TreeLSTMCellKernel", "tree_lstm_cell"),
+    "n_step_rnn": ("lstm_sequences:NStepRNNKernel", "n_step_rnn"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "linear": ("linears:LinearKernel", "linear"),
     # Of chainer-models. Where that is not installed, no call asks for it.

@@ -57,17 +57,16 @@ class PackedProductKernel:
         self,
         x: Array,
         codes: Array,
-        scales: Array | None,
+        scales: Array,
         minima: Array | None,
         columns: int,
         group: int,
     ) -> Array:
         x, codes = dense(x), _readable(codes)
         y = numpy.empty((len(x), len(codes)), f)
-        if scales is None:
-            launch(bfloat16_product, len(codes), codes.size, x, codes, y)
-        elif minima is None:
-            launch(int8_product, len(codes), codes.size, x, codes, _readable(scales), y)
+        if minima is None:
+            loop = int8_product if codes.dtype == numpy.int8 else bfloat16_product
+            launch(loop, len(codes), codes.size, x, codes, _readable(scales), y)
         else:
             padded = numpy.zeros((len(x), 2 * codes.shape[1]), f)
             padded[:, :columns] = x

@@ -1,4 +1,4 @@
-"""Products with rows of weights in bfloat16, int8 and float32, by vectors and from several places.
+"""Products with rows of weights in bfloat16 and int8, by vectors and from several places at once.
 
 LLVM makes vectors of the plain loop, too. But nothing of it says that the memory of a weight is
 read once, in order, and the processor computes and waits in turns. And one place at a time keeps
@@ -7,6 +7,7 @@ the memory less busy than a few of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -19,17 +20,19 @@ from chainer_numba.launching import inlined, summing
 from chainer_numba.vectors import (
     FLOATS,
     INDEX,
+    INT32,
     INTEGERS,
     LANES,
-    LINE,
     Row,
     each,
     multiply_add,
     sum_of_lanes,
 )
 
-f = numpy.float32
-_HALF = numpy.uint32(16)
+f, _wide = numpy.float32, numpy.float64
+
+#: Columns of a block, which is computed at once.
+BLOCK = 64
 
 #: Rows that are read in turns, each from another quarter of the matrix.
 PLACES = 4
@@ -37,35 +40,65 @@ PLACES = 4
 #: How many bytes ahead of its use the memory of a row is fetched. Four places need less than one.
 _AHEAD = 1024
 
-#: Vectors of one step: the numbers at even columns, and at odd columns.
-_PAIR = 2
+#: Vectors of a block from a row: builder, row, index of the column, number of columns.
+Widened = Callable[[Any, Row, Any, Any], list[Any]]
+
+_BYTE = ir.IntType(8)
+_LOWER, _UPPER = ir.VectorType(_BYTE, BLOCK), ir.VectorType(_BYTE, BLOCK // 2)
+_CODES = ir.VectorType(_BYTE, LANES)
 
 
-def _widened(builder: Any, row: Row, place: Any, dtype: Any) -> list[Any]:
-    """Returns two vectors of float32 from a row, from a column on.
-
-    Those of bfloat16 are the even and the odd columns: both are halves of the same words, for which
-    one instruction each is enough.
-    """
-    if dtype.bitwidth == 16:
-        words = row.vector(place, INTEGERS)
-        low = builder.shl(words, each(INTEGERS, 16))
-        high = builder.and_(words, each(INTEGERS, 0xFFFF0000))
-        return [builder.bitcast(half, FLOATS) for half in (low, high)]
-    places = place, builder.add(place, INDEX(LANES))
-    if dtype == types.float32:
-        return [row.vector(at, FLOATS) for at in places]
-    narrow = ir.VectorType(ir.IntType(dtype.bitwidth), LANES)
-    codes = [row.vector(at, narrow) for at in places]
+def _int8(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
+    row.fetch_ahead(place, _AHEAD)
+    starts = [builder.add(place, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
+    codes = [row.vector(start, _CODES) for start in starts]
     return [builder.sitofp(builder.sext(code, INTEGERS), FLOATS) for code in codes]
 
 
-def _products_of(rows: int) -> Any:
-    """Returns a function that multiplies some rows with a vector, without the last columns.
+def _bfloat16(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
+    """Returns numbers of 12 bits, see chainer-models, in the order of :func:`_arranged`."""
+    more = builder.add(columns, builder.lshr(place, INDEX(1)))
+    row.fetch_ahead(place, _AHEAD)
+    # These lines are asked for twice, which costs less than a branch.
+    row.fetch_ahead(more, _AHEAD)
+    lower, both = row.vector(place, _LOWER), row.vector(more, _UPPER)
+    # The sign goes to the first bit of a byte, the rest stays at its end.
+    four = _bytes(4)
+    halves = (both, builder.shl(both, four)), (builder.lshr(both, four), both)
+    first, second = (
+        builder.or_(builder.and_(rest, _bytes(7)), builder.and_(sign, _bytes(0x80)))
+        for rest, sign in halves
+    )
+    upper = _shuffled(builder, first, second, list(range(BLOCK)))
+    vectors: list[Any] = []
+    for half in (0, 8):
+        # Processors interleave bytes within 16 of them.
+        starts = range(half, BLOCK, 16)
+        order = [i + part for q in starts for i in range(q, q + 8) for part in (0, BLOCK)]
+        words = builder.bitcast(_shuffled(builder, lower, upper, order), INTEGERS)
+        for bits in (
+            builder.shl(words, each(INTEGERS, 16)),
+            builder.and_(words, each(INTEGERS, 0xFFFF0000)),
+        ):
+            vectors.append(builder.bitcast(bits, FLOATS))
+    return vectors
+
+
+def _bytes(value: int) -> Any:
+    return ir.Constant(_UPPER, [ir.Constant(_BYTE, value)] * _UPPER.count)
+
+
+def _shuffled(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
+    kind = ir.VectorType(INT32, len(order))
+    return builder.shuffle_vector(a, b, ir.Constant(kind, [ir.Constant(INT32, i) for i in order]))
+
+
+def _products_of(rows: int, widened: Widened) -> Any:
+    """Returns a function that multiplies the whole blocks of some rows with a vector.
 
     Its arguments are the codes, the index of the first row, the distance of one row to the next,
-    the vectors (of bfloat16 in the order of :func:`_arranged`), the index of the vector, and the
-    array to write, in which the products have the places of their rows.
+    the vectors, the index of the vector, and the array to write, in which the products have the
+    places of their rows.
     """
 
     @intrinsic
@@ -83,20 +116,15 @@ def _products_of(rows: int) -> Any:
             vector = Row(context, builder, kinds[3], arguments[3], arguments[4])
             result = Row(context, builder, kinds[5], arguments[5], arguments[4])
             sums = [cgutils.alloca_once_value(builder, each(FLOATS, 0.0)) for _ in range(rows)]
-            size = codes.dtype.bitwidth // 8
-            step = _PAIR * LANES
-            steps = builder.udiv(matrix[0].length, INDEX(step))
+            steps = builder.udiv(vector.length, INDEX(BLOCK))
             with cgutils.for_range(builder, steps) as loop:
-                place = builder.mul(loop.index, INDEX(step))
-                odd = builder.add(place, INDEX(LANES))
-                factors = [vector.vector(at, FLOATS) for at in (place, odd)]
+                place = builder.mul(loop.index, INDEX(BLOCK))
+                starts = [builder.add(place, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
+                factors = [vector.vector(start, FLOATS) for start in starts]
                 for row, memory in zip(matrix, sums, strict=True):
-                    for line in range(0, step * size, LINE):
-                        row.fetch_ahead(builder.add(place, INDEX(line // size)), _AHEAD)
                     total = builder.load(memory)
-                    for number, factor in zip(
-                        _widened(builder, row, place, codes.dtype), factors, strict=True
-                    ):
+                    numbers = widened(builder, row, place, vector.length)
+                    for number, factor in zip(numbers, factors, strict=True):
                         total = multiply_add(builder, number, factor, total)
                     builder.store(total, memory)
             for index, memory in zip(indexes, sums, strict=True):
@@ -108,64 +136,67 @@ def _products_of(rows: int) -> Any:
     return products
 
 
-#: Without the first parameter, which the decorator fills in.
-_one_row: Any = _products_of(1)
-_some_rows: Any = _products_of(PLACES)
-
-
-@inlined
-def _whole(columns):
-    """Returns the number of columns that :func:`_products_of` takes."""
-    return columns // (_PAIR * LANES) * (_PAIR * LANES)
-
-
-@inlined
-def _all_rows(start, stop, x, codes, y):
-    apart = (stop - start) // PLACES
-    for n in range(len(x)):
-        for i in range(start, start + apart):
-            _some_rows(codes, i, apart, x, n, y)
-        for i in range(start + apart * PLACES, stop):
-            _one_row(codes, i, 0, x, n, y)
-
-
-@inlined
-def _arranged(x):
-    """Returns vectors whose even columns precede the odd ones in each step."""
-    y = numpy.empty_like(x)
-    for n in range(len(x)):
-        for j in range(0, _whole(x.shape[1]), _PAIR * LANES):
-            for k in range(LANES):
-                y[n, j + k] = x[n, j + 2 * k]
-                y[n, j + LANES + k] = x[n, j + 2 * k + 1]
-    return y
-
-
-@summing
-def bfloat16_product(part, start, stop, x, codes, y):
-    _all_rows(start, stop, _arranged(x), codes, y)
-    for j in range(_whole(x.shape[1]), x.shape[1]):
-        for i in range(start, stop):
-            bits = numpy.uint32(numpy.uint32(codes[i, j]) << _HALF)
-            for n in range(len(x)):
-                y[n, i] += bits.view(f) * x[n, j]
+# Without the first parameter, which the decorator fills in.
+_one_of_int8: Any = _products_of(1, _int8)
+_some_of_int8: Any = _products_of(PLACES, _int8)
+_one_of_bfloat16: Any = _products_of(1, _bfloat16)
+_some_of_bfloat16: Any = _products_of(PLACES, _bfloat16)
 
 
 @summing
 def int8_product(part, start, stop, x, codes, scales, y):
-    _all_rows(start, stop, x, codes, y)
-    for i in range(start, stop):
-        for n in range(len(x)):
+    apart = (stop - start) // PLACES
+    for n in range(len(x)):
+        for i in range(start, start + apart):
+            _some_of_int8(codes, i, apart, x, n, y)
+        for i in range(start + apart * PLACES, stop):
+            _one_of_int8(codes, i, 0, x, n, y)
+        for i in range(start, stop):
             total = y[n, i]
-            for j in range(_whole(x.shape[1]), x.shape[1]):
+            for j in range(x.shape[1] // BLOCK * BLOCK, x.shape[1]):
                 total += f(codes[i, j]) * x[n, j]
             y[n, i] = total * scales[i]
 
 
+@inlined
+def _factor(x):
+    """Returns a power of two that makes the numbers of a vector large, and none infinite.
+
+    Numbers of 12 bits are taken for tiny ones of float32: products with others would be rounded.
+    """
+    largest = f(0)
+    for j in range(len(x)):
+        magnitude = numpy.abs(x[j])
+        # NaN stays, and has no factor.
+        largest = magnitude if magnitude > largest or magnitude != magnitude else largest
+    if not f(0) < largest < f(numpy.inf):
+        return _wide(1)
+    return _wide(2.0) ** (100 - numpy.floor(numpy.log2(_wide(largest))))
+
+
+@inlined
+def _arranged(x, factor, y):
+    """Writes numbers times a factor in the order in which the numbers of a block come."""
+    for j in range(len(x)):
+        # 16 columns are two times four pairs; even and odd columns are vectors apart.
+        first, inner = j // BLOCK * BLOCK, j % BLOCK
+        vector = inner % 16 // 8 * 2 + inner % 2
+        y[first + vector * LANES + inner // 16 * 4 + inner % 8 // 2] = f(_wide(x[j]) * factor)
+
+
 @summing
-def float32_product(part, start, stop, x, weight, y):
-    _all_rows(start, stop, x, weight, y)
-    for i in range(start, stop):
-        for n in range(len(x)):
-            for j in range(_whole(x.shape[1]), x.shape[1]):
-                y[n, i] += weight[i, j] * x[n, j]
+def bfloat16_product(part, start, stop, x, codes, scales, y):
+    # Rows are filled up to whole blocks.
+    arranged = numpy.zeros((len(x), codes.shape[1] // 3 * 2), f)
+    apart = (stop - start) // PLACES
+    for n in range(len(x)):
+        factor = _factor(x[n])
+        _arranged(x[n], factor, arranged[n])
+        for i in range(start, start + apart):
+            _some_of_bfloat16(codes, i, apart, arranged, n, y)
+        for i in range(start + apart * PLACES, stop):
+            _one_of_bfloat16(codes, i, 0, arranged, n, y)
+        # The least exponent of float32 means one that is 15 below the exponent of the scale.
+        back = _wide(2.0**112) / factor
+        for i in range(start, stop):
+            y[n, i] = f(_wide(y[n, i]) * (_wide(scales[i]) * back))

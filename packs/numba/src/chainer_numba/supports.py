@@ -173,6 +173,18 @@ def lstm_cell(spec: CallSpec) -> bool | str:
     return enough(_given(spec), "cell")
 
 
+def n_step_rnn(spec: CallSpec) -> bool | str:
+    """LSTM over sequences of float32."""
+    if spec.attributes["layout"].mode != "lstm":
+        return "only LSTM"
+    if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
+        return "only float32 arrays"
+    _, rows, units = _given(spec, 1).shape
+    if 4 * rows * units * units < MIN_ELEMENTS["product"] or not _given(spec).size:
+        return "the reference is faster for small products"
+    return _has_vectors()
+
+
 def tree_lstm_cell(spec: CallSpec) -> bool | str:
     """LSTM cells of trees whose states have two dimensions."""
     return "cells without children" if len(spec.arrays) == 1 else lstm_cell(spec)

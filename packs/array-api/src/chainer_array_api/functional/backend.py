@@ -14,6 +14,7 @@ from chainer_array_api.array import Array
 from chainer_array_api.backend import ArrayAPIBackend
 from chainer_array_api.functional import writing
 from chainer_array_api.functional.boxes import BoxedArray, View
+from chainer_array_api.functions import moves
 
 if TYPE_CHECKING:
     from chainer.typing import ArrayLike, Index
@@ -133,13 +134,21 @@ class FunctionalArrayBackend(ArrayAPIBackend):
     def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
         if math.prod(shape) != x.size:
             raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
-        before, reshape = x.shape, self.nx.reshape
-        return self.view(x, lambda v: reshape(v, shape), lambda p, v: reshape(v, before))
+        before, moved = x.shape, self.moved
+        return self.view(
+            x,
+            lambda v: moved(moves.reshape, (v,), (shape,)),
+            lambda p, v: moved(moves.reshape, (v,), (before,)),
+        )
 
     def permuted(self, x: Array, axes: tuple[int, ...]) -> Array:
         inverse = tuple(sorted(range(len(axes)), key=axes.__getitem__))
-        permute = self.nx.permute_dims
-        return self.view(x, lambda v: permute(v, axes), lambda p, v: permute(v, inverse))
+        moved = self.moved
+        return self.view(
+            x,
+            lambda v: moved(moves.permute, (v,), (axes,)),
+            lambda p, v: moved(moves.permute, (v,), (inverse,)),
+        )
 
     def same(self, x: Array) -> Array:
         return self.view(x, None, None)

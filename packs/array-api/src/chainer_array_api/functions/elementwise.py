@@ -9,7 +9,7 @@ import numpy
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array
-from chainer_array_api.functions import operands
+from chainer_array_api.functions import moves, operands
 from chainer_array_api.functions.operands import Backend
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def where(b: Backend, condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = 
         return b.xp.nonzero(condition)
     chosen = operands.cast(b, operands.array(b, condition), numpy.dtype(bool))
     x, y = operands.together(b, (x, y))
-    return b.array_class(b.nx.where(chosen, x, y))
+    return b.array_class(b.moved(moves.choose, (chosen, x, y), ()))
 
 
 def real(b: Backend, val: ArrayLike) -> Array:

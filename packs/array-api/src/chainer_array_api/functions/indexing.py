@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer_array_api.array import Array, mixed
-from chainer_array_api.functions import index_plan, operands
+from chainer_array_api.functions import index_plan, moves, operands
 from chainer_array_api.functions.index_plan import Plan
 from chainer_array_api.functions.operands import Backend
 
@@ -67,7 +67,7 @@ def _move(b: Backend, native: Any, count: int, place: int, back: bool) -> Any:
     axes = [*others[:place], *range(count), *others[place:]]
     if back:
         axes = [axes.index(i) for i in range(native.ndim)]
-    return b.nx.permute_dims(native, tuple(axes))
+    return b.moved(moves.permute, (native,), (tuple(axes),))
 
 
 def set(b: Backend, x: Array, index: Index, value: ArrayLike) -> None:
@@ -161,7 +161,7 @@ def _fit(b: Backend, value: ArrayLike, shape: tuple[int, ...], backwards: ArrayL
     if extra > 0:
         if math.prod(value.shape[:extra]) != 1:
             raise ValueError(f"cannot assign values of shape {tuple(value.shape)} to {shape}")
-        value = b.nx.reshape(value, tuple(value.shape[extra:]))
+        value = b.moved(moves.reshape, (value,), (tuple(value.shape[extra:]),))
     if numpy.broadcast_shapes(tuple(value.shape), shape) != shape:
         raise ValueError(f"cannot assign values of shape {tuple(value.shape)} to {shape}")
     if backwards:

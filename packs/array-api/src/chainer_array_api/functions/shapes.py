@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer_array_api.array import Array
-from chainer_array_api.functions import operands
+from chainer_array_api.functions import moves, operands
 from chainer_array_api.functions.operands import Backend, axes_of, axis_of, deliver, shape_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def squeeze(b: Backend, a: ArrayLike, axis: Any = None) -> Array:
 def flip(b: Backend, m: ArrayLike, axis: Any = None) -> Array:
     """As :func:`numpy.flip`; a copy where the library knows no steps backwards."""
     x = operands.array(b, m)
-    return b.array_class(b.nx.flip(x.native, axis=axes_of(axis, x.ndim)))
+    return b.array_class(b.moved(moves.flip, (x.native,), (axes_of(axis, x.ndim),)))
 
 
 def fliplr(b: Backend, m: ArrayLike) -> Array:
@@ -157,12 +157,13 @@ def repeat(b: Backend, a: ArrayLike, repeats: Any, axis: int | None = None) -> A
         counts = operands.astype(b, counts, numpy.int64, copy=False)
         positions = b.array_class(b.nx.repeat(source.native, counts.native))
         return b.xp.take(x, positions, axis)
-    return b.array_class(b.nx.repeat(x.native, int(repeats), axis=axis_of(axis, x.ndim)))
+    parameters = int(repeats), axis_of(axis, x.ndim)
+    return b.array_class(b.moved(moves.repeat, (x.native,), parameters))
 
 
 def tile(b: Backend, A: ArrayLike, reps: Any) -> Array:
     """As :func:`numpy.tile`."""
-    return b.array_class(b.nx.tile(operands.array(b, A).native, shape_of(reps)))
+    return b.array_class(b.moved(moves.tile, (operands.array(b, A).native,), (shape_of(reps),)))
 
 
 def broadcast_to(b: Backend, array: ArrayLike, shape: Any, subok: bool = False) -> Array:
@@ -171,7 +172,7 @@ def broadcast_to(b: Backend, array: ArrayLike, shape: Any, subok: bool = False) 
     shape = shape_of(shape)
     if numpy.broadcast_shapes(x.shape, shape) != shape:
         raise ValueError(f"cannot broadcast an array of shape {x.shape} to {shape}")
-    return b.array_class(b.nx.broadcast_to(x.native, shape))
+    return b.array_class(b.moved(moves.broadcast, (x.native,), (shape,)))
 
 
 def broadcast_arrays(b: Backend, *args: ArrayLike, subok: bool = False) -> tuple[Array, ...]:
@@ -202,7 +203,7 @@ def concatenate(
         natives = operands.together(b, arrays)
     else:
         natives = [operands.cast(b, x, numpy.dtype(dtype)) for x in arrays]
-    return deliver(b, b.nx.concat(natives, axis=axis), out, "concatenate")
+    return deliver(b, b.moved(moves.join, tuple(natives), (axis,)), out, "concatenate")
 
 
 concat = concatenate

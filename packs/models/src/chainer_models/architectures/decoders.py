@@ -129,18 +129,22 @@ class Decoder(Model):
             of texts, and ``(B, T, classes)`` of one for classes of tokens.
 
         Raises:
-            ValueError: If ``ids`` or ``mask`` do not have the shape ``(B, T)``.
+            ValueError: If ``ids`` or ``mask`` do not have the shape ``(B, T)``, or ``last`` is not
+                positive.
         """
         reading, h = self._begin(ids, cache, mask, positions)
+        count, final = ids.shape[1], len(self.layers) - 1
+        # Later tokens need the keys of the last layer, but nothing needs its other results. The
+        # head has a column for each word, and generation needs one row of it.
+        if last is not None and last < 1:
+            raise ValueError(f"last must be positive, got {last}")
+        few = None if self.task_name or last is None or last >= count else last
         for i, layer in enumerate(self.layers):
-            h = layer(h, reading, None if cache is None else cache.stores[i])
+            store = None if cache is None else cache.stores[i]
+            h = layer(h, reading, store, last=few if i == final else None)
         if cache is not None:
-            cache.advance(ids.shape[1])
-        h = F.reshape(h, (*ids.shape, h.shape[-1]))
-        # Before the head: its product has a column for each word, and generation needs one row of
-        # it.
-        if last is not None:
-            h = h[:, -last:]
+            cache.advance(count)
+        h = F.reshape(h, (len(ids), count if few is None else few, h.shape[-1]))
         if self.task_name:
             return self.task(self.norm(h), ids, mask)
         return self._logits(self.norm(h))

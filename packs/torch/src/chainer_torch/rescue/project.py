@@ -142,7 +142,10 @@ def _made(path: Path, name: str, arguments: Sequence[str], shapes: Sequence[str]
             made = type(link).__name__
             raise ValueError(f"{name} of {path} must make a chainer.Link, got {made}")
         if not shapes:
-            raise ValueError("shapes must name the inputs of the class, such as 1,3,32,32")
+            raise ValueError(
+                "shapes must name the inputs of the class, such as 1,3,32,32; "
+                "on the command line: --shape 1,3,32,32"
+            )
         inputs = tuple([_sample(text) for text in shapes])
         # The call gives lengths to parameters that wait for their inputs.
         link(*inputs)

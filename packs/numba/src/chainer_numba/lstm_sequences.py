@@ -1,0 +1,178 @@
+"""LSTM over whole sequences: the weights are packed once, and states stay in the cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
+from chainer.typing import Array
+
+from chainer_numba.launching import compiled, dense
+from chainer_numba.lstm_cells import lstm, lstm_gradient
+from chainer_numba.products import (
+    PANEL,
+    aligned,
+    multiply_packed,
+    pack_columns,
+    pack_rows,
+    panels_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.backends.numpy.kernels._rnn_cells import CellGradients, Steps
+
+f = numpy.float32
+
+#: The gates as cells want them, ``a, i, f, o``, in Chainer's order ``i, f, a, o``.
+_ORDER = (2, 0, 1, 3)
+
+_NO_START = numpy.empty(0, f)
+
+
+@compiled
+def _gates(memory, start, stop, units):
+    """Returns the gates of some packed elements."""
+    return memory[4 * start * units : 4 * stop * units].reshape(4, stop - start, units)
+
+
+@compiled
+def sequence(visits, sources, packed_U, h, c, y, cells, gates):
+    """Makes all visits: pairs of the first packed element of a time and of their number.
+
+    Sources have the products with the inputs. They and the states ``h`` and ``c`` are changed.
+    """
+    units = c.shape[1]
+    for v in range(len(visits)):
+        start, stop = visits[v, 0], visits[v, 0] + visits[v, 1]
+        n = stop - start
+        own = sources[start:stop]
+        multiply_packed(h.reshape(-1), units, packed_U, own.reshape(-1), 4 * units, own)
+        new_c, new_h = cells[start:stop], y[start:stop]
+        lstm(0, 0, n, c[:n], own, new_c, new_h, _gates(gates, start, stop, units))
+        c[:n] = new_c
+        h[:n] = new_h
+
+
+@compiled
+def sequence_gradient(visits, packed_U, gh, gc, gy, g, gb, states, saved):
+    """Makes all visits backward; writes the gradients of the sources, and the states before."""
+    h0, c0, previous, c_before, c_after, no_start = states
+    y, cells, gates = saved
+    units = gc.shape[1]
+    for v in range(len(visits) - 1, -1, -1):
+        start, n = visits[v, 0], visits[v, 1]
+        stop = start + n
+        alive, origin = 0, 0
+        if v:
+            origin = visits[v - 1, 0]
+            alive = min(n, visits[v - 1, 1])
+        previous[start : start + alive] = y[origin : origin + alive]
+        previous[start + alive : stop] = h0[alive:n]
+        c_before[:alive] = cells[origin : origin + alive]
+        c_before[alive:n] = c0[alive:n]
+        g_state, g_output, sources = gc[:n], gh[:n], g[start:stop]
+        if len(gy):
+            for row in range(n):
+                to, given = g_output[row], gy[start + row]
+                for j in range(units):
+                    to[j] += given[j]
+        of = _gates(gates, start, stop, units)
+        lstm_gradient(
+            0, 0, n, c_before[:n], cells[start:stop], of, g_state, g_output, c_after[:n], sources
+        )
+        g_state[:] = c_after[:n]
+        for row in range(n):
+            source = sources[row]
+            for j in range(4 * units):
+                gb[j] += source[j]
+        multiply_packed(sources.reshape(-1), 4 * units, packed_U, no_start, -1, g_output)
+
+
+def _memory(*shape: int) -> Array:
+    size = 1
+    for length in shape:
+        size *= length
+    return aligned(size).reshape(shape)
+
+
+def _packed(matrix: Array, pack: Callable[[Array, Array], None]) -> Array:
+    rows, columns = matrix.shape
+    terms, columns = (columns, rows) if pack is pack_rows else (rows, columns)
+    packed = _memory(panels_of(columns), terms, PANEL)
+    pack(matrix, packed)
+    return packed
+
+
+def _joined(parameters: Sequence[Array]) -> Array:
+    """Returns parameters of four gates as cells want them: the gates of a unit are neighbors."""
+    first = parameters[0]
+    joined = numpy.empty((len(first), 4, *first.shape[1:]), f)
+    for position, gate in enumerate(_ORDER):
+        joined[:, position] = parameters[gate]
+    return joined.reshape(-1, *first.shape[1:])
+
+
+def _separate(joined: Array) -> list[Array]:
+    """Undoes :func:`_joined`."""
+    parts = joined.reshape(-1, 4, *joined.shape[1:])
+    return [parts[:, _ORDER.index(gate)].copy() for gate in range(4)]
+
+
+class LSTMCell:
+    """A cell that runs over packed sequences in one direction, and back.
+
+    Args:
+        w: Weights: first of the input, then of the state.
+        b: Biases, likewise.
+        steps: Order of the visits.
+    """
+
+    def __init__(self, w: list[Array], b: list[Array], steps: Steps) -> None:
+        self._steps = steps
+        self._W, self._U = _joined(w[:4]), _joined(w[4:])
+        self._b = _joined([b[i] + b[4 + i] for i in range(4)])
+        pairs = [(elements.start, n) for elements, n in steps.slices]
+        self._visits = numpy.array(pairs, numpy.intp).reshape(-1, 2)
+
+    def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.forward`."""
+        units = h.shape[1]
+        self._x, self._h0, self._c0 = dense(x), dense(h), dense(c)
+        h, c = self._h0.copy(), self._c0.copy()
+        y, cells = numpy.empty((len(x), units), f), numpy.empty((len(x), units), f)
+        gates = numpy.empty(4 * y.size, f)
+        packed_U = _packed(self._U, pack_rows)
+        sources = self._x @ self._W.T
+        sources += self._b
+        sequence(self._visits, sources, packed_U, h, c, y, cells, gates)
+        self._saved = y, cells, gates
+        return y, h, c
+
+    def backward(self, gy: Array | None, gh: Array | None, gc: Array | None) -> CellGradients:
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.backward`."""
+        shape = self._h0.shape
+        count, units = len(self._x), shape[1]
+        gh, gc = (numpy.zeros(shape, f) if g is None else dense(g).copy() for g in (gh, gc))
+        gy = numpy.empty((0, units), f) if gy is None else dense(gy)
+        gb = numpy.zeros(4 * units, f)
+        g, previous = numpy.empty((count, 4 * units), f), numpy.empty((count, units), f)
+        packed_U = _packed(self._U, pack_columns)
+        states = self._h0, self._c0, previous, _memory(*shape), _memory(*shape), _NO_START
+        sequence_gradient(self._visits, packed_U, gh, gc, gy, g, gb, states, self._saved)
+        gx, gW, gU = g @ self._W, g.T @ self._x, g.T @ previous
+        gbs = _separate(gb)
+        # Gradients of different parameters must not share memory.
+        biases = [*gbs, *[b.copy() for b in gbs]]
+        return gx, gh, gc, [*_separate(gW), *_separate(gU)], biases
+
+
+class NStepRNNKernel(ReferenceNStepRNNKernel):
+    """Kernel of ``n_step_rnn`` for LSTM, also over sequences of different lengths."""
+
+    packs = True
+
+    def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> LSTMCell:
+        return LSTMCell(w, b, steps)
