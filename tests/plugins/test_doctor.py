@@ -52,6 +52,27 @@ def test_a_plugin_that_is_there(site: Any) -> None:
     assert value["reports"][0]["subject"] == "plugin 'good' of good-pack 1.1"
 
 
+def test_many_names(site: Any) -> None:
+    """A report about all plugins shows some of the names, one about the plugin shows all."""
+    register = "def chainer_functions(registry):\n    for i in range({}):\n"
+    register += "        registry.register(f'{}_{{i:02}}', 'math:sin')"
+    many, few = register.format(30, "many"), register.format(9, "few")
+    site.add("many-pack", entry_points={"many": "many"}, modules={"many": many})
+    site.add("few-pack", entry_points={"few": "few"}, modules={"few": few})
+    texts = {
+        report["subject"]: finding["text"]
+        for report in doctor(site)["reports"]
+        for finding in report["findings"]
+        if finding["cause"] == "registered"
+    }
+    (text,) = (text for subject, text in texts.items() if "'many'" in subject)
+    assert text.startswith("registered 30 functions: chainer.functions.many_00, ")
+    assert text.endswith("many_07 and 22 more (chainer doctor many shows all)")
+    (text,) = (text for subject, text in texts.items() if "'few'" in subject)
+    assert text.endswith("few_07, chainer.functions.few_08")
+    assert findings(doctor(site, "many"))["registered"]["text"].endswith("many_29")
+
+
 BROKEN = {
     # name: (code of the pack, cause, part of the text, part of the advice, part of the last line)
     "raises": ("x = 1\nx / 0", "import_error", "ZeroDivisionError", "import raises", ":2 in <mod"),

@@ -250,6 +250,27 @@ def misspelled_key_to_print(out):
     t.run()
 
 
+@case(MisuseWarning, "'main/loss', which PrintReport waits for; 'loss' was: chainer.report.*link")
+def reported_without_the_link(out):
+    class Model(L.Classifier):
+        def forward(self, x, t):
+            loss = F.softmax_cross_entropy(self.predictor(x), t)
+            chainer.report({"loss": loss})
+            return loss
+
+    t = trainer(out)
+    t.updater.get_optimizer("main").setup(model := Model(L.Linear(3, 3)))
+    t.reporter.add_observer("main", model)
+    t.extend(extensions.LogReport())
+    t.extend(extensions.PrintReport(["epoch", "main/loss"], out=io.StringIO()))
+    t.run()
+
+
+@case(TypeError, "axis must be int, got ndarray")
+def arrays_of_stack_without_a_list(out):
+    F.stack(X, X)
+
+
 @case(MisuseWarning, "'main/lsos', which PlotReport waits for; did you mean 'main/loss'")
 def misspelled_key_to_plot(out):
     t = trainer(out)
@@ -311,6 +332,63 @@ def capture_of_a_step_that_reads_values(out):
 @case(TypeError, "<class 'list'>\nConvert it by numpy.asarray")
 def list_as_input(out):
     F.relu([[1.0, 2.0]])
+
+
+class Column(list):
+    """Looks up examples by label, as a Series of pandas does."""
+
+    iloc = "rows by position"
+
+    def __init__(self, values, index):
+        super().__init__(values)
+        self.index, self.shape = np.array(index), (len(values),)
+
+    def __getitem__(self, label):
+        return super().__getitem__(self.index.tolist().index(label))
+
+
+@case(MisuseWarning, r"dataset of the index 1 is a Column, .* label i, which is not .*to_numpy\(\)")
+def labels_of_shuffled_rows(out):
+    data = chainer.datasets.TupleDataset(X, Column([7, 8, 9, 5], [2, 0, 3, 1]))
+    assert data[0][1] == 8
+
+
+@case(
+    MisuseWarning, r"dataset 't' is a Column, of which dataset\[i\] is the example with the label"
+)
+def labels_of_some_rows(out):
+    chainer.datasets.DictDataset(x=X, t=Column(T, [4, 5, 6, 7]))
+
+
+@case(
+    MisuseWarning, r"dataset is a Frame, of which dataset\[i\] is a column, not a row: .*to_numpy"
+)
+def frame_as_dataset(out):
+    Frame = type("Frame", (Column,), {})
+    frame = Frame(T, [0, 1, 2, 3])
+    frame.shape = (4, 2)
+    iterators.SerialIterator(frame, 2)
+
+
+@case(
+    TypeError, r"Actual: <class 'array.Foreign'>\nConvert it by numpy.asarray\(x, numpy.float32\)"
+)
+def array_of_another_library(out):
+    members = {"__array__": lambda self: X, "__module__": "array", "array": X}
+    L.Linear(3, 2)(type("Foreign", (), members)())
+
+
+@case(TypeError, r"variable.Variable'>\nGive its attribute 'array'.")
+def variable_of_a_variable(out):
+    chainer.Variable(chainer.Variable(X))
+
+
+@case(
+    TypeError,
+    r"lossfun must be a function .*, or the model, got ndarray: call update\(model, x, t\)",
+)
+def update_with_data_only(out):
+    optimizers.SGD().setup(L.Classifier(L.Linear(3, 3))).update(X, T)
 
 
 @case(
@@ -1080,6 +1158,13 @@ def test_what_is_said(function, kind, phrase, tmp_path, monkeypatch):
         function(tmp_path)
     said = [str(w.message) for w in caught if issubclass(w.category, kind)]
     assert any([re.search(phrase, text) for text in said]), said
+
+
+def test_labels_that_are_positions_are_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data = chainer.datasets.TupleDataset(X, Column(T, range(4)))
+        iterators.SerialIterator(data, 2).next()
 
 
 def test_dtype_refusal_ends_with_the_remedy():

@@ -197,7 +197,11 @@ def not_an_array_message(obj: object) -> str:
         True
     """
     text = f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
-    if isinstance(obj, (int, float, list, tuple)):
+    cls = type(obj)
+    if hasattr(cls, "array") and hasattr(cls, "backward"):
+        text += "\nGive its attribute 'array'."  # a Variable; a Series of pandas has 'array', too
+    elif isinstance(obj, (int, float, list, tuple)) or hasattr(cls, "__array__"):
+        # Columns of pandas, tensors of other libraries and NumPy's scalars have __array__.
         text += "\nConvert it by numpy.asarray(x, numpy.float32); ids and labels to numpy.int32."
     return text
 

@@ -42,9 +42,16 @@ class ReportedKeys:
         self._intervals += 1
         for key in sorted(self._missing):
             meant = similar(key, {*reported, *others}, _CUTOFF)
-            if meant is None and self._intervals < _PATIENCE:
+            name = key.removeprefix("main/")
+            if meant is not None:
+                hint = f"did you mean {meant!r}?"
+            elif name != key and name in reported:
+                # chainer.report(values) without the link that reports.
+                hint = f"{name!r} was: chainer.report(values, link) gives it the prefix of the link"
+            elif self._intervals < _PATIENCE:
                 continue
-            hint = f"did you mean {meant!r}?" if meant else f"there are {sorted(reported)}"
+            else:
+                hint = f"there are {sorted(reported)}"
             warn_once(
                 "reported key",
                 f"{self._owner} {key}",

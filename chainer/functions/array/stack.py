@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
+from chainer.functions._scalars import require_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 from chainer.functions.rules.batching import ShiftsAxes
 
@@ -22,7 +23,7 @@ class Stack(ShiftsAxes, ExpressionFunction):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int) -> None:
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)

@@ -46,6 +46,9 @@ from chainer.plugins.records import PluginRecord
 #: Two names with this similarity (0 to 1) or more count as one name, misspelled.
 SIMILAR = 0.75
 
+#: Names of one kind that a report about all plugins shows of each.
+MAX_NAMES = 8
+
 _OWN = os.path.dirname(chainer.__file__)
 #: Code that imports plugins and calls their hooks. Its lines do not help the author of a plugin.
 _MACHINERY = (
@@ -287,7 +290,7 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         try:
             _examine_copies(record, report)
             _examine_module(record, report)
-            _examine_entries(record, report)
+            _examine_entries(record, report, asked_for)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # what a plugin registers may fail in any way
@@ -363,7 +366,7 @@ def _module_not_found(
     return Finding("error", "missing_dependency", text, advice, lines)
 
 
-def _examine_entries(record: PluginRecord, report: Report) -> None:
+def _examine_entries(record: PluginRecord, report: Report, asked_for: bool) -> None:
     for conflict in record.conflicts:
         advice = "choose another name, or uninstall one of the two"
         report.add(Finding("error", "name_conflict", str(conflict), advice))
@@ -382,7 +385,12 @@ def _examine_entries(record: PluginRecord, report: Report) -> None:
             report.add(Finding("note", "overrides", text))
     for kind in dict.fromkeys(registry.kind for registry, _ in record.entries):
         pairs = [(reg, entry) for reg, entry in record.entries if reg.kind == kind]
-        names = ", ".join(public_name(kind, entry.name) for _, entry in pairs)
+        # A report about all plugins must stay readable: one pack may register hundreds of names.
+        shown = pairs if asked_for or len(pairs) <= MAX_NAMES + 1 else pairs[:MAX_NAMES]
+        names = ", ".join(public_name(kind, entry.name) for _, entry in shown)
+        if len(shown) < len(pairs):
+            rest = len(pairs) - len(shown)
+            names += f" and {rest} more (chainer doctor {record.name} shows all)"
         registry = pairs[0][0]
         noun = registry.singular if len(pairs) == 1 else kind.replace("_", " ")
         report.add(Finding("ok", "registered", f"registered {len(pairs)} {noun}: {names}"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.misuse import warn_once
 from chainer.core.typing import DatasetLike, HostArray, Index
 from chainer.core.utils.repr_texts import dataset_text
 
@@ -111,6 +112,27 @@ def expect_length(dataset: DatasetLike, length: int, problem: str) -> None:
     """
     if len(dataset) != length:
         raise ValueError(f"{problem}: expected {length}, as the first one has, got {len(dataset)}")
+
+
+def expect_positions(dataset: DatasetLike, name: str) -> None:
+    """Warns of a table that looks up examples by label, as Series and DataFrames of pandas do.
+
+    Args:
+        dataset: The dataset.
+        name: Name of the argument.
+    """
+    cls = type(dataset)
+    if getattr(cls, "iloc", None) is None:
+        return
+    table: Any = dataset
+    if len(table.shape) > 1:
+        how = "dataset[i] is a column, not a row"
+    elif numpy.array_equal(numpy.asarray(table.index), numpy.arange(len(table))):
+        return  # labels are positions
+    else:
+        how = "dataset[i] is the example with the label i, which is not the i-th one"
+    text = f"{name} is a {cls.__name__}, of which {how}: give its values, as by to_numpy()"
+    warn_once("lookup", f"{cls.__name__} {name}", text)
 
 
 def index_list(index: list[int] | HostArray, length: int) -> list[int]:

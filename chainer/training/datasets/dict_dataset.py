@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
-from chainer.training.dataset.dataset_mixin import expect_length, index_list
+from chainer.training.dataset.dataset_mixin import expect_length, expect_positions, index_list
 from chainer.training.datasets._columns import Columns
 
 
@@ -39,6 +39,7 @@ class DictDataset(Columns):
         length = len(next(iter(datasets.values())))
         for key, dataset in datasets.items():
             expect_length(dataset, length, f'dataset length conflicts at "{key}"')
+            expect_positions(dataset, f"dataset {key!r}")
         self._datasets = datasets
         self._length = length
 

@@ -13,7 +13,7 @@ from chainer.core.misuse import expect_number, warn_once
 from chainer.core.typing import DatasetLike
 from chainer.core.utils.argument import explained_keywords, renamed_arguments
 from chainer.training.dataset import batch
-from chainer.training.dataset.dataset_mixin import DatasetMixin
+from chainer.training.dataset.dataset_mixin import DatasetMixin, expect_positions
 
 #: Sequence of integers.
 Order = Sequence[int] | numpy.ndarray[Any, Any]
@@ -76,6 +76,7 @@ class SubDataset(DatasetMixin):
                 "order option must have the same length as the base dataset: "
                 f"len(order) = {len(order)} while len(dataset) = {len(dataset)}"
             )
+        expect_positions(dataset, "dataset")
         self._dataset = dataset
         self._start = start
         self._finish = finish

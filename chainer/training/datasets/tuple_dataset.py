@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
-from chainer.training.dataset.dataset_mixin import expect_length, index_list
+from chainer.training.dataset.dataset_mixin import expect_length, expect_positions, index_list
 from chainer.training.datasets._columns import Columns
 
 
@@ -52,6 +52,7 @@ class TupleDataset(Columns):
         length = len(datasets[0])
         for i, dataset in enumerate(datasets):
             expect_length(dataset, length, f"dataset of the index {i} has a wrong length")
+            expect_positions(dataset, f"dataset of the index {i}")
         self._datasets = datasets
         self._length = length
 

@@ -12,6 +12,7 @@ from chainer.core.arguments import require_attribute
 from chainer.core.misuse import expect_flags, warn_once
 from chainer.links.loaded_state import check_count, check_finite, load_optional
 from chainer.links.serializer import Deserializer
+from chainer.training.dataset.dataset_mixin import expect_positions
 from chainer.training.iterators._statemachine import IteratorState
 from chainer.training.iterators.order_samplers import (
     Order,
@@ -210,7 +211,7 @@ def _sample(
     return result
 
 
-def check_dataset(dataset: object, shuffle: bool | None, repeat: bool) -> None:
+def check_dataset(dataset: DatasetLike, shuffle: bool | None, repeat: bool) -> None:
     """Checks the dataset of an iterator, and the arguments that are truth values.
 
     Raises:
@@ -224,6 +225,7 @@ def check_dataset(dataset: object, shuffle: bool | None, repeat: bool) -> None:
             f"dataset is the text {dataset[:40]!r}, whose examples are characters: give a list, or "
             "a dataset such as TextDataset, which reads a file",
         )
+    expect_positions(dataset, "dataset")
     expect_flags("the iterator", shuffle=shuffle, repeat=repeat)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -45,8 +46,18 @@ class _Worker:
         self.process = context.Process(
             target=work, args=(other_end, dataset, max_tasks), daemon=True
         )
-        with interrupts_blocked():
-            self.process.start()
+        try:
+            with interrupts_blocked():
+                self.process.start()
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            # Classes of errors of pickle; 'fork' pickles nothing.
+            error.add_note(
+                "MultiprocessIterator: with the start method "
+                f"{context.get_start_method()!r} the dataset goes to the workers by pickle: "
+                "define its class and functions at the top of a module, not in a function and "
+                "not as a lambda"
+            )
+            raise
         other_end.close()
 
     def give(self, task: Task) -> None:
@@ -297,10 +308,22 @@ class WorkerPool:
         if code is not None and code < 0:
             how = f"signal {signal.Signals(-code).name}"
         doing = "" if worker.task is None else f" while it read {_shorten(worker.task.indexes)}"
+        method = self._context.get_start_method()
+        if method != "fork" and code == 1:
+            # The worker has written its own error to the standard error stream.
+            why = (
+                "If its error, above, is about the bootstrapping phase, put the code of the main "
+                "module under if __name__ == '__main__':, because the start method "
+                f"{method!r} imports that module in each worker"
+            )
+        else:
+            why = (
+                "It may have run out of memory, or a library the dataset uses may not survive the "
+                f"start method {method!r}"
+            )
         raise WorkerDied(
             f"worker process {worker.process.pid} of MultiprocessIterator died ({how}){doing}. "
-            "It may have run out of memory, or a library the dataset uses may not survive the "
-            f"start method {self._context.get_start_method()!r}"
+            f"{why}"
         )
 
 

@@ -604,6 +604,11 @@ class GradientMethod(Optimizer):
                 "lossfun must be a function that returns the loss, got a Variable: call "
                 "update(model, x, t), or loss.backward() and then update()"
             )
+        if not callable(lossfun):
+            raise TypeError(
+                "lossfun must be a function that returns the loss, or the model, got "
+                f"{type(lossfun).__name__}: call update(model, x, t)"
+            )
         loss = lossfun(*args, **kwds)
         # Anything with backward() is accepted: programs hand in mocks and wrapped variables.
         if not hasattr(loss, "backward"):

@@ -1,5 +1,6 @@
 """``chainer rescue``: models of old projects in other formats."""
 
+import importlib.util
 import json
 import os
 import pickle
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from chainer.plugins.cli import main
 
+from chainer_torch.rescue import converting
 from chainer_torch.rescue.converting import _distance, convert, outputs_of
 from chainer_torch.rescue.finding import Found, models_of, run_program
 from chainer_torch.rescue.project import rescue
@@ -230,6 +232,27 @@ def test_a_program_that_fails_before_it_calls_a_model(project, tmp_path, capsys)
     assert said.err == (
         "chainer rescue: the program called no model; it failed with FileNotFoundError: data.csv\n"
     )
+
+
+@pytest.mark.parametrize("missing", ["onnxruntime", "safetensors"])
+def test_a_runtime_that_is_not_installed(monkeypatch, missing):
+    """The files are written, and the report says which command makes the comparison possible."""
+    find = importlib.util.find_spec
+    present = {"torch", "onnxruntime", "safetensors"} - {missing}
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: (
+            None if name == missing else True if name in present else find(name, *rest)
+        ),
+    )
+    result = converting.Result("net", "Net", 1)
+    runtime = "torch" if missing == "safetensors" else missing
+    converting._compare(result, runtime, [], list)
+    (remark,) = result.remarks
+    assert remark.startswith(f"not compared in {runtime}: ")
+    assert remark.endswith(f"pip install {missing}")
+    assert result.differences == {}
 
 
 class Loss(chainer.Chain):

@@ -198,8 +198,25 @@ def test_dataset_that_cannot_be_pickled(monkeypatch):
     context = multiprocessing.get_context("spawn")
     monkeypatch.setattr(multiprocessing, "get_context", lambda: context)
     iterator = MultiprocessIterator([lambda: 1], 1, n_processes=2)
-    with pytest.raises(Exception, match="pickle"):
+    with pytest.raises(Exception, match="pickle") as caught:
         iterator.next()
+    (note,) = caught.value.__notes__
+    assert "define its class and functions at the top of a module" in note
+
+
+def test_main_module_without_a_guard(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing\n"
+        "multiprocessing.set_start_method('spawn')\n"
+        "from chainer.iterators import MultiprocessIterator\n"
+        "MultiprocessIterator([1, 2, 3], 1, n_processes=1).next()\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "WorkerDied: worker process" in last
+    assert "put the code of the main module under if __name__ == '__main__':" in last
 
 
 def test_timeout():

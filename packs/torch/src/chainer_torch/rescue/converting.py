@@ -22,6 +22,9 @@ from chainer_torch.trees import map_leaves
 #: Greatest difference of outputs, relative to the largest number of the output, if that is above 1.
 TOLERANCE = 1e-5
 
+#: Modules that the files for a runtime need besides it.
+_NEEDED = {"torch": ("safetensors",)}
+
 
 @dataclass
 class Result:
@@ -239,8 +242,10 @@ def _write_torch(model: Link, inputs: list[np.ndarray], path: Path, result: Resu
 def _compare(
     result: Result, runtime: str, expected: list[np.ndarray], run: Callable[[], list[np.ndarray]]
 ) -> None:
-    if importlib.util.find_spec(runtime) is None:
-        result.remarks.append(f"not compared in {runtime}: {install_command(runtime)}")
+    needed = [runtime, *_NEEDED.get(runtime, ())]
+    missing = [module for module in needed if importlib.util.find_spec(module) is None]
+    if missing:
+        result.remarks.append(f"not compared in {runtime}: {install_command(*missing)}")
         return
     outputs = _try(result, runtime, run)
     if outputs is None:
