@@ -57,7 +57,7 @@ def memory(name, weights):
     return f"{name}, read its {weights} weights {NEW} times"
 
 
-#: Bytes of a number.
-WIDTHS = {"float32": 4, "bfloat16": 2, "int8": 1}
+#: Bytes of a number. Of bfloat16 12 bits are kept: exponents are relative to a row.
+WIDTHS = {"float32": 4, "bfloat16": 1.5, "int8": 1}
 
 LOADING = "GPT-2, load a file"

@@ -104,7 +104,7 @@ def memory(name, weights):
     def prepare():
         count = model_of("decoder", name).count_params()
         model_of.cache_clear()
-        numbers = np.ones(count * sizes.WIDTHS[weights] // 8, np.int64)
+        numbers = np.ones(int(count * sizes.WIDTHS[weights]) // 8, np.int64)
 
         def read():
             for _ in range(sizes.NEW):

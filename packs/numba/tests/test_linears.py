@@ -13,6 +13,9 @@ SIZES = [
     (3, 40, 5),
     (7, 30, 37),
     (1, 20, 16),
+    (1, 70, 9),
+    (2, 200, 37),
+    (2, 64, 3),
     (4, 64, 48),
     (0, 8, 20),
     (5, 0, 20),
@@ -44,7 +47,19 @@ def test_values_are_those_of_the_formula(size, bias):
     y = F.linear(x, W, b).array
     assert y.dtype == np.float32
     assert y.flags.c_contiguous
-    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+    # The rounding of a long sum is relative to its terms.
+    bound = 1e-5 + 1e-7 * (abs(x) @ abs(W).T).max(initial=0)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=bound)
+
+
+@pytest.mark.usefixtures("with_numba")
+def test_one_row_is_multiplied_with_a_weight_that_no_cache_holds():
+    def provider(columns):
+        x, W, _ = arrays((1, 768, columns), bias=False)
+        return chainer.explain("linear", x, W, None).chosen.provider
+
+    assert provider(768) == "numba"
+    assert provider(600) == "reference"
 
 
 @pytest.mark.usefixtures("any_size", "with_numba")

@@ -9,6 +9,7 @@ from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
 from chainer_numba.launching import dense, launch
+from chainer_numba.packed_rows import float32_product
 from chainer_numba.products import PANEL, dots, panels_of, sums
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ f = numpy.float32
 #: Rows up to which scalar products of rows are faster than a transposed copy of the weight, and up
 #: to which the weight is read where it is. Both measured with AVX-512.
 DOT_ROWS, DIRECT_ROWS = 40, 40
+
+#: Rows from which the gradients are computed here: BLAS is as fast for a single one.
+SEVERAL_ROWS = 2
 
 #: Rows up to which the gradient of the weight is computed here. BLAS is faster for longer sums.
 GRADIENT_ROWS = 256
@@ -44,6 +48,12 @@ class LinearKernel:
         rows, terms = x.shape
         columns = len(W)
         y = numpy.empty((rows, columns), f) if out is None else out
+        if rows == 1:
+            # It waits for the memory of the weight, and BLAS waits longer.
+            launch(float32_product, columns, W.size * rows, x, W, y)
+            if b is not None:
+                y += b
+            return y
         if rows <= DOT_ROWS:
             launch(dots, columns, rows * terms * columns // _MULTIPLICATIONS, x, W, y)
             if b is not None:
@@ -54,6 +64,8 @@ class LinearKernel:
         return y
 
     def backward_data(self, gy: Array, W: Array, out: Array | None = None) -> Array:
+        if len(gy) < SEVERAL_ROWS:
+            return numpy.matmul(gy, W, out=out)
         gy, W = dense(gy), dense(W)
         rows, columns = gy.shape
         gx = numpy.empty((rows, W.shape[1]), f) if out is None else out
@@ -63,7 +75,7 @@ class LinearKernel:
     def backward_weight(self, x: Array, gy: Array, dtype: DType, out: Array | None = None) -> Array:
         if not x.dtype == gy.dtype == dtype == f:
             return self._reference.backward_weight(x, gy, dtype)
-        if len(x) > GRADIENT_ROWS:
+        if not SEVERAL_ROWS <= len(x) <= GRADIENT_ROWS:
             return numpy.matmul(gy.T, x, out=out)
         gW = numpy.empty((gy.shape[1], x.shape[1]), f) if out is None else out
         _multiply_columns(x, gy, _NO_START, -1, gW)

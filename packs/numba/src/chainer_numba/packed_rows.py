@@ -1,4 +1,4 @@
-"""Products with rows of weights in bfloat16 and int8, by vectors and from several places at once.
+"""Products with rows of weights: of float32, bfloat16 and int8, from several places at once.
 
 LLVM makes vectors of the plain loop, too. But nothing of it says that the memory of a weight is
 read once, in order, and the processor computes and waits in turns. And one place at a time keeps
@@ -46,6 +46,13 @@ Widened = Callable[[Any, Row, Any, Any], list[Any]]
 _BYTE = ir.IntType(8)
 _LOWER, _UPPER = ir.VectorType(_BYTE, BLOCK), ir.VectorType(_BYTE, BLOCK // 2)
 _CODES = ir.VectorType(_BYTE, LANES)
+
+
+def _float32(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
+    starts = [builder.add(place, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
+    for start in starts:
+        row.fetch_ahead(start, _AHEAD)
+    return [row.vector(start, FLOATS) for start in starts]
 
 
 def _int8(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
@@ -137,10 +144,25 @@ def _products_of(rows: int, widened: Widened) -> Any:
 
 
 # Without the first parameter, which the decorator fills in.
+_one_of_float32: Any = _products_of(1, _float32)
+_some_of_float32: Any = _products_of(PLACES, _float32)
 _one_of_int8: Any = _products_of(1, _int8)
 _some_of_int8: Any = _products_of(PLACES, _int8)
 _one_of_bfloat16: Any = _products_of(1, _bfloat16)
 _some_of_bfloat16: Any = _products_of(PLACES, _bfloat16)
+
+
+@summing
+def float32_product(part, start, stop, x, weight, y):
+    apart = (stop - start) // PLACES
+    for n in range(len(x)):
+        for i in range(start, start + apart):
+            _some_of_float32(weight, i, apart, x, n, y)
+        for i in range(start + apart * PLACES, stop):
+            _one_of_float32(weight, i, 0, x, n, y)
+        for j in range(x.shape[1] // BLOCK * BLOCK, x.shape[1]):
+            for i in range(start, stop):
+                y[n, i] += weight[i, j] * x[n, j]
 
 
 @summing

@@ -40,6 +40,8 @@ MIN_ELEMENTS = {
     "loss": 1 << 8,
     # Products: rows, and multiplications.
     "product rows": 3,
+    # Numbers of a weight that is read from memory, for a single row.
+    "product memory": 1 << 19,
     "product": 1 << 16,
 }
 
@@ -207,7 +209,8 @@ def linear(spec: CallSpec) -> bool | str:
         return "only contiguous weights"
     rows, inner, columns = *x.shape, W.shape[0]
     small = rows * inner * columns < MIN_ELEMENTS["product"]
-    if small or rows < MIN_ELEMENTS["product rows"]:
+    is_read = rows == 1 and W.size >= MIN_ELEMENTS["product memory"]
+    if small or (rows < MIN_ELEMENTS["product rows"] and not is_read):
         return "the reference is faster for small products"
     if rows > MAX_ROWS:
         return f"the reference is as fast for more than {MAX_ROWS} rows"
