@@ -124,6 +124,7 @@ class Training:
         self.link = Params(values)
         self.batch = [np.array(array) for array in batch]
         self.losses = []
+        self.is_on_jax = device is not None
         if device:
             self.link.to_device(device)
             self.batch = [chainer.get_device(device).send(array) for array in self.batch]
@@ -135,6 +136,8 @@ class Training:
         self.note(self.step(*self.batch))
 
     def note(self, loss):
+        if self.is_on_jax:  # which returns before it has computed; the step in JAX waits, too
+            loss.array.native.block_until_ready()
         if len(self.losses) < data.LOSSES:
             self.losses.append(float(loss.array))
 

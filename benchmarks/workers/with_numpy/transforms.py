@@ -1,8 +1,8 @@
 """Transforms of functions as calls of NumPy, written by hand: the bound of every NumPy framework
 
-Derivatives are straight lines of calls without any checks. In the rows ``captured``, intermediate
-results have memory of their own, as in a captured step. The rows of convolutions have what Chainer
-computes for them: patches, products, pooling, and their gradients.
+Derivatives are calls without any checks. In the rows ``captured``, intermediate results have memory
+of their own, as in a captured step. The rows of convolutions have what Chainer computes for them:
+patches, products, pooling, and their gradients.
 """
 
 from __future__ import annotations
@@ -16,31 +16,36 @@ UNIT = "us"
 COMPARES_FRAMEWORKS = True
 
 
-def jvp(params, x, v):
+def outputs(params, x):
+    """Returns the outputs of the three layers."""
     W1, b1, W2, b2, W3, b3 = params
     y1 = np.tanh(x @ W1.T + b1)
     y2 = np.tanh(y1 @ W2.T + b2)
-    _ = y2 @ W3.T + b3  # jvp returns the value, too
-    t = v @ W1.T
-    t = (t - t * (y1 * y1)) @ W2.T
-    return (t - t * (y2 * y2)) @ W3.T
+    return y1, y2, y2 @ W3.T + b3
+
+
+def through(t, first, second, third, y, z):
+    """Returns a direction or a gradient behind the layers, whose order is the one of the walk."""
+    t = t @ first
+    t = (t - t * (y * y)) @ second
+    return (t - t * (z * z)) @ third
+
+
+def jvp(params, x, v):
+    W1, _, W2, _, W3, _ = params
+    y1, y2, _ = outputs(params, x)  # jvp returns the value, too
+    return through(v, W1.T, W2.T, W3.T, y1, y2)
 
 
 def vjp(params, x, v):
-    W1, b1, W2, b2, W3, b3 = params
-    y1 = np.tanh(x @ W1.T + b1)
-    y2 = np.tanh(y1 @ W2.T + b2)
-    _ = y2 @ W3.T + b3
-    g = v @ W3
-    g = (g - g * (y2 * y2)) @ W2
-    return (g - g * (y1 * y1)) @ W1
+    W1, _, W2, _, W3, _ = params
+    y1, y2, _ = outputs(params, x)
+    return through(v, W3, W2, W1, y2, y1)
 
 
 def hvp(params, x, v):
-    W1, b1, W2, b2, W3, b3 = params
-    y1 = np.tanh(x @ W1.T + b1)
-    y2 = np.tanh(y1 @ W2.T + b2)
-    y3 = y2 @ W3.T + b3
+    W1, _, W2, _, W3, _ = params
+    y1, y2, y3 = outputs(params, x)
     _ = (y3 * y3).sum()
     # The gradient, and its tangent beside it.
     t1 = v @ W1.T

@@ -166,11 +166,9 @@ class _SizedNode(ConvolutionNode):
         node = copy.copy(self)
         node.geometry = self.geometry._replace(groups=size * self.geometry.groups)
         weights = reshape(W, (size * W.shape[1], *W.shape[2:]))
-        (y,) = node.apply((joined, weights))
-        y = moveaxis(reshape(y, (length, size, y.shape[1] // size, *y.shape[2:])), 1, 0)
-        for b in bias:
-            y = y + cast(reshape(b, (size, 1, b.shape[1], *[1] * self.ndim)), y.dtype)
-        return (y,)
+        biases = [reshape(b, (size * b.shape[1],)) for b in bias]
+        (y,) = node.apply((joined, weights, *biases))
+        return (moveaxis(reshape(y, (length, size, y.shape[1] // size, *y.shape[2:])), 1, 0),)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # The product of x and W, and the sum with b.

@@ -11,6 +11,7 @@ import numpy
 
 from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.freed_memory import keep_freed_memory
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.lazy import lazy_module
 from chainer.core.misuse import warn_once
@@ -19,7 +20,6 @@ from chainer.core.typing import Array, ArrayTree, DeviceLike, DType, HostArray
 from chainer.core.utils.repr_texts import ShowsArguments
 from chainer.training.dataset.batch import Batch as FastBatch
 from chainer.training.dataset.batch import Example
-from chainer.training.dataset.freed_memory import keep_freed_memory
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

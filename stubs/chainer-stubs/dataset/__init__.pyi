@@ -8,7 +8,6 @@ from chainer.training.dataset import (
     dataset_mixin as dataset_mixin,
     download as download,
     file_lock as file_lock,
-    freed_memory as freed_memory,
     iterator as iterator,
     tabular as tabular,
 )

@@ -8,6 +8,7 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.backends.numpy.backend import backend
+from chainer.backends.numpy.kernels import convolutions
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.utils.conv import get_conv_outsize
@@ -180,3 +181,83 @@ def test_depthwise_does_not_need_the_bias_for_its_gradients():
     np.testing.assert_array_equal(gx.array, np.ones_like(x.array))
     (ggx,) = chainer.grad([gW], [x])
     assert ggx.shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("size", [5, 12])  # few positions, and many
+@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("groups_at_once", [1, 3])
+def test_groups_are_divided_if_their_patches_need_much_memory(
+    monkeypatch, dtype, size, samples, groups_at_once
+):
+    """Each group is computed as a convolution of its own is, bit by bit."""
+    groups, inputs, filters = 7, 2, 3
+    random = np.random.RandomState(0)
+    x = random.randn(samples, groups * inputs, size, size).astype(dtype)
+    W = random.randn(groups * filters, inputs, 3, 3).astype(dtype)
+    b = random.randn(groups * filters).astype(dtype)
+    gy = random.randn(samples, groups * filters, size, size).astype(dtype)
+
+    def gradients(x, W, b, gy, groups):
+        arrays = [chainer.Variable(a) for a in (x, W, b)]
+        y = F.convolution_2d(*arrays, pad=1, groups=groups)
+        return [y.array, *[g.array for g in chainer.grad([y], arrays, [gy])]]
+
+    expected = gradients(x, W, b, gy, groups)
+    itemsize = 8 if dtype == "float64" else 4
+    block = groups_at_once * inputs * 9 * size * size * itemsize
+    monkeypatch.setattr(convolutions, "_BLOCK_BYTES", block)
+    found = gradients(x, W, b, gy, groups)
+    each = [
+        gradients(
+            x[:, i * inputs : (i + 1) * inputs],
+            *[a[i * filters : (i + 1) * filters] for a in (W, b)],
+            gy[:, i * filters : (i + 1) * filters],
+            1,
+        )
+        for i in range(groups)
+    ]
+    for n, axis in enumerate((1, 1, 0, 0)):
+        assert found[n].dtype == dtype
+        np.testing.assert_allclose(found[n], expected[n], rtol=2e-2 if dtype == "float16" else 1e-3)
+        if samples == 1:  # else the sums over samples are made in other blocks
+            np.testing.assert_array_equal(found[n], expected[n])
+            np.testing.assert_array_equal(
+                found[n], np.concatenate([parts[n] for parts in each], axis=axis)
+            )
+
+
+def test_groups_without_samples(monkeypatch):
+    monkeypatch.setattr(convolutions, "_BLOCK_BYTES", 64)
+    x = chainer.Variable(np.zeros((0, 6, 4, 4), "f"))
+    W = chainer.Variable(np.zeros((9, 2, 3, 3), "f"))
+    y = F.convolution_2d(x, W, groups=3)
+    assert y.shape == (0, 9, 2, 2)
+    y.grad = np.zeros(y.shape, "f")
+    y.backward()
+    np.testing.assert_array_equal(W.grad, 0)
+
+
+@pytest.mark.parametrize("name", ["convolution_2d", "deconvolution_2d"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_samples_with_weights_and_biases_of_their_own(name, dtype):
+    random = np.random.RandomState(0)
+    x, W, b, gy = [
+        random.randn(5, *shape).astype(dtype)
+        for shape in ((2, 3, 6, 6), (4, 3, 3, 3), (4,), (2, 4, 6, 6))
+    ]
+    if name == "deconvolution_2d":
+        W = W.swapaxes(1, 2)
+
+    def gradients(x, W, b, gy):
+        y, pullback = chainer.vjp(lambda *xs: getattr(F, name)(*xs, pad=1), x, W, b)
+        return (y, *pullback(gy))
+
+    found = chainer.vmap(gradients)(x, W, b, gy)
+    tolerance = 2e-2 if dtype == "float16" else 1e-4
+    for i in range(5):
+        for each, expected in zip(found, gradients(x[i], W[i], b[i], gy[i]), strict=True):
+            assert each.dtype == dtype
+            np.testing.assert_allclose(
+                each.array[i], expected.array, rtol=tolerance, atol=tolerance * 10
+            )

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
+import numpy
+
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.chunks import chunks
+from chainer.core.arrays.freed_memory import keep_freed_memory
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.arrays.windows import add_patches, copy_patches, reaches_padding, sum_patches
 from chainer.core.typing import Array, ArrayModule, DType, DTypeLike, Shape
@@ -53,21 +56,20 @@ class ConvolutionNDKernel(ReferenceKernel):
             if bias is not None:
                 products += bias
             return y
-        buffer = _PatchBuffer(xp, x.shape, ksize, out_size, dtype, geometry)
         side_by_side = positions <= _FEW_POSITIONS
-        for block in buffer.blocks():
-            target = products[block]
+        for part, block, buffer in _blocks(xp, x.shape, ksize, out_size, dtype, geometry):
+            images, target = x[block, _channels(part, c // groups)], products[block, part]
             if side_by_side:
-                result = xp.matmul(weight, buffer.gather_side_by_side(x[block]))
-                result = result.reshape(groups, o // groups, -1, positions)
+                result = xp.matmul(weight[part], buffer.gather_side_by_side(images))
+                result = result.reshape(len(result), o // groups, -1, positions)
                 target[...] = result.transpose(2, 0, 1, 3)
             elif y.dtype == dtype:
-                xp.matmul(weight, buffer.gather(x[block]), out=target)
+                xp.matmul(weight[part], buffer.gather(images), out=target)
             else:
-                target[...] = xp.matmul(weight, buffer.gather(x[block]))
+                target[...] = xp.matmul(weight[part], buffer.gather(images))
             # The bias is added while the block is still in the cache.
             if bias is not None:
-                target += bias
+                target += bias[part]
         return y
 
     def backward_data(
@@ -183,20 +185,59 @@ class ConvolutionNDKernel(ReferenceKernel):
         pointwise = _is_pointwise(geometry, ksize, x.shape[2:], out_size)
         if pointwise:
             samples = x.reshape(n, groups, rows, positions)
-            parts = chunks(n, c * positions * sum_dtype.itemsize, _BLOCK_BYTES)
+            for block in chunks(n, c * positions * sum_dtype.itemsize, _BLOCK_BYTES):
+                part = _side_by_side(gradients[block]).astype(sum_dtype, copy=False)
+                patches = _side_by_side(samples[block]).astype(sum_dtype, copy=False)
+                total += xp.matmul(part, patches.transpose(0, 2, 1))
         else:
-            buffer = _PatchBuffer(xp, x.shape, ksize, out_size, sum_dtype, geometry)
-            parts = buffer.blocks()
-        for block in parts:
-            part = gradients[block].transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
-            if pointwise:
-                patches = samples[block].transpose(1, 2, 0, 3).reshape(groups, rows, -1)
-            else:
-                patches = buffer.gather_side_by_side(x[block])
-            part = part.astype(sum_dtype, copy=False)
-            patches = patches.astype(sum_dtype, copy=False)
-            total += xp.matmul(part, patches.transpose(0, 2, 1))
+            for which, block, buffer in _blocks(xp, x.shape, ksize, out_size, sum_dtype, geometry):
+                part = _side_by_side(gradients[block, which]).astype(sum_dtype, copy=False)
+                patches = buffer.gather_side_by_side(x[block, _channels(which, c // groups)])
+                total[which] += xp.matmul(part, patches.transpose(0, 2, 1))
         return total.reshape(o, c // groups, *ksize).astype(dtype, copy=False)
+
+
+def _blocks(
+    xp: ArrayModule,
+    shape: Shape,
+    ksize: Shape,
+    out_size: Shape,
+    dtype: DType,
+    geometry: ConvolutionGeometry,
+) -> Iterator[tuple[slice, slice, _PatchBuffer]]:
+    """Yields slices of the groups and of the samples whose patches fit into the cache.
+
+    Groups are divided if the patches of one sample need too much memory, so that sums over samples
+    are made in the same order.
+
+    Yields:
+        tuple: Slice of the groups, slice of the samples, and the buffer for their patches.
+    """
+    if xp is numpy:
+        keep_freed_memory()  # else new memory for patches takes longer than to copy them
+    samples, channels = shape[:2]
+    groups = geometry.groups
+    nbytes = channels * prod(ksize) * prod(out_size) * dtype.itemsize
+    buffer: _PatchBuffer | None = None
+    parts = chunks(groups, nbytes // groups, _BLOCK_BYTES)
+    for part in parts if nbytes > _BLOCK_BYTES else [slice(0, groups)]:
+        count = part.stop - part.start
+        own = samples, channels // groups * count, *shape[2:]
+        if buffer is None or own[1] != buffer.channels:
+            buffer = _PatchBuffer(xp, own, ksize, out_size, dtype, geometry._replace(groups=count))
+        for block in chunks(samples, nbytes * count // groups, _BLOCK_BYTES):
+            yield part, block, buffer
+
+
+def _channels(groups: slice, each: int) -> slice:
+    """Returns the channels of groups of a given number of channels each."""
+    return slice(groups.start * each, groups.stop * each)
+
+
+def _side_by_side(images: Array) -> Array:
+    """Returns ``(N, groups, rows, positions)`` as ``(groups, rows, N * positions)``."""
+    groups, rows = images.shape[1:3]
+    return images.transpose(1, 2, 0, 3).reshape(groups, rows, len(images) * images.shape[3])
 
 
 class _PatchBuffer:
@@ -223,7 +264,7 @@ class _PatchBuffer:
         dtype: DType,
         geometry: ConvolutionGeometry,
     ) -> None:
-        self._samples, self._channels = shape[:2]
+        self.channels = shape[1]
         self._ksize = ksize
         self._out_size = out_size
         self._dtype = dtype
@@ -233,16 +274,11 @@ class _PatchBuffer:
         self._new = xp.zeros if padded else xp.empty
         self._buffer: Array = None
 
-    def blocks(self) -> Iterator[slice]:
-        """Iterates over slices of the samples."""
-        elements = self._channels * prod(self._ksize) * prod(self._out_size)
-        yield from chunks(self._samples, elements * self._dtype.itemsize, _BLOCK_BYTES)
-
     def gather(self, x: Array) -> Array:
         """Returns patches of shape ``(samples, groups, rows, positions)``."""
         count = len(x)
         if self._buffer is None:
-            shape = (count, self._channels, *self._ksize, *self._out_size)
+            shape = (count, self.channels, *self._ksize, *self._out_size)
             self._buffer = self._new(shape, self._dtype)
         patches = self._buffer[:count]
         self._copy(x, patches)
@@ -251,12 +287,12 @@ class _PatchBuffer:
     def gather_side_by_side(self, x: Array) -> Array:
         """Returns patches of shape ``(groups, rows, samples * positions)``."""
         count, groups = len(x), self._geometry.groups
-        shape = (self._channels, *self._ksize, count, *self._out_size)
+        shape = (self.channels, *self._ksize, count, *self._out_size)
         # The last block may have fewer samples, which are not contiguous in this arrangement.
         if self._buffer is None or self._buffer.shape != shape:
             self._buffer = self._new(shape, self._dtype)
         self._copy(x, _samples_first(self._buffer, len(self._ksize)))
-        rows = self._channels // groups * prod(self._ksize)
+        rows = self.channels // groups * prod(self._ksize)
         return self._buffer.reshape(groups, rows, count * prod(self._out_size))
 
     def _copy(self, x: Array, patches: Array) -> None:
