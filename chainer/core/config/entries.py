@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, cast
 import numpy
 
 from chainer.core.config.blas_threads import limit_blas_threads, parse_count
-from chainer.core.config.freed_memory import keep_freed_memory
 from chainer.core.config.input_casts import cast_request
 from chainer.core.config.mixed16 import Mixed16, mixed16
+from chainer.core.freed_memory import keep_freed_memory
 from chainer.core.misuse import warn_once
 from chainer.core.typing import DType
 
@@ -248,6 +248,11 @@ def _parse_cast_inputs(variable: str, text: str) -> bool:
     return value
 
 
+def _keep_freed_memory(setting: Any) -> None:
+    if setting == "auto":
+        keep_freed_memory()
+
+
 def _pace_collector(value: Any) -> None:
     # The module imports this one. At its own import it reads the entry.
     module = sys.modules.get("chainer.core.autograd.collector_pacing")
@@ -269,7 +274,7 @@ CORE_ENTRIES = (
         choices=("auto", "never"),
         variable="CHAINER_ACCELERATE",
         selects_kernels=True,
-        apply=keep_freed_memory,
+        apply=_keep_freed_memory,
         about="The one switch for speed. 'auto' uses the kernels of every installed provider "
         "(the extra `fast` has iDeep and Numba) where it is faster than the reference, as the "
         "provider has measured. No array has to be moved. `chainer.explain` tells who serves a "

@@ -11,8 +11,8 @@ import numpy
 
 from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.freed_memory import keep_freed_memory
 from chainer.core.arrays.lookup import HOST_FAMILY
+from chainer.core.freed_memory import keep_freed_memory
 from chainer.core.lazy import lazy_module
 from chainer.core.misuse import warn_once
 from chainer.core.spans import measured

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from chainer.core.arrays.freed_memory import keep_freed_memory
+from chainer.core.freed_memory import keep_freed_memory
 from chainer.core.typing import DatasetLike
 from chainer.training.iterators.shared_buffer import AttachedBuffer, Packed, pack
 

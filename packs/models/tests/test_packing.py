@@ -60,32 +60,80 @@ def test_weights_are_near(kind, shape):
         assert (np.abs(found - base.W.array) <= error_of(kind, base.W.array) + 1e-6).all()
 
 
-def test_bfloat16_has_exponents_relative_to_the_row():
-    base = L.Linear(70, 5, nobias=True)
-    w = np.random.RandomState(0).randn(5, 70).astype("f")
+def of_many_sizes():
+    """A layer whose rows have numbers that 12 bits do not hold."""
+    base = layer(70, 70)
+    w = base.W.array
     w[0] = 0
     w[1] *= np.float32(2.0) ** np.arange(0, -70, -1)
     w[2] *= np.float32(1e-38)
     w[3] *= np.float32(2.0**120)
     w[4, 0] = -np.finfo("f").max
-    base.W.array = w
-    found = cm.PackedLinear(base, "bfloat16").rows(0, 5)
-    assert not found[0].any()
-    assert np.isfinite(found).all()
-    largest = np.abs(w).max(axis=1, keepdims=True)
-    assert (np.abs(found - w) <= np.abs(w) * 2.0**-8 + largest * 2.0**-22 + 1e-40).all()
-    # Those that the exponents reach are bfloat16 as it is.
-    is_normal = np.abs(w) > largest * 2.0**-14
+    w[5, ::2] *= np.float32(1e-5)
+    w[69, 69] = 1e-12
+    return base
+
+
+def nearest_bfloat16(w):
+    """The nearest numbers of bfloat16 of finite ones; those at the end stay finite."""
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="pip install ml_dtypes")
-    exact = w.astype(ml_dtypes.bfloat16).astype("f")
-    rows = [1, 2, 3]
-    np.testing.assert_array_equal(found[rows][is_normal[rows]], exact[rows][is_normal[rows]])
+    largest = float(ml_dtypes.finfo(ml_dtypes.bfloat16).max)
+    return np.clip(w.astype(ml_dtypes.bfloat16).astype("f"), -largest, largest)
+
+
+def test_bfloat16_is_kept_without_loss():
+    """Also numbers whose exponents are far below the largest one of their row."""
+    base = of_many_sizes()
+    packed = cm.PackedLinear(base, "bfloat16")
+    expected = nearest_bfloat16(base.W.array)
+    np.testing.assert_array_equal(packed.rows(0, 70), expected)
+    np.testing.assert_array_equal(packed.rows(1, 3), expected[1:3])
+    assert packed.remainders.size > 70
+    # A matrix like those of models takes 12 bits.
+    assert cm.PackedLinear(layer(64, 256), "bfloat16").nbytes < 64 * 256 * 1.55
+    embedding = L.EmbedID(70, 70, initialW=base.W.array)
+    ids = np.array([1, 5, 5, 69, -1, 0])
+    found = cm.PackedEmbedding(embedding, "bfloat16")(ids).array
+    np.testing.assert_array_equal(found, expected[ids])
+
+
+@pytest.mark.parametrize("form", ["npz", "hdf5", "safetensors"])
+def test_files_of_bfloat16(form, tmp_path):
+    """A file fits any matrix of the shape, whatever numbers have remainders."""
+    if form == "hdf5":
+        pytest.importorskip("h5py", reason="pip install h5py")
+    first = cm.PackedLinear(of_many_sizes(), "bfloat16")
+    path = str(tmp_path / f"model.{form}")
+    getattr(chainer.serializers, f"save_{form}")(path, first)
+    second = cm.PackedLinear(layer(70, 70, seed=3), "bfloat16")
+    getattr(chainer.serializers, f"load_{form}")(path, second)
+    np.testing.assert_array_equal(second.rows(0, 70), first.rows(0, 70))
+    np.testing.assert_array_equal(second.b.array, first.b.array)
+    again = chainer.serializers.npz.serialize(second)
+    for name, array in chainer.serializers.npz.serialize(first).items():
+        np.testing.assert_array_equal(again[name], array)
+
+
+def test_copies_of_bfloat16():
+    first = cm.PackedLinear(of_many_sizes(), "bfloat16")
+    second = cm.PackedLinear(layer(70, 70, seed=3), "bfloat16")
+    kept = second.rows(0, 70)
+    second.copyparams(first, copy_persistent=False)
+    np.testing.assert_array_equal(second.b.array, first.b.array)
+    np.testing.assert_array_equal(second.rows(0, 70), kept)
+    second.copyparams(first)
+    for copied in (second, first.copy(), copy.deepcopy(first)):
+        np.testing.assert_array_equal(copied.rows(0, 70), first.rows(0, 70))
+    with pytest.raises(ValueError, match=r"link must be a packed layer of bfloat16 and shape \(70"):
+        second.copyparams(cm.PackedLinear(layer(70, 70), "int8"))
+    before = first.rows(0, 70)
+    first.to_device("@numpy")
+    np.testing.assert_array_equal(first.rows(0, 70), before)
 
 
 def test_bfloat16_is_rounded_to_the_nearest_even():
-    ml_dtypes = pytest.importorskip("ml_dtypes", reason="pip install ml_dtypes")
     base = layer(50, 40)
-    expected = base.W.array.astype(ml_dtypes.bfloat16).astype("f")
+    expected = nearest_bfloat16(base.W.array)
     np.testing.assert_array_equal(cm.PackedLinear(base, "bfloat16").rows(0, 50), expected)
 
 
@@ -308,14 +356,20 @@ def test_groups_that_are_integers_of_numpy(group):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(
     ("kind", "entry"),
-    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "scales")],
+    [("int8", "scales"), ("int4", "scales"), ("int4", "minima"), ("bfloat16", "codes")],
 )
 def test_files_with_numbers_that_are_not_finite(kind, entry, value, form, tmp_path):
     if form == "hdf5":
         pytest.importorskip("h5py", reason="pip install h5py")
     damaged = chainer.Sequential(cm.PackedLinear(layer(), kind))
-    array = getattr(damaged[0], entry)
-    array.flat[2] = value
+    if kind == "bfloat16":
+        # Files have the 16 bits of each number.
+        written = chainer.Link(b=(5,))
+        written.add_persistent("codes", np.zeros((5, 7), np.uint16))
+        written.codes.flat[2] = np.array(value, "f").view(np.uint32) >> 16
+        damaged = chainer.Sequential(written)
+    else:
+        getattr(damaged[0], entry).flat[2] = value
     path = tmp_path / f"model.{form}"
     getattr(chainer.serializers, f"save_{form}")(str(path), damaged)
     model = chainer.Sequential(cm.PackedLinear(layer(seed=3), kind))

@@ -11,9 +11,9 @@ import numpy
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.chunks import chunks
-from chainer.core.arrays.freed_memory import keep_freed_memory
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.arrays.windows import add_patches, copy_patches, reaches_padding, sum_patches
+from chainer.core.freed_memory import keep_freed_memory
 from chainer.core.typing import Array, ArrayModule, DType, DTypeLike, Shape
 
 # The patches of one block of samples stay in the processor's cache while the product reads them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import chainer.functions as F
 from chainer import FunctionNode, Variable
@@ -20,29 +20,48 @@ if TYPE_CHECKING:
 ROWS = 1024
 
 
-def widened(
-    xp: Any, codes: Array, scales: Array, minima: Array | None, columns: int, group: int
-) -> Array:
-    """Returns rows of a packed weight in float32.
+class PackedArrays(NamedTuple):
+    """The arrays of a packed matrix of shape ``(O, I)``; those that its kind has not are None.
+
+    Attributes:
+        codes: The packed numbers.
+        scales: Scales of rows or groups, float32.
+        minima: Minima of groups, float32.
+        places: Places of numbers with a remainder, int64, ascending: row times ``I`` plus column.
+        remainders: What has to be added to these numbers, float32.
+    """
+
+    codes: Array
+    scales: Array
+    minima: Array | None = None
+    places: Array | None = None
+    remainders: Array | None = None
+
+
+def widened(xp: Any, arrays: PackedArrays, rows: Array, columns: int, group: int) -> Array:
+    """Returns rows of a packed matrix in float32.
 
     Args:
         xp: The array module.
-        codes: The packed numbers: int8, or uint8 (bfloat16, or two numbers of int4 in a byte).
-        scales: Scales of rows (bfloat16, int8) or groups (int4).
-        minima: Minima of groups (int4), or None.
+        arrays: The matrix.
+        rows: Numbers of the rows, none of them negative.
         columns: Number of columns.
         group: Numbers in a group of int4.
     """
+    codes, scales, minima, places, remainders = arrays
+    codes, scales = codes[rows], scales[rows]
     if minima is None:
-        if codes.dtype.kind == "u":
-            return bfloat16.widened(xp, codes, scales, columns)
-        return codes.astype(xp.float32) * scales[:, None]
+        if places is None or remainders is None:
+            return codes.astype(xp.float32) * scales[:, None]
+        weight = bfloat16.widened(xp, codes, scales, columns)
+        bfloat16.add_remainders(xp, weight, rows, places, remainders)
+        return weight
     half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
     half[..., 0] = codes & 15
     half[..., 1] = codes >> 4
     groups = half.reshape(len(codes), -(-columns // group), group)
     groups *= scales[:, :, None]
-    groups += minima[:, :, None]
+    groups += minima[rows][:, :, None]
     # The last group of a row may be filled up.
     return half.reshape(len(codes), 2 * codes.shape[1])[:, :columns]
 
@@ -50,69 +69,48 @@ def widened(
 class PackedProductKernel(ReferenceKernel):
     """Reference kernel: some rows of the weight are widened at a time."""
 
-    def forward(
-        self,
-        x: Array,
-        codes: Array,
-        scales: Array,
-        minima: Array | None,
-        columns: int,
-        group: int,
-    ) -> Array:
-        y = self.xp.empty((len(x), len(codes)), self.xp.float32)
-        for rows, weight in self._blocks(codes, scales, minima, columns, group):
+    def forward(self, x: Array, *arrays: Array, columns: int, group: int) -> Array:
+        y = self.xp.empty((len(x), len(arrays[0])), self.xp.float32)
+        for rows, weight in self._blocks(arrays, columns, group):
             y[:, rows] = x @ weight.T
         return y
 
-    def backward_data(
-        self,
-        gy: Array,
-        codes: Array,
-        scales: Array,
-        minima: Array | None,
-        columns: int,
-        group: int,
-    ) -> Array:
+    def backward_data(self, gy: Array, *arrays: Array, columns: int, group: int) -> Array:
         gx = self.xp.zeros((len(gy), columns), self.xp.float32)
-        for rows, weight in self._blocks(codes, scales, minima, columns, group):
+        for rows, weight in self._blocks(arrays, columns, group):
             gx += gy[:, rows] @ weight
         return gx
 
     def _blocks(
-        self,
-        codes: Array,
-        scales: Array,
-        minima: Array | None,
-        columns: int,
-        group: int,
+        self, arrays: Sequence[Array], columns: int, group: int
     ) -> Iterator[tuple[slice, Array]]:
-        for start in range(0, len(codes), ROWS):
-            rows = slice(start, start + ROWS)
-            minimum = None if minima is None else minima[rows]
-            yield rows, widened(self.xp, codes[rows], scales[rows], minimum, columns, group)
+        packed = PackedArrays(*arrays)
+        for start in range(0, len(packed.codes), ROWS):
+            stop = min(start + ROWS, len(packed.codes))
+            rows = self.xp.arange(start, stop)
+            yield slice(start, stop), widened(self.xp, packed, rows, columns, group)
 
 
 class PackedProduct(Operation):
     """Product of vectors with a packed weight, which is not widened as a whole.
 
-    ``select(x, codes, scales, minima, columns=, group=)``: ``x`` of float32 and shape ``(N, I)``.
-    ``codes`` are one of
+    ``select(x, codes, scales, minima, places, remainders, columns=, group=)``: ``x`` of float32 and
+    shape ``(N, I)``, and the arrays of a matrix, see :class:`PackedArrays`. ``codes`` are one of
 
     - int8 of shape ``(O, I)``, with ``scales`` of shape ``(O,)``;
     - uint8 of shape ``(O, 3 / 2 I')``: numbers of bfloat16 in 12 bits, see
       :mod:`chainer_models.bfloat16`, where ``I'`` is ``I`` rounded up to a multiple of 64.
-      ``scales`` of shape ``(O,)`` are powers of two;
+      ``scales`` of shape ``(O,)`` are powers of two. ``places`` and ``remainders`` of equal length
+      complete the numbers that 12 bits do not hold;
     - uint8 of shape ``(O, I' / 2)``: two numbers of 4 bits each, the lower bits first, where ``I'``
       is ``I`` rounded up to whole groups. ``scales`` and ``minima`` have the shape ``(O, groups)``.
 
-    ``scales`` and ``minima`` are float32; ``minima`` is None but for 4 bits. ``columns`` is ``I``,
-    ``group`` the number of columns in a group.
+    ``columns`` is ``I``, ``group`` the number of columns in a group.
 
     Methods:
-        ``forward(x, codes, scales, minima, columns, group) -> y`` of float32 and shape ``(N, O)``.
+        ``forward(x, *arrays, columns, group) -> y`` of float32 and shape ``(N, O)``.
 
-        ``backward_data(gy, codes, scales, minima, columns, group) -> gx`` of float32 and shape
-        ``(N, I)``.
+        ``backward_data(gy, *arrays, columns, group) -> gx`` of float32 and shape ``(N, I)``.
 
     Implementations may sum in any order: results agree to the rounding of float32, 1e-6 of the sum
     of the absolute products.

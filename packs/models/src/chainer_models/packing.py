@@ -9,15 +9,19 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import Variable
+from chainer.device_resident import DeviceResidentsVisitor
 from chainer.typing import Array, VariableLike
 
 from chainer_models import bfloat16
 from chainer_models.large_pages import place_side_by_side
-from chainer_models.packed_products import PackedProductFunction, widened
+from chainer_models.packed_products import PackedArrays, PackedProductFunction, widened
 from chainer_models.places import linear_paths, link_at, replace_link
 
 #: Kinds of packed weights.
 KINDS = ("bfloat16", "int8", "int4")
+
+#: Arrays of a weight of bfloat16.
+_OF_BFLOAT16 = ("codes", "scales", "places", "remainders")
 
 #: Rows are filled up to whole groups: a larger one would take memory for nothing.
 _LARGEST_GROUP = 1 << 16
@@ -46,13 +50,18 @@ class PackedMatrix(chainer.Link):
         self.kind = kind
         self.group = _checked_group(group)
         self.shape = (weight.shape[0], weight.shape[1])
-        for name, array in _packed(weight, kind, self.group).items():
+        w = _checked_weight(weight)
+        if kind == "bfloat16":
+            # Not persistent: files have the 16 bits of each number, whatever the remainders are.
+            vars(self).update(bfloat16.packed(self.xp, bfloat16.rounded(self.xp, w)))
+            return
+        for name, array in _packed(w, kind, self.group).items():
             self.add_persistent(name, array)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the weight."""
-        return sum([getattr(self, name).nbytes for name in sorted(self._persistent)])
+        return sum([array.nbytes for array in self.packed_arrays()[0] if array is not None])
 
     def rows(self, start: int, stop: int) -> Array:
         """Returns some rows of the weight in float32.
@@ -61,13 +70,46 @@ class PackedMatrix(chainer.Link):
             start: First row.
             stop: The row after the last one.
         """
-        return self._widened(slice(start, stop))
+        return self._widened(self.xp.arange(*slice(start, stop).indices(self.shape[0])))
 
-    def _widened(self, index: Any) -> Array:
-        """Returns rows by a slice or an array of indexes."""
+    def _widened(self, rows: Array) -> Array:
+        """Returns rows by their numbers."""
         arrays, attributes = self.packed_arrays()
-        codes, scales, minima = (None if a is None else a[index] for a in arrays)
-        return widened(self.xp, codes, scales, minima, **attributes)
+        return widened(self.xp, arrays, rows, **attributes)
+
+    def _halves(self) -> Array:
+        """Returns the bits of a matrix of bfloat16 as uint16."""
+        return (self.rows(0, self.shape[0]).view(self.xp.uint32) >> 16).astype(self.xp.uint16)
+
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the bias and the arrays of the weight.
+
+        Args:
+            visitor: The visitor.
+        """
+        super().device_resident_accept(visitor)
+        if self.kind == "bfloat16":
+            for name in _OF_BFLOAT16:
+                setattr(self, name, visitor.visit_array(getattr(self, name)))
+
+    def copyparams(self, link: chainer.Link, copy_persistent: bool = True) -> None:
+        """Copies the bias and, as a persistent value, the weight of another layer.
+
+        Args:
+            link: A packed layer of the same kind and shape.
+            copy_persistent: Whether the weight is copied, too.
+        """
+        copies_weight = copy_persistent and self.kind == "bfloat16"
+        if copies_weight and (
+            not isinstance(link, PackedMatrix) or (link.kind, link.shape) != (self.kind, self.shape)
+        ):
+            raise ValueError(
+                f"link must be a packed layer of bfloat16 and shape {self.shape}, got {link!r}"
+            )
+        super().copyparams(link, copy_persistent)
+        if copies_weight:
+            for name in _OF_BFLOAT16:
+                setattr(self, name, self.device.send(getattr(link, name)).copy())
 
     def serialize(self, serializer: chainer.AbstractSerializer) -> None:
         """Saves or loads the packed weight and the bias.
@@ -80,20 +122,33 @@ class PackedMatrix(chainer.Link):
                 single one would make all outputs NaN.
         """
         super().serialize(serializer)
+        if self.kind == "bfloat16":
+            self._serialize_halves(serializer)
+            return
         if not isinstance(serializer, chainer.Deserializer):
             return
         for name in sorted(self._persistent):
             count = _not_finite(getattr(self, name))
             if count:
-                raise ValueError(
-                    f"{serializer.describe(name)} must have finite numbers, got {count} that are "
-                    "NaN or infinite"
-                )
+                raise _not_finite_error(serializer, name, count)
 
-    def packed_arrays(self) -> tuple[tuple[Any, ...], dict[str, int]]:
-        """Returns codes, scales and minima (None where there are none), and what they mean."""
-        arrays = [self.__dict__.get(name) for name in ("codes", "scales", "minima")]
-        return tuple(arrays), {"columns": self.shape[1], "group": self.group}
+    def _serialize_halves(self, serializer: chainer.AbstractSerializer) -> None:
+        """Saves or loads a weight of bfloat16: the 16 bits of each number."""
+        half = serializer("codes", self._halves())
+        if not isinstance(serializer, chainer.Deserializer):
+            return
+        # All bits of the exponent are ones.
+        count = int((half & 0x7F80 == 0x7F80).sum())
+        if count:
+            raise _not_finite_error(serializer, "codes", count)
+        arrays = bfloat16.packed(self.xp, half)
+        self.codes[...] = arrays.pop("codes")  # in its place, see large_pages
+        vars(self).update(arrays)
+
+    def packed_arrays(self) -> tuple[PackedArrays, dict[str, int]]:
+        """Returns the arrays of the weight, and what they mean."""
+        arrays = PackedArrays(*[vars(self).get(name) for name in PackedArrays._fields])  # type: ignore[arg-type]
+        return arrays, {"columns": self.shape[1], "group": self.group}
 
     def product(
         self, x: VariableLike, n_batch_axes: int = 1, bias: Variable | None = None
@@ -121,10 +176,9 @@ class PackedLinear(PackedMatrix):
     chainer-numba, widen it in registers. The input and the bias have gradients, so that layers
     before this one can be trained, as LoRA does.
 
-    - ``bfloat16``: rounded to the upper 16 bits of float32, of which 12 are kept: exponents count
-      from the largest number of a row. Numbers below 2 ** -14 of that are rounded once more, to
-      multiples of 2 ** -21 of the power of two below it, which changes a sum as little as the
-      rounding of float32.
+    - ``bfloat16``: rounded to the upper 16 bits of float32. They are kept in 12 bits, without loss:
+      exponents count from the largest number of a row. What small numbers lose is kept beside, with
+      its place, which takes 12 bytes for a number below 2 ** -14 of the largest one of its row.
     - ``int8``: numbers from -127 to 127, and a scale for each row.
     - ``int4``: numbers from 0 to 15; a minimum and a scale for each group of a row.
 
@@ -195,7 +249,8 @@ class PackedEmbedding(PackedMatrix):
             ids: Integers of any shape.
         """
         ids = chainer.as_array(ids)
-        rows = self._widened(ids.reshape(-1)).astype(self._dtype, copy=False)
+        numbers = self.xp.arange(self.shape[0])[ids.reshape(-1)]  # counted from the end, too
+        rows = self._widened(numbers).astype(self._dtype, copy=False)
         return chainer.as_variable(rows.reshape((*ids.shape, self.shape[1])))
 
 
@@ -272,21 +327,30 @@ def _checked_group(group: Any) -> int:
     return number
 
 
+def _not_finite_error(serializer: chainer.Deserializer, name: str, count: int) -> ValueError:
+    return ValueError(
+        f"{serializer.describe(name)} must have finite numbers, got {count} that are NaN or "
+        "infinite"
+    )
+
+
 def _not_finite(array: Array) -> int:
     """Returns how many numbers of a packed array are NaN or infinite."""
     xp = chainer.backend.get_array_module(array)
     return int(array.size - xp.isfinite(array).sum()) if array.dtype.kind == "f" else 0
 
 
-def _packed(weight: Array, kind: str, group: int) -> dict[str, Array]:
-    """Returns the arrays of a packed weight by name."""
+def _checked_weight(weight: Array) -> Array:
+    """Returns a weight in float32; refuses one with numbers that are not finite."""
     xp = chainer.backend.get_array_module(weight)
     if not bool(xp.isfinite(weight).all()):
         raise ValueError("weights that are packed must be finite")
-    w = xp.ascontiguousarray(weight, dtype=xp.float32)
-    if kind == "bfloat16":
-        codes, scales = bfloat16.packed(xp, w)
-        return {"codes": codes, "scales": scales}
+    return xp.ascontiguousarray(weight, dtype=xp.float32)
+
+
+def _packed(w: Array, kind: str, group: int) -> dict[str, Array]:
+    """Returns the arrays of a weight in int8 or int4, by name."""
+    xp = chainer.backend.get_array_module(w)
     if kind == "int8":
         scales = xp.abs(w).max(axis=1) / xp.float32(127)
         divisor = xp.where(scales > 0, scales, 1)[:, None]

@@ -59,14 +59,20 @@ class PackedProductKernel:
         codes: Array,
         scales: Array,
         minima: Array | None,
+        places: Array | None,
+        remainders: Array | None,
+        *,
         columns: int,
         group: int,
     ) -> Array:
         x, codes = dense(x), _readable(codes)
         y = numpy.empty((len(x), len(codes)), f)
-        if minima is None:
-            loop = int8_product if codes.dtype == numpy.int8 else bfloat16_product
-            launch(loop, len(codes), codes.size, x, codes, _readable(scales), y)
+        if places is not None:
+            rest = _readable(places), _readable(remainders)
+            arguments = x, codes, _readable(scales), *rest, y
+            launch(bfloat16_product, len(codes), codes.size, *arguments)
+        elif minima is None:
+            launch(int8_product, len(codes), codes.size, x, codes, _readable(scales), y)
         else:
             padded = numpy.zeros((len(x), 2 * codes.shape[1]), f)
             padded[:, :columns] = x

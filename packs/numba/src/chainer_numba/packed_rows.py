@@ -207,7 +207,7 @@ def _arranged(x, factor, y):
 
 
 @summing
-def bfloat16_product(part, start, stop, x, codes, scales, y):
+def bfloat16_product(part, start, stop, x, codes, scales, places, remainders, y):
     # Rows are filled up to whole blocks.
     arranged = numpy.zeros((len(x), codes.shape[1] // 3 * 2), f)
     apart = (stop - start) // PLACES
@@ -222,3 +222,10 @@ def bfloat16_product(part, start, stop, x, codes, scales, y):
         back = _wide(2.0**112) / factor
         for i in range(start, stop):
             y[n, i] = f(_wide(y[n, i]) * (_wide(scales[i]) * back))
+    columns = x.shape[1]
+    k = numpy.searchsorted(places, start * columns)
+    while k < len(places) and places[k] < stop * columns:
+        i, j = places[k] // columns, places[k] % columns
+        for n in range(len(x)):
+            y[n, i] += remainders[k] * x[n, j]
+        k += 1
