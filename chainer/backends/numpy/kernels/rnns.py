@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
-from chainer.backends.numpy.kernels._rnn_cells import (
+from chainer.backends.numpy.kernels.rnn_cells import (
     Cell,
     GRUCell,
     LSTMCell,
