@@ -65,31 +65,29 @@ def packed(xp: Any, half: Array) -> dict[str, Array]:
     upper = ((codes >> 8 & 7) | (codes >> 12 & 8)).reshape(rows, wide // BLOCK, 2, BLOCK // 2)
     both = (upper[:, :, 0] | upper[:, :, 1] << 4).reshape(rows, wide // 2)
     codes = xp.concatenate([codes & 0xFF, both], axis=1).astype(xp.uint8)
-    remainders = (numbers - widened(xp, codes, scales, half.shape[1])).reshape(-1)
-    places = xp.flatnonzero(remainders).astype(xp.int64)
-    return {"codes": codes, "scales": scales, "places": places, "remainders": remainders[places]}
+    rest = (numbers - widened(xp, codes, scales, half.shape[1])).reshape(-1)
+    found = xp.flatnonzero(rest)
+    row, column = found // max(half.shape[1], 1), found % max(half.shape[1], 1)
+    number = xp.arange(found.size) - xp.searchsorted(row, row)  # in its row
+    most = int(number.max()) + 1 if found.size else 0
+    # Rows with fewer remainders are filled up by zeros.
+    places, remainders = xp.zeros((rows, most), xp.int32), xp.zeros((rows, most), xp.float32)
+    places[row, number], remainders[row, number] = column, rest[found]
+    return {"codes": codes, "scales": scales, "places": places, "remainders": remainders}
 
 
-def add_remainders(xp: Any, weight: Array, rows: Array, places: Array, remainders: Array) -> None:
+def add_remainders(xp: Any, weight: Array, places: Array, remainders: Array) -> None:
     """Adds the remainders to rows of a matrix whose codes are widened.
 
     Args:
         xp: The array module.
         weight: The rows, which are changed.
-        rows: Numbers of the rows, one for each row of ``weight``.
-        places: Places of the remainders in the matrix, ascending: row times columns plus column.
+        places: Columns of the remainders of each row.
         remainders: The remainders.
     """
-    columns = weight.shape[1]
-    at = xp.searchsorted(places, rows * columns)
-    end = xp.searchsorted(places, (rows + 1) * columns)
-    # One of each row at a time. Few rows have more than a handful.
-    index = xp.flatnonzero(at < end)
-    while index.size:
-        some = at[index]
-        weight[index, places[some] - rows[index] * columns] += remainders[some]
-        at[index] += 1
-        index = index[at[index] < end[index]]
+    rows = xp.arange(len(weight))
+    for k in range(places.shape[1]):
+        weight[rows, places[:, k]] += remainders[:, k]
 
 
 def widened(xp: Any, codes: Array, scales: Array, columns: int) -> Array:

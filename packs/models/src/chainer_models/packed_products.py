@@ -27,8 +27,9 @@ class PackedArrays(NamedTuple):
         codes: The packed numbers.
         scales: Scales of rows or groups, float32.
         minima: Minima of groups, float32.
-        places: Places of numbers with a remainder, int64, ascending: row times ``I`` plus column.
-        remainders: What has to be added to these numbers, float32.
+        places: Columns of numbers with a remainder, int32 of shape ``(O, K)``.
+        remainders: What has to be added to these numbers, float32 of shape ``(O, K)``. Rows with
+            fewer of them are filled up by zeros.
     """
 
     codes: Array
@@ -37,31 +38,33 @@ class PackedArrays(NamedTuple):
     places: Array | None = None
     remainders: Array | None = None
 
+    def of(self, rows: Any) -> PackedArrays:
+        """Returns some rows, by a slice or an array of their numbers."""
+        return PackedArrays(*[None if a is None else a[rows] for a in self])  # type: ignore[arg-type]
 
-def widened(xp: Any, arrays: PackedArrays, rows: Array, columns: int, group: int) -> Array:
-    """Returns rows of a packed matrix in float32.
+
+def widened(xp: Any, arrays: PackedArrays, columns: int, group: int) -> Array:
+    """Returns a packed matrix, or some rows of it, in float32.
 
     Args:
         xp: The array module.
         arrays: The matrix.
-        rows: Numbers of the rows, none of them negative.
         columns: Number of columns.
         group: Numbers in a group of int4.
     """
     codes, scales, minima, places, remainders = arrays
-    codes, scales = codes[rows], scales[rows]
     if minima is None:
         if places is None or remainders is None:
             return codes.astype(xp.float32) * scales[:, None]
         weight = bfloat16.widened(xp, codes, scales, columns)
-        bfloat16.add_remainders(xp, weight, rows, places, remainders)
+        bfloat16.add_remainders(xp, weight, places, remainders)
         return weight
     half = xp.empty((len(codes), codes.shape[1], 2), xp.float32)
     half[..., 0] = codes & 15
     half[..., 1] = codes >> 4
     groups = half.reshape(len(codes), -(-columns // group), group)
     groups *= scales[:, :, None]
-    groups += minima[rows][:, :, None]
+    groups += minima[:, :, None]
     # The last group of a row may be filled up.
     return half.reshape(len(codes), 2 * codes.shape[1])[:, :columns]
 
@@ -86,9 +89,8 @@ class PackedProductKernel(ReferenceKernel):
     ) -> Iterator[tuple[slice, Array]]:
         packed = PackedArrays(*arrays)
         for start in range(0, len(packed.codes), ROWS):
-            stop = min(start + ROWS, len(packed.codes))
-            rows = self.xp.arange(start, stop)
-            yield slice(start, stop), widened(self.xp, packed, rows, columns, group)
+            rows = slice(start, start + ROWS)
+            yield rows, widened(self.xp, packed.of(rows), columns, group)
 
 
 class PackedProduct(Operation):
@@ -100,8 +102,8 @@ class PackedProduct(Operation):
     - int8 of shape ``(O, I)``, with ``scales`` of shape ``(O,)``;
     - uint8 of shape ``(O, 3 / 2 I')``: numbers of bfloat16 in 12 bits, see
       :mod:`chainer_models.bfloat16`, where ``I'`` is ``I`` rounded up to a multiple of 64.
-      ``scales`` of shape ``(O,)`` are powers of two. ``places`` and ``remainders`` of equal length
-      complete the numbers that 12 bits do not hold;
+      ``scales`` of shape ``(O,)`` are powers of two. ``places`` and ``remainders`` complete the
+      numbers that 12 bits do not hold;
     - uint8 of shape ``(O, I' / 2)``: two numbers of 4 bits each, the lower bits first, where ``I'``
       is ``I`` rounded up to whole groups. ``scales`` and ``minima`` have the shape ``(O, groups)``.
 

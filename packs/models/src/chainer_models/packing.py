@@ -70,12 +70,12 @@ class PackedMatrix(chainer.Link):
             start: First row.
             stop: The row after the last one.
         """
-        return self._widened(self.xp.arange(*slice(start, stop).indices(self.shape[0])))
+        return self._widened(slice(start, stop))
 
-    def _widened(self, rows: Array) -> Array:
-        """Returns rows by their numbers."""
+    def _widened(self, rows: Any) -> Array:
+        """Returns rows by a slice or an array of their numbers."""
         arrays, attributes = self.packed_arrays()
-        return widened(self.xp, arrays, rows, **attributes)
+        return widened(self.xp, arrays.of(rows), **attributes)
 
     def _halves(self) -> Array:
         """Returns the bits of a matrix of bfloat16 as uint16."""
@@ -177,8 +177,8 @@ class PackedLinear(PackedMatrix):
     before this one can be trained, as LoRA does.
 
     - ``bfloat16``: rounded to the upper 16 bits of float32. They are kept in 12 bits, without loss:
-      exponents count from the largest number of a row. What small numbers lose is kept beside, with
-      its place, which takes 12 bytes for a number below 2 ** -14 of the largest one of its row.
+      exponents count from the largest number of a row. What numbers below 2 ** -14 of it lose is
+      kept beside, with its place: 8 bytes times the most such numbers of a row, for each row.
     - ``int8``: numbers from -127 to 127, and a scale for each row.
     - ``int4``: numbers from 0 to 15; a minimum and a scale for each group of a row.
 
@@ -249,8 +249,7 @@ class PackedEmbedding(PackedMatrix):
             ids: Integers of any shape.
         """
         ids = chainer.as_array(ids)
-        numbers = self.xp.arange(self.shape[0])[ids.reshape(-1)]  # counted from the end, too
-        rows = self._widened(numbers).astype(self._dtype, copy=False)
+        rows = self._widened(ids.reshape(-1)).astype(self._dtype, copy=False)
         return chainer.as_variable(rows.reshape((*ids.shape, self.shape[1])))
 
 

@@ -107,6 +107,7 @@ class AttentionKernel:
         shape = *q.shape[:-1], v.shape[-1]
         y = numpy.empty(shape, f)
         first, stop = _seen(options, n_keys)
+        visible = _NO_MASK
         if mask is not None:
             visible = numpy.broadcast_to(mask, (*q.shape[:-1], n_keys))[..., first:stop]
         if stop - first < n_keys:
@@ -126,7 +127,7 @@ class AttentionKernel:
             k.__array_interface__["data"][0],
             v.__array_interface__["data"][0],
             places,
-            _NO_MASK if mask is None else numpy.array(visible).reshape(rows, group, n_keys),
+            visible if mask is None else numpy.array(visible).reshape(rows, group, n_keys),
             scale / cap if cap else scale,
             cap,
             y.reshape(rows, group, shape[-1]),

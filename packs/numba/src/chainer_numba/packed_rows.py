@@ -222,10 +222,8 @@ def bfloat16_product(part, start, stop, x, codes, scales, places, remainders, y)
         back = _wide(2.0**112) / factor
         for i in range(start, stop):
             y[n, i] = f(_wide(y[n, i]) * (_wide(scales[i]) * back))
-    columns = x.shape[1]
-    k = numpy.searchsorted(places, start * columns)
-    while k < len(places) and places[k] < stop * columns:
-        i, j = places[k] // columns, places[k] % columns
-        for n in range(len(x)):
-            y[n, i] += remainders[k] * x[n, j]
-        k += 1
+        for i in range(start, stop):
+            for k in range(places.shape[1]):
+                # Rows are filled up by zeros, and zero times infinity is NaN.
+                if remainders[i, k] != f(0):
+                    y[n, i] += remainders[i, k] * x[n, places[i, k]]
