@@ -7,8 +7,10 @@ import time
 
 import pytest
 
+import chainer
 from chainer.backend import get_backend
-from chainer.testing.certification import certificate, report_files, subject
+from chainer.kernel import Kernel, register_kernel
+from chainer.testing.certification import certificate, isolation, report_files, run, subject
 from chainer.testing.certification.certificate import Certificate, Result
 from chainer.testing.conformance.options import LEFT_OUT
 from tests.testing.planted.other_faults import ALL
@@ -137,7 +139,7 @@ def test_a_backend_has_an_environment_for_quick_tests(tmp_path, dies):
     code = QUICK.replace("DEATH", "os.abort()" if dies else "return")
     done = certify(tmp_path, "@small", "--quick", "--only", "cumsum and forward", code=code)
     report = json.loads((tmp_path / "certificate/certificate.json").read_text())
-    fact = report["facts"]["backend small"]["environment of quick tests"]
+    fact = report["facts"]["backend small"]["environment of tests"]
     if dies:
         assert fact == "not used, the process died of SIGABRT with SMALL_COMPILES='little'"
     else:
@@ -148,6 +150,43 @@ def test_a_backend_has_an_environment_for_quick_tests(tmp_path, dies):
     assert report["not_run"][LEFT_OUT] == "chainer certify @small"
     assert f"not run: {LEFT_OUT}" in (tmp_path / "certificate/certificate.md").read_text()
     assert LEFT_OUT in done.stdout
+
+
+class Shiny:
+    """A plugin whose kernels serve the arrays of tests only if they are told to."""
+
+    def chainer_kernels(self, registry):
+        for operation, variables in (("softmax", {"SHINY_SIZES": "all"}), ("relu", {})):
+            kernel = Kernel(
+                operation, "numpy:ndarray", "shiny", f"shiny:{operation}",
+                test_environment=variables,
+            )  # fmt: skip
+            register_kernel(kernel, registry)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_kernels_have_an_environment_for_tests(monkeypatch, quick):
+    plugin = Shiny()
+    chainer.plugins.register(plugin)
+    try:
+        (part,) = subject.parts_of("shiny")
+        told = Certificate("shiny", quick, complete=True, versions={})
+        limits = isolation.Limits()
+        assert run._environment(part, quick, limits, told) == {"SHINY_SIZES": "all"}
+        assert told.facts[part.title] == {"environment of tests": "SHINY_SIZES='all'"}
+        monkeypatch.setenv("SHINY_SIZES", "few")  # a variable of the user wins
+        assert run._environment(part, quick, limits, told) == {}
+        (numpy_part,) = subject.parts_of("numpy")
+        assert run._environment(numpy_part, quick, limits, told) == {}
+    finally:
+        chainer.plugins.unregister(plugin)
+
+
+@pytest.mark.parametrize("variables", ["SIZES=1", {"SIZES": 1}, {1: "SIZES"}, None])
+def test_a_wrong_environment_of_a_kernel_is_refused(variables):
+    text = "test_environment of the kernel 'softmax/shiny/numpy:ndarray' must be a dict of texts"
+    with pytest.raises(TypeError, match=text):
+        Kernel("softmax", "numpy:ndarray", "shiny", "shiny:Softmax", test_environment=variables)
 
 
 @pytest.mark.skipif(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from chainer.core.arrays.capabilities import Limitations, check
 from chainer.core.arrays.protocol import Backend
@@ -115,6 +115,9 @@ class KernelDeclaration:
             reference to either. Measure it. With ``chainer.config.accelerate = 'auto'`` the fastest
             kernel serves the call, and the reference where no kernel is above 1. A kernel without a
             speedup (None) does not take part.
+        test_environment: Environment variables of the processes in which ``chainer certify`` tests
+            the kernels of the provider, such as one with which they serve small arrays, too. Those
+            of the user win.
 
     Example:
         A kernel for float32 arrays. Its module is imported when it is first chosen:
@@ -142,6 +145,7 @@ class KernelDeclaration:
     # A mapping has no hash; declarations with equal other fields may share one.
     limitations: Limitations = field(default_factory=dict[str, str], hash=False)
     speedup: Callable[[CallSpec], float] | float | str | None = None
+    test_environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     def __post_init__(self) -> None:
         # A misspelled type would match no array, and the kernel would be left out in silence.
@@ -154,6 +158,13 @@ class KernelDeclaration:
                 f"got {array_type!r}"
             )
         check(f"the kernel {self.key!r}", self.limitations)
+        variables: Any = self.test_environment
+        texts = [*variables, *variables.values()] if isinstance(variables, Mapping) else [None]
+        if not all([isinstance(text, str) for text in cast("list[Any]", texts)]):
+            raise TypeError(
+                f"test_environment of the kernel {self.key!r} must be a dict of texts, got "
+                f"{variables!r}"
+            )
 
     @property
     def key(self) -> str:

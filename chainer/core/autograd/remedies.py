@@ -33,6 +33,8 @@ def describe(
     if any([array is None for array in in_data]):
         kinds = {name: "None" if a is None else a.dtype for name, a in named.items()}
         return ", ".join([f"{name} is {kind}" for name, kind in kinds.items()])
+    if not named:
+        return ""
     labels = _labels(named)
     if not labels and (text := _of_two_float_types(named)):
         return text
@@ -118,7 +120,7 @@ def _of_images(named: dict[str, Array]) -> str:
         return ""  # two arrays of few axes need not be data and weights
     if len(weight) == len(shape) + 1 and shape[0] == weight[1]:
         return f"if {name} is one sample, add the axis of samples by x[None]"
-    if len(weight) == len(shape) and shape[1] != weight[1] == shape[-1]:
+    if len(weight) == len(shape) > 1 and shape[1] != weight[1] == shape[-1]:
         axes = ", ".join([str(axis) for axis in (0, len(shape) - 1, *range(1, len(shape) - 1))])
         return f"channels must be on axis 1: convert {name} by transpose({axes})"
     return ""

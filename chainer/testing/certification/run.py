@@ -97,7 +97,7 @@ def certify(
         for part in parts:
             arguments = [*_arguments(part, quick, specs), *chosen]
             _describe(part, certificate)
-            environment = _quick_environment(part, limits, certificate) if quick else {}
+            environment = _environment(part, quick, limits, certificate)
             outcome = isolation.run(part.title, arguments, limits, progress, environment)
             certificate.results += outcome.results
             declared = _declared(part)
@@ -247,15 +247,21 @@ def _describe(part: Part, certificate: Certificate) -> None:
         certificate.facts[part.title] = {"kernels": str(len(keys_of(part)))}
 
 
-def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> dict[str, str]:
-    """Returns the environment variables that a backend declares for quick tests.
+def _environment(
+    part: Part, quick: bool, limits: Limits, certificate: Certificate
+) -> dict[str, str]:
+    """Returns the environment variables that a backend or kernels declare for tests.
 
-    The library may know them in some versions only, and end the process in others. So a process
-    tries them first.
+    A library may know them in some versions only, and end the process in others. So a process tries
+    them first.
     """
     if not part.device:
         return {}
-    declared = get_device(f"@{part.device.removeprefix('@')}").backend.quick_environment
+    backend = get_device(f"@{part.device.removeprefix('@')}").backend
+    declared = dict(backend.quick_environment) if quick else {}
+    if part.kind in _ON_ARRAYS:
+        for kernel in _kernels(part.name.partition(":")[0]):
+            declared.update(kernel.test_environment)
     environment = {name: text for name, text in declared.items() if name not in os.environ}
     if not environment:
         return {}
@@ -263,9 +269,9 @@ def _quick_environment(part: Part, limits: Limits, certificate: Certificate) -> 
     facts = certificate.facts.setdefault(part.title, {})
     crash = isolation.crash_of(_TRYING, [part.device], limits.seconds_per_test, environment)
     if crash is not None:
-        facts["environment of quick tests"] = f"not used, {crash[0]} with {text}"
+        facts["environment of tests"] = f"not used, {crash[0]} with {text}"
         return {}
-    facts["environment of quick tests"] = text
+    facts["environment of tests"] = text
     return environment
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.cupy.kernels._rnn_functions import RNNFunctions
-from chainer.backends.numpy.kernels.rnn_cells import Cell, CellGradients, Steps
+from chainer.backends.numpy.kernels._rnn_cells import Cell, CellGradients, Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
 from chainer.core.arrays.backend import Backend
 from chainer.core.typing import Array

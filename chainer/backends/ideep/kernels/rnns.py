@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.backends.numpy.kernels.rnn_cells import CellGradients, Steps
+from chainer.backends.numpy.kernels._rnn_cells import CellGradients, Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
 from chainer.core.arrays.backend import Backend
 from chainer.core.typing import Array
@@ -69,7 +69,7 @@ class _Cell:
         return y.reshape(-1, y.shape[2])
 
     def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.forward`."""
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.forward`."""
         found = self._run(self._by_time(x), h, c)
         self._saved = found.saved
         last_c = None if found.c is None else numpy.asarray(found.c)
@@ -80,7 +80,7 @@ class _Cell:
         raise NotImplementedError
 
     def backward(self, gy: Array, gh: Array, gc: Array) -> CellGradients:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.backward`."""
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.backward`."""
         if gy is not None:
             gy = self._by_time(gy)
         g = self._ops.recurrent_backward(self._saved, gy, gh, gc)

@@ -8,14 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
-from chainer.backends.numpy.kernels.rnn_cells import (
+from chainer.backends.numpy.kernels._rnn_cells import (
     Cell,
     GRUCell,
     LSTMCell,
     PackedParts,
     SimpleCell,
-    Steps,
 )
+
+# "as" exports them: providers in other packages import them from here.
+from chainer.backends.numpy.kernels._rnn_cells import CellGradients as CellGradients
+from chainer.backends.numpy.kernels._rnn_cells import Steps as Steps
 from chainer.backends.operations.rnns import Parameters, RNNInputs, RNNLayout
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array

@@ -22,7 +22,7 @@ from chainer_numba.products import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chainer.backends.numpy.kernels.rnn_cells import CellGradients, Steps
+    from chainer.backends.numpy.kernels.rnns import CellGradients, Steps
 
 f = numpy.float32
 
@@ -138,7 +138,7 @@ class LSTMCell:
         self._visits = numpy.array(pairs, numpy.intp).reshape(-1, 2)
 
     def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.forward`."""
+        """See :meth:`chainer.backends.numpy.kernels.rnns.Cell.forward`."""
         units = h.shape[1]
         self._x, self._h0, self._c0 = dense(x), dense(h), dense(c)
         h, c = self._h0.copy(), self._c0.copy()
@@ -152,7 +152,7 @@ class LSTMCell:
         return y, h, c
 
     def backward(self, gy: Array | None, gh: Array | None, gc: Array | None) -> CellGradients:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.backward`."""
+        """See :meth:`chainer.backends.numpy.kernels.rnns.Cell.backward`."""
         shape = self._h0.shape
         count, units = len(self._x), shape[1]
         gh, gc = (numpy.zeros(shape, f) if g is None else dense(g).copy() for g in (gh, gc))
