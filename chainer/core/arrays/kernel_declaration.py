@@ -158,12 +158,12 @@ class KernelDeclaration:
                 f"got {array_type!r}"
             )
         check(f"the kernel {self.key!r}", self.limitations)
-        variables: Any = self.test_environment
-        texts = [*variables, *variables.values()] if isinstance(variables, Mapping) else [None]
-        if not all([isinstance(text, str) for text in cast("list[Any]", texts)]):
+        given: object = self.test_environment
+        variables = cast("Mapping[Any, Any]", given) if isinstance(given, Mapping) else {None: None}
+        if not all([isinstance(text, str) for pair in variables.items() for text in pair]):
             raise TypeError(
                 f"test_environment of the kernel {self.key!r} must be a dict of texts, got "
-                f"{variables!r}"
+                f"{given!r}"
             )
 
     @property
