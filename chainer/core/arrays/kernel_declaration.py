@@ -158,9 +158,11 @@ class KernelDeclaration:
                 f"got {array_type!r}"
             )
         check(f"the kernel {self.key!r}", self.limitations)
-        given: object = self.test_environment
-        variables = cast("Mapping[Any, Any]", given) if isinstance(given, Mapping) else {None: None}
-        if not all([isinstance(text, str) for pair in variables.items() for text in pair]):
+        given: Any = self.test_environment
+        pairs: list[tuple[Any, Any]] = [(None, None)]
+        if isinstance(given, Mapping):
+            pairs = list(cast("Mapping[Any, Any]", given).items())
+        if not all([isinstance(text, str) for pair in pairs for text in pair]):
             raise TypeError(
                 f"test_environment of the kernel {self.key!r} must be a dict of texts, got "
                 f"{given!r}"
