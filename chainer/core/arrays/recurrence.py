@@ -205,8 +205,8 @@ def recurrences_of(kernel: Any) -> tuple[Recurrence, ...]:
         for call in recurrence.calls:
             if not _exists(call.name):
                 raise ValueError(
-                    f"{where}: there is no operation with this method, and no ufunc of NumPy: "
-                    f"{call.name!r}"
+                    f"{where}: {call.name!r} is neither a method of an operation nor a ufunc of "
+                    "NumPy"
                 )
     return tuple(declared)
 

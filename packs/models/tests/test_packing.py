@@ -89,7 +89,7 @@ def test_bfloat16_is_kept_without_loss():
     np.testing.assert_array_equal(packed.rows(0, 70), expected)
     np.testing.assert_array_equal(packed.rows(1, 3), expected[1:3])
     assert packed.remainders.size > 70
-    # A matrix like those of models takes 12 bits.
+    # A matrix of normally distributed numbers takes 12 bits for each.
     assert cm.PackedLinear(layer(64, 256), "bfloat16").nbytes < 64 * 256 * 1.55
     embedding = L.EmbedID(70, 70, initialW=base.W.array)
     ids = np.array([1, 5, 5, 69, -1, 0])

@@ -47,9 +47,9 @@ def test_values_are_those_of_the_formula(size, bias):
     y = F.linear(x, W, b).array
     assert y.dtype == np.float32
     assert y.flags.c_contiguous
-    # The rounding of a long sum is relative to its terms.
-    bound = 1e-5 + 1e-7 * (abs(x) @ abs(W).T).max(initial=0)
-    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=bound)
+    # The rounding of each sum is relative to its own terms; a bias is one of them.
+    terms = abs(x) @ abs(W).T + (0 if b is None else abs(b))
+    assert (abs(y - expected) <= 2.0**-22 * terms).all()
 
 
 @pytest.mark.usefixtures("with_numba")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 #: ones. A call counts once more for each of these bytes of its result.
 CALLS_IN_NUMPY, BYTES_OF_A_CALL = 1000, 1 << 15
 
+#: Calls of other shapes that are counted at most. After these, counting begins again: a program
+#: whose shapes never come back must not fill the memory.
+MOST_COUNTED = 1 << 16
+
 
 class Mover:
     """Calls functions that move elements, with NumPy's namespace or JAX's.
@@ -58,6 +62,8 @@ class Mover:
         hosts = [numpy.asarray(native) for native in natives]
         # A copy of its own, as JAX may take the memory of the array as it is.
         moved = numpy.array(function(numpy, *hosts, *parameters), order="C")
+        if len(self._calls) >= MOST_COUNTED:
+            self._calls.clear()
         self._calls[key] = calls + 1 + moved.nbytes // BYTES_OF_A_CALL
         # Not asarray() of JAX: it compiles a program for each shape.
         place = next(iter(natives[0].devices())) if self._several else None

@@ -34,7 +34,7 @@ def _exponentials(scores):
     """Replaces scores by exponentials relative to the largest one; returns their sum."""
     top = vector_math.maximum(scores)
     if top == _LOWEST:
-        # There is no key to see: minus infinity minus itself would be NaN.
+        # The query sees no key, and minus infinity minus itself would be NaN.
         top = _ZERO
     total = _ZERO
     for s in range(len(scores)):
