@@ -102,8 +102,9 @@ def test_only_what_is_new_is_sent(results):
     "path", ["other", "files/secret.png", "files/first/log", "files/first/..%2Fsecret.png"]
 )
 def test_nothing_else_is_served(results, path):
-    with serving(results) as url, pytest.raises(HTTPError, match="404"):
+    with serving(results) as url, pytest.raises(HTTPError, match="404") as caught:
         urlopen(url + path)
+    caught.value.close()
 
 
 def entries(n, keys=()):

@@ -20,10 +20,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from multiprocessing import connection
+from multiprocessing.reduction import ForkingPickler
+from pickle import PicklingError
 from typing import Any, Protocol, TypeAlias
 
 from chainer.core.typing import FilePath, HostArray
+from chainer.core.utils.start_method import default_start_method
 from chainer.core.utils.temporary_names import make_temporary_directory, unlock
 from chainer.core.utils.termination import interrupts_blocked
 from chainer.links.serializer import Serializable
@@ -287,7 +291,24 @@ class ThreadWriter(_CatchingWriter):
         return threading.Thread(**arguments)
 
 
-class ProcessWriter(_CatchingWriter):
+class _InProcesses:
+    """Makes the processes and queues of a writer."""
+
+    # The name, not the module: where processes are spawned, the writer is pickled. Asked for before
+    # the first queue, because queues fix the default of Python.
+    @cached_property
+    def _start_method(self) -> str | None:
+        return default_start_method()
+
+    @property
+    def _processes(self) -> Any:
+        # The module is looked into at each call, so that tests can replace multiprocessing.Process.
+        if self._start_method is None:
+            return multiprocessing
+        return multiprocessing.get_context(self._start_method)
+
+
+class ProcessWriter(_InProcesses, _CatchingWriter):
     """Writer that writes each snapshot in a process of its own.
 
     Takes the arguments of :class:`ThreadWriter`.
@@ -295,11 +316,10 @@ class ProcessWriter(_CatchingWriter):
 
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         super().__init__(savefun, **kwds)
-        self._errors = multiprocessing.SimpleQueue()
+        self._errors = self._processes.SimpleQueue()
 
     def _make_worker(self, **arguments: Any) -> Worker:
-        # Looked up at each call, so that tests can replace multiprocessing.Process.
-        return multiprocessing.Process(**arguments)
+        return self._processes.Process(**arguments)
 
 
 class QueueWriter(Writer):
@@ -381,7 +401,11 @@ class QueueWriter(Writer):
         if self._consumer is None:  # finalized, and used again by another run
             self._start()
         task = _TaskWithHooks(self._task, self._hooks) if self._hooks else self._task
+        self._check(task)
         self._queue.put([task, filename, outdir, freeze(target)])
+
+    def _check(self, task: Any) -> None:
+        """Raises an error if the worker cannot get a task."""
 
     def consume(self, q: _ItemQueue) -> None:
         """Writes the snapshots of the queue until it gets None; runs in the worker.
@@ -439,22 +463,33 @@ class ThreadQueueWriter(QueueWriter):
         return threading.Thread(target=self.consume, args=(q,), daemon=True)
 
 
-class ProcessQueueWriter(QueueWriter):
+class ProcessQueueWriter(_InProcesses, QueueWriter):
     """Writer with one process, which writes one snapshot after the other.
 
     Takes the arguments of :class:`ThreadQueueWriter`.
     """
 
     def _create_error_queue(self) -> Any:
-        return multiprocessing.SimpleQueue()
+        return self._processes.SimpleQueue()
+
+    def _check(self, task: Any) -> None:
+        # The thread of the queue would drop the item, and `finalize` would wait for it for ever.
+        try:
+            ForkingPickler.dumps(task)
+        except (AttributeError, TypeError, PicklingError) as error:
+            error.add_note(
+                "ProcessQueueWriter: the function that saves goes to the process by pickle: define "
+                "it at the top of a module, not in a function and not as a lambda"
+            )
+            raise
 
     def create_queue(self) -> _ItemQueue:
         """Makes the queue of the process."""
-        return multiprocessing.JoinableQueue()
+        return self._processes.JoinableQueue()
 
     def create_consumer(self, q: _ItemQueue) -> Worker:
         """Makes the process."""
-        return multiprocessing.Process(target=self._consume_in_process, args=(q,), daemon=True)
+        return self._processes.Process(target=self._consume_in_process, args=(q,), daemon=True)
 
     def _consume_in_process(self, q: _ItemQueue) -> None:
         threading.Thread(target=self._end_with_parent, args=(q,), daemon=True).start()

@@ -9,6 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import DatasetLike
+from chainer.core.utils.start_method import default_start_method
 from chainer.links.loaded_state import load_optional
 from chainer.training.iterators.iteration_state import Segment
 from chainer.training.iterators.multithread_iterator import example_indexes
@@ -30,8 +31,9 @@ class MultiprocessIterator(PrefetchIterator):
     This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker
     processes. It uses the standard :mod:`multiprocessing` module to parallelize the loading. The
     dataset is sent to the worker processes in the standard way: inherited where the start method is
-    ``fork``, else using pickle. ``multiprocessing.set_start_method`` decides on the start
-    method. The first :meth:`next` starts the processes.
+    ``fork``, else using pickle. ``multiprocessing.set_start_method``, called before the iterator is
+    made, decides on the start method; the default is ``fork`` on Linux, in all versions of Python,
+    and ``spawn`` elsewhere. The first :meth:`next` starts the processes.
 
     Note that this iterator effectively prefetches the examples for the next batch asynchronously
     after the current batch is returned.
@@ -114,6 +116,9 @@ class MultiprocessIterator(PrefetchIterator):
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self._maxtasksperchild = maxtasksperchild
+        # Asked for here: other code that makes processes or locks of multiprocessing, such as tqdm,
+        # fixes the default of Python.
+        self._start_method = default_start_method()
         # Seed of the examples: workers cannot draw from the generator of this process.
         self._random_key = random_key()
         self._finalized = False
@@ -142,7 +147,7 @@ class MultiprocessIterator(PrefetchIterator):
     def _start_pool(self) -> WorkerPool:
         buffer_size = self.shared_mem and self.shared_mem * self._piece_size()
         self._pool = WorkerPool(
-            *(multiprocessing.get_context(), self.dataset, self.n_processes),
+            *(multiprocessing.get_context(self._start_method), self.dataset, self.n_processes),
             *(buffer_size, self._maxtasksperchild),
         )
         self._pool_finalizer = weakref.finalize(self, self._pool.close)

@@ -261,3 +261,21 @@ def test_states_lie_in_one_array(shape):
     for _ in range(3):
         step(x)
     assert "in use" in chainer.explain(step)
+
+
+@pytest.mark.parametrize("view", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-1, ::-1]])
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("kind", ["method", "ufunc", "prod"])
+def test_sums_of_reversed_rows(kind, axis, view):
+    """A sum adds rows in the order of the step as written, with every release of NumPy."""
+
+    def function(x):
+        if kind == "ufunc":
+            return [np.add.reduce(x[view], axis=axis, keepdims=True)]
+        return [x[view].prod(axis) if kind == "prod" else x[view].sum(axis=axis, keepdims=True)]
+
+    draw = np.random.RandomState(0)
+    program, _ = record(function, draw.randn(6, 6).astype("f"))
+    for _ in range(20):
+        x = draw.randn(6, 6).astype("f")
+        np.testing.assert_array_equal(program([x.copy()])[0], function(x)[0])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from pickle import PicklingError
 
 import numpy as np
 import pytest
@@ -312,6 +313,17 @@ class TestWriters:
         writer = getattr(snapshot_writers, name)()
         run(tmp_path, E.snapshot(writer=writer, n_retains=2))
         assert names(tmp_path) == ["snapshot_iter_3", "snapshot_iter_4"]
+
+    @pytest.mark.parametrize("method", ["fork", "spawn"])
+    def test_a_queue_takes_what_can_be_pickled(self, method, monkeypatch, tmp_path):
+        monkeypatch.setattr(snapshot_writers, "default_start_method", lambda: method)
+        task = lambda *arguments: None
+        writer = snapshot_writers.ProcessQueueWriter()
+        writer._task = task
+        with pytest.raises((AttributeError, PicklingError), match="pickle") as caught:
+            writer("name", str(tmp_path), {})
+        assert "define it at the top of a module" in caught.value.__notes__[-1]
+        writer.finalize()
 
     @pytest.mark.parametrize("name", ALL_WRITERS)
     def test_dictionaries_and_objects(self, name, tmp_path):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy
@@ -222,6 +222,10 @@ _SHAPE_FROM_VALUES = frozenset(
     )
 )
 
+#: Whether a sum with an array for its result adds reversed rows as one without: before NumPy 2.2 it
+#: adds them in the order of the memory, so that other bits may come out.
+_SUMS_KEEP_THEIR_ORDER = numpy.lib.NumpyVersion(numpy.__version__) >= "2.2.0"
+
 #: Functions that take an array for their result, and compute the same with it.
 _WITH_OUT = frozenset(
     (
@@ -229,6 +233,8 @@ _WITH_OUT = frozenset(
         *("dot", "concatenate", "stack", "take", "clip"),
     )
 )
+
+_SUMS = frozenset(("sum", "prod"))
 
 _TO_SCALARS = frozenset(("sum", "prod", "max", "min", "amax", "amin"))
 
@@ -282,9 +288,17 @@ def _keep(tape: Tape, function: Any, args: Any, kwargs: Any, result: Any, name: 
     tape.buffers.made(array)
     # A result without axes is a scalar, unless there is an array for it.
     fits = array is result or name in _TO_SCALARS
-    kind = Kind.OUT if name in _WITH_OUT and fits else Kind.ASSIGN
+    is_exact = name not in _SUMS or _adds_in_order(args)
+    kind = Kind.OUT if name in _WITH_OUT and fits and is_exact else Kind.ASSIGN
     tape.add(kind, function, args, kwargs, array)
     return taped(array)
+
+
+def _adds_in_order(args: Sequence[Any]) -> bool:
+    """Returns whether sums of arguments have the same bits with an array for their result."""
+    if _SUMS_KEEP_THEIR_ORDER:
+        return True
+    return not any([isinstance(a, _ndarray) and min(a.strides, default=0) < 0 for a in args])
 
 
 def _add_with_out(tape: Tape, function: Any, args: Any, kwargs: Any) -> None:
@@ -433,7 +447,10 @@ class TapeArray(numpy.ndarray):
         if tape is not None:
             for array in arrays:
                 tape.buffers.made(array)
-            tape.add(Kind.UFUNC, call, inputs, kwargs, arrays)
+            if method == "reduce" and not _adds_in_order(inputs):
+                tape.add(Kind.ASSIGN, call, inputs, kwargs, arrays[0])
+            else:
+                tape.add(Kind.UFUNC, call, inputs, kwargs, arrays)
         results = taped(arrays)
         return results if isinstance(result, tuple) else results[0]
 
