@@ -182,7 +182,7 @@ def test_project_is_complete(one_of_each: Path, kind: str) -> None:
     assert (source / "py.typed").read_text() == ""
     assert "chainer_api = 1\n" in (source / "pack.py").read_text()
     workflow = (folder / ".github/workflows/test.yml").read_text()
-    assert '["3.11", "3.12", "3.13"]' in workflow
+    assert '["3.11", "3.12", "3.13", "3.14"]' in workflow
     assert "${{ matrix.python }}" in workflow
     assert f"chainer certify a-rather-long-name-for-{kind} --quick" in workflow
     assert "the authors of" in (folder / "LICENSE").read_text()
