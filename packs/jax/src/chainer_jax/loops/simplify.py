@@ -182,6 +182,8 @@ class _Simplification:
 
     def _shortcut(self, source: Array, inputs: list[Any]) -> Any:
         """Returns the variable that an equation without effect repeats; None if there is none."""
+        if not inputs:  # such as `iota`
+            return None
         before = None if is_literal(inputs[0]) else self._definitions.get(inputs[0])
         if source.primitive.name == "slice":
             is_whole = inputs[0].aval.shape == source.outvars[0].aval.shape
