@@ -264,7 +264,7 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
         ...
         {'loss': 0.5}
     """
-    # Without a reporter nothing is looked at, as in all releases: models run outside of trainers, too.
+    # Without a reporter nothing is looked at, as in all releases: models run without trainers, too.
     reporters = _current.get()
     if reporters:
         reporters[-1].report(values, observer)
