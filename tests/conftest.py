@@ -14,6 +14,7 @@ import pytest
 import chainer
 from chainer.core.config.configuration import _entries_of
 from chainer.testing import pytest_plugin
+from tests import sampling
 
 
 def pytest_addoption(parser, pluginmanager):
@@ -27,6 +28,17 @@ def pytest_addoption(parser, pluginmanager):
         metavar="N",
         help="run one test in N, always the same ones (make coverage)",
     )
+    parser.addoption(
+        "--all-combinations",
+        action="store_true",
+        help="run all combinations of parameters of tests that are marked sampled",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # when all parameters are known
+def pytest_generate_tests(metafunc):
+    """Keeps the combinations that the marker ``sampled`` asks for."""
+    sampling.keep_sample(metafunc)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -18,6 +18,8 @@ from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
 
 pytestmark = [
+    # iDeep computes in float32; other dtypes reach the kernels that test_numpy.py tests.
+    pytest.mark.sampled(8, always={"dtype": "float32"}),
     pytest.mark.ideep,
     pytest.mark.skipif(not intel64.is_ideep_available(), reason="ideep4py is not available"),
 ]

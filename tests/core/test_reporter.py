@@ -41,6 +41,13 @@ def test_report_without_reporter_does_nothing():
     report({"x": 1}, object())
 
 
+@pytest.mark.parametrize("arguments", [("loss", 1), ("loss",), (None,)])
+def test_report_without_reporter_looks_at_nothing_as_in_release_7(arguments):
+    report(*arguments)
+    with Reporter(), pytest.raises(TypeError, match="values must be a dict of names and values"):
+        report(*arguments)
+
+
 def test_current_reporter_and_report_scope():
     with pytest.raises(IndexError, match="no reporter is current"):
         get_current_reporter()

@@ -8,6 +8,7 @@ with constants; :func:`literal_commands` finds those that are written without it
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ PROGRAMS = ("pip", "make", "chainer", "pytest", "python -m chainer", "python -m 
 _PROGRAM = "|".join(re.escape(program) for program in PROGRAMS)
 _BLOCK = re.compile(rf"^(?:\$ |    )((?:\w+=\S+ )*(?:{_PROGRAM}) [^\n]*)", re.MULTILINE)
 _INLINE = re.compile(rf"`+((?:{_PROGRAM}) [^`]+?)`+", re.DOTALL)
+#: What a file has that may print a command in a docstring. Parsing all files takes seconds, in each
+#: process that collects tests.
+_MAYBE = re.compile(rf"(?:^\s*(?:\$ )?(?:\w+=\S+ )*|`)(?:{_PROGRAM}) ", re.MULTILINE)
 #: A comment after a command.
 _COMMENT = re.compile(r"\s{2,}#.*$|\s+#\s.*$")
 
@@ -63,40 +67,42 @@ def commands_of(text: str, source: str) -> Iterator[Command]:
                 yield Command(line, source)
 
 
-def page_commands() -> list[Command]:
+@functools.cache
+def page_commands() -> tuple[Command, ...]:
     """Returns the commands of all pages."""
-    return [c for path in pages() for c in commands_of(path.read_text("utf-8"), _name(path))]
+    return tuple(c for path in pages() for c in commands_of(path.read_text("utf-8"), _name(path)))
 
 
-def docstring_commands() -> list[Command]:
+@functools.cache
+def docstring_commands() -> tuple[Command, ...]:
     """Returns the commands of all docstrings."""
     found: list[Command] = []
-    for path in source_files():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, tree in _trees(_MAYBE):
+        for node in ast.walk(tree):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
                 found += commands_of(ast.get_docstring(node) or "", _name(path))
-    return found
+    return tuple(found)
 
 
-def message_requirements() -> list[tuple[str, ...]]:
+@functools.cache
+def message_requirements() -> tuple[tuple[str, ...], ...]:
     """Returns the arguments of the calls of ``install_command`` in messages."""
     found: list[tuple[str, ...]] = []
-    for path in source_files():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for _, tree in _trees(re.compile("install_command")):
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", None))
             words = [a.value for a in node.args if isinstance(a, ast.Constant)]
             if name == "install_command" and words and len(words) == len(node.args):
                 found.append(tuple(str(word) for word in words))
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def literal_commands() -> list[str]:
     """Returns the strings of the code, except docstrings, that contain a command of pip."""
     found: list[str] = []
-    for path in source_files():
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in _trees(re.compile("pip")):
         docstrings = {
             id(node.body[0].value)
             for node in ast.walk(tree)
@@ -110,6 +116,14 @@ def literal_commands() -> list[str]:
             if "pip install" in node.value and id(node) not in docstrings:
                 found.append(f"{_name(path)}:{node.lineno}: {node.value.strip()}")
     return found
+
+
+def _trees(pattern: re.Pattern[str]) -> Iterator[tuple[Path, ast.Module]]:
+    """Yields the syntax trees of the source files in whose text a pattern is found."""
+    for path in source_files():
+        text = path.read_text("utf-8")
+        if pattern.search(text):
+            yield path, ast.parse(text)
 
 
 def _name(path: Path) -> str:

@@ -15,7 +15,13 @@ import pytest
 from chainer.core.installation import name_and_extras, needed_projects, projects
 from chainer.plugins import scaffold
 from tests.installation.collecting import ROOT, message_requirements, page_commands
-from tests.installation.environments import everything, make_environment, printed_command, run
+from tests.installation.environments import (
+    everything,
+    make_environment,
+    printed_command,
+    run,
+    skip_without_index,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -34,9 +40,9 @@ def test_demo(clone: Path, tmp_path: Path) -> None:
     output = run("make demo ARGS=--resume", clone, tmp_path / "environment")
 
 
-def test_packs_from_wheels(dist: Path, environment: Path) -> None:
+def test_packs_from_wheels(clone: Path, dist: Path, environment: Path) -> None:
     """The command of the README, and what is printed afterwards names the same folder."""
-    run('pip install --find-links dist "chainer[onnx,numba]"', dist.parent, environment)
+    run('pip install --find-links dist "chainer[onnx,numba]"', clone, environment)
     folder = environment.parent
     output = run("chainer info && chainer plugins && chainer backends", folder, environment)
     assert "onnx" in output
@@ -50,8 +56,8 @@ def test_packs_from_wheels(dist: Path, environment: Path) -> None:
     assert run("chainer launch -n 2 x.py", folder, environment).split().count("2") == 2
 
 
-def test_an_extra_of_third_parties_from_wheels(dist: Path, environment: Path) -> None:
-    run("pip install --find-links dist chainer", dist.parent, environment)
+def test_an_extra_of_third_parties_from_wheels(clone: Path, dist: Path, environment: Path) -> None:
+    run("pip install --find-links dist chainer", clone, environment)
     missing = (
         "import chainer, numpy as np; chainer.serializers.save_hdf5('x.h5', chainer.links.Bias())"
     )
@@ -72,16 +78,16 @@ def test_packs_from_a_clone(clone: Path, environment: Path) -> None:
     run(printed_command(output), environment.parent, environment)
 
 
-def test_a_clone_without_an_active_environment(clone: Path, tmp_path: Path) -> None:
-    make_environment(tmp_path / "probe")
+def test_a_clone_without_an_active_environment(clone: Path) -> None:
+    skip_without_index()
     output = run("make install", clone, None)
     assert "activate it: . " in output
     run(". .venv/bin/activate && chainer info", clone, None)
 
 
-def test_a_plugin_of_each_kind(dist: Path, environment: Path) -> None:
+def test_a_plugin_of_each_kind(clone: Path, dist: Path, environment: Path) -> None:
     """What ``chainer new-plugin`` prints, in one environment for all kinds."""
-    run('pip install --find-links dist "chainer[mpi]"', dist.parent, environment)
+    run('pip install --find-links dist "chainer[mpi]"', clone, environment)
     for kind in scaffold.kinds():
         check_plugin(kind, environment.parent, environment)
 
@@ -90,9 +96,8 @@ def test_a_plugin_of_each_kind(dist: Path, environment: Path) -> None:
 @pytest.mark.parametrize("kind", scaffold.kinds())
 @pytest.mark.parametrize("way", ["clone", "wheels"])
 def test_a_plugin_in_an_environment_of_its_own(
-    way: str, kind: str, dist: Path, environment: Path
+    way: str, kind: str, clone: Path, dist: Path, environment: Path
 ) -> None:
-    clone = dist.parent
     # chainermn is not installed: the printed command must say where it is.
     install = "pip install --find-links dist chainer" if way == "wheels" else "pip install ."
     run(install, clone, environment)
@@ -114,9 +119,9 @@ def check_plugin(kind: str, folder: Path, environment: Path) -> None:
 @pytest.mark.parametrize("requirements", message_requirements(), ids=" ".join)
 @pytest.mark.parametrize("way", ["clone", "wheels"])
 def test_commands_of_messages(
-    way: str, requirements: tuple[str, ...], dist: Path, environment: Path
+    way: str, requirements: tuple[str, ...], clone: Path, dist: Path, environment: Path
 ) -> None:
-    clone, folder = dist.parent, environment.parent
+    folder = environment.parent
     install = "pip install --find-links dist chainer" if way == "wheels" else "pip install -e ."
     run(install, clone, environment)
     words = ", ".join(repr(word) for word in requirements)
@@ -141,8 +146,7 @@ def _installations() -> list[str]:
 
 @sample
 @pytest.mark.parametrize("line", _installations())
-def test_commands_of_pages(line: str, dist: Path, environment: Path) -> None:
-    clone = dist.parent
+def test_commands_of_pages(line: str, clone: Path, dist: Path, environment: Path) -> None:
     if LARGE.search(line) and line.startswith("pip"):
         line += " --dry-run --no-deps"
     elif LARGE.search(line):

@@ -60,8 +60,8 @@ print(F.halve(chainer.Variable(np.float32([4]))).array, updater.iteration)
 """
 
 
-def test_a_frozen_program(dist: Path, environment: Path) -> None:
-    run("pip install --find-links dist chainer", dist.parent, environment)
+def test_a_frozen_program(clone: Path, dist: Path, environment: Path) -> None:
+    run("pip install --find-links dist chainer", clone, environment)
     folder = environment.parent
     package = folder / "plugin" / "src" / "chainer_halves"
     package.mkdir(parents=True)

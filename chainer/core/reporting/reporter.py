@@ -216,7 +216,7 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
 
     Any reporter object can be set current by the ``with`` statement. This function calls the
     :meth:`Reporter.report` method of the current reporter. If no reporter object is current, this
-    function does nothing.
+    function does nothing, whatever its arguments are.
 
     .. admonition:: Example
 
@@ -264,11 +264,10 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
         ...
         {'loss': 0.5}
     """
+    # Without a reporter nothing is looked at, as in all releases: models run without trainers, too.
     reporters = _current.get()
     if reporters:
         reporters[-1].report(values, observer)
-    else:
-        require_attribute("values", values, "items", "a dict of names and values")
 
 
 @contextmanager

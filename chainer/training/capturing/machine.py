@@ -161,7 +161,7 @@ class Machine(Generic[_R]):
         """Returns the record that a call has to repeat, if there is nothing else to decide.
 
         The lock must be held, until the record has run. For all other calls there is :meth:`run`,
-        which decides the same but takes as long as two operations on small arrays.
+        which needs an object for the call, and takes as long as two operations on small arrays.
 
         Args:
             key: The signature.
@@ -171,12 +171,10 @@ class Machine(Generic[_R]):
         last, entry = self._last
         if last is not key:  # a key that a caller keeps need not be hashed
             entry = self.entries.get(key)
-        if entry is None or entry.slower is not None or not entry.records:
+        if entry is None or entry.slower is not None:
             return None
-        record = entry.records[0]
-        if not record.is_verified or record.pace is not None or not record.is_free():
-            return None
-        if not record.guards.hold():
+        record = self._usable(entry)
+        if record is None or record.pace is not None:
             return None
         entry.calls += 1
         if last is not key:
@@ -205,6 +203,13 @@ class Machine(Generic[_R]):
                     return self._advance(entry, call)
         return call.written()
 
+    def _usable(self, entry: Entry[_R]) -> _R | None:
+        """Returns the record that takes the place of the code in a call, None if there is none."""
+        for record in entry.records:
+            if record.is_verified and record.is_free() and self._holds(record):
+                return record
+        return None
+
     def _holds(self, record: _R) -> bool:
         if record.guards.hold():
             return True
@@ -215,11 +220,11 @@ class Machine(Generic[_R]):
 
     def _advance(self, entry: Entry[_R], call: Call[_R]) -> Any:
         is_due = bool(self._audit) and entry.calls % self._audit == 0
-        for record in () if is_due else entry.records:
-            if record.is_verified and record.is_free() and self._holds(record):
-                if record.pace is not None:
-                    return self._paced(entry, record, record.pace, call)
-                return call.repeat(record)
+        record = None if is_due else self._usable(entry)
+        if record is not None:
+            if record.pace is not None:
+                return self._paced(entry, record, record.pace, call)
+            return call.repeat(record)
         self._is_busy = True
         try:
             return self._learn(entry, call, is_due)
