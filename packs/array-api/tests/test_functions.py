@@ -16,7 +16,7 @@ F = X.astype(np.float32)
 
 #: Calls by text: what they are made of is looked up in ``xp`` or in NumPy.
 CALLS = """
-xp.exp(I); xp.sqrt(P); xp.log1p(P); xp.tanh(F); xp.sign(X); xp.fix(X); xp.rint(X); xp.isnan(X)
+xp.exp(I); xp.sqrt(P); xp.log1p(P); xp.tanh(F); xp.sign(X); xp.trunc(X); xp.rint(X); xp.isnan(X)
 xp.arctan2(X, P); xp.hypot(X, P); xp.fmod(X, 0.7); xp.remainder(X, 0.7); xp.fmax(X, 0)
 xp.exp2(X); xp.maximum(F, 0); xp.minimum(I, 2.5); xp.logaddexp(X, P); xp.copysign(X, -P)
 xp.cbrt(X); xp.add(B, B); xp.multiply(B, True); xp.less(B, True); xp.logical_not(X)
