@@ -35,7 +35,9 @@ class GELU(OneFloat, KernelFunction):
     def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value) -> Values:
         # Powers of exponentials overflow in 16 bits; the first order is computed in float32, too.
         x = ops.cast(x, compute_dtype(x.dtype))
-        return (ops.cast(slope(ops, x, self._probability(ops, x), self.approximate), gy.dtype) * gy,)
+        return (
+            ops.cast(slope(ops, x, self._probability(ops, x), self.approximate), gy.dtype) * gy,
+        )
 
     def _probability(self, ops: Ops, x: Value) -> Value:
         """Returns the distribution function."""

@@ -407,9 +407,7 @@ def _seen_keys(options: AttentionOptions, first: int, end: int, n_keys: int) -> 
     return slice(start, max(start, stop))
 
 
-def _hidden_keys(
-    xp: Array, options: AttentionOptions, block: _Block
-) -> tuple[slice, Array] | None:
+def _hidden_keys(xp: Array, options: AttentionOptions, block: _Block) -> tuple[slice, Array] | None:
     """Returns which keys the options hide from queries of a block; None if there is none.
 
     It is a slice of the keys of the block, and an array of shape (queries, keys of the slice) that

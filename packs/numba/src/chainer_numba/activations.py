@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.kernel import get_operation
@@ -172,9 +172,11 @@ class ELUKernel(ElementwiseKernel):
         return self.run(elu_gradient, (y if x is None else x, y, gy), alpha)
 
 
-_EXACT = tuple(f(c) for c in get_operation("gelu").coefficients)
-_END = f(get_operation("gelu").end)
-_LINEAR, _CUBIC = (f(c) for c in get_operation("gelu").approximate_coefficients)
+_formula: Any = get_operation("gelu")
+_EXACT = tuple(f(c) for c in _formula.coefficients)
+_LAST = len(_EXACT) - 1
+_END = f(_formula.end)
+_LINEAR, _CUBIC = (f(c) for c in _formula.approximate_coefficients)
 # Factor of the density of the standard normal distribution.
 _DENSITY = f(1 / sqrt(2 * pi))
 
@@ -183,8 +185,8 @@ _DENSITY = f(1 / sqrt(2 * pi))
 def _normal_distribution(x):
     u = x * x
     u = _END if u > _END else u
-    y = _EXACT[11]
-    for i in range(10, -1, -1):
+    y = _EXACT[_LAST]
+    for i in range(_LAST - 1, -1, -1):
         y = y * u + _EXACT[i]
     return vector_math.sigmoid(x * y)
 
