@@ -15,6 +15,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "clipped_relu",
         "crelu",
         "elu",
+        "gelu",
         "hard_sigmoid",
         "leaky_relu",
         "log_softmax",

@@ -4,95 +4,52 @@ from __future__ import annotations
 
 import math
 
-import numpy
-
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.numpy.kernels.gelus import logistic_argument, slope
+from chainer.backends.operations.activations import gelu as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import VariableLike
+from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions.activation._blockwise import BlockwiseFunction, ValueAndSlope
-from chainer.functions.rules import Ops, Value
-
-# The standard normal distribution function as logistic(x * p(x * x)): the coefficients of p from
-# the constant upwards, for x * x up to _END. A weighted least-squares fit on Chebyshev points; in
-# float32 the error of the probability is below 1.5e-7, and relative to it, for x > -4, below 3e-6.
-_COEFFICIENTS = tuple(
-    numpy.float32(c)
-    for c in (
-        1.5957704782485962,
-        0.0726647600531578,
-        -6.574649160029367e-05,
-        -0.00010889869008678943,
-        7.0316073106369e-06,
-        -5.533993885364907e-08,
-        -2.2243840547275795e-08,
-        1.791174653043015e-09,
-        -7.236436450064332e-11,
-        1.7057352709112794e-12,
-        -2.233902861683342e-14,
-        1.2607683079230315e-16,
-    )
-)
-_END = numpy.float32(5.5**2)
+from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 
 
-def _normal_distribution(ops: Ops, x: Value) -> Value:
-    """Returns the standard normal distribution function."""
-    if isinstance(x, Variable) or x.dtype.itemsize != 4:
-        return ops.erfc(x * -math.sqrt(0.5)) * 0.5
-    # Ten products are faster than the error function of any library.
-    u = ops.minimum(x * x, _END)
-    y = u * _COEFFICIENTS[-1]
-    for c in _COEFFICIENTS[-2:0:-1]:
-        y += c
-        y *= u
-    y += _COEFFICIENTS[0]
-    y *= x
-    return ops.sigmoid(y)
-
-
-class GELU(BlockwiseFunction):
+class GELU(OneFloat, KernelFunction):
     """Gaussian error linear unit."""
 
-    def formula(self, ops: Ops, x: Value) -> ValueAndSlope:
-        probability = _normal_distribution(ops, x)
+    is_elementwise = True
+    retained_inputs = (0,)
+    approximate = False
+    _saved: Array = None
 
-        def slope() -> Value:
-            g = x * x
-            g *= -0.5
-            g = ops.exp(g)
-            g *= 1 / math.sqrt(2 * math.pi)
-            g *= x
-            g += probability
-            return g
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        self._kernel = operation.select(x, approximate=self.approximate)
+        y, self._saved = self._kernel.forward(x, self.approximate, config.enable_backprop)
+        return (y,)
 
-        return x * probability, slope
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        (x,) = self.retained_input_arrays
+        return (self._kernel.backward(x, self._saved, grad_outputs[0], self.approximate),)
+
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value) -> Values:
+        # Powers of exponentials overflow in 16 bits; the first order is computed in float32, too.
+        x = ops.cast(x, compute_dtype(x.dtype))
+        return (
+            ops.cast(slope(ops, x, self._probability(ops, x), self.approximate), gy.dtype) * gy,
+        )
+
+    def _probability(self, ops: Ops, x: Value) -> Value:
+        """Returns the distribution function."""
+        if self.approximate or not (isinstance(x, Variable) or x.dtype.itemsize != 4):
+            return ops.sigmoid(logistic_argument(ops, x, self.approximate))
+        return ops.erfc(x * -math.sqrt(0.5)) * 0.5
 
 
-# Factors of x and x ** 3 in the argument of the logistic function. The tanh of half the argument is
-# twice the logistic function, less 1.
-_LINEAR = 2 * math.sqrt(2 / math.pi)
-_CUBIC = 0.044715 * _LINEAR
-
-
-class TanhGELU(BlockwiseFunction):
+class TanhGELU(GELU):
     """Approximation of the Gaussian error linear unit by tanh."""
 
-    def formula(self, ops: Ops, x: Value) -> ValueAndSlope:
-        square = x * x
-        u = square * _CUBIC
-        u += _LINEAR
-        u *= x
-        s = ops.sigmoid(u)
-        y = x * s
-
-        def slope() -> Value:
-            g = square * (3 * _CUBIC)
-            g += _LINEAR
-            g *= y
-            g *= 1 - s
-            g += s
-            return g
-
-        return y, slope
+    approximate = True
 
 
 class QuickGELU(BlockwiseFunction):

@@ -90,6 +90,27 @@ def test_special_values(kind, group, with_numba):
     assert np.isfinite(y[1]).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", [40, 130])
+def test_infinite_inputs_are_those_of_the_reference(kind, columns, with_numba):
+    base = L.Linear(columns, 70)
+    # Numbers far below the largest one of a row have the code 0 and a remainder.
+    base.W.array[:, 1::2] *= np.float32(1e-6)
+    base.W.array[3] = 0
+    packed = cm.PackedLinear(base, kind, 8)
+    x = np.random.randn(4, columns).astype(np.float32)
+    x[0, 4] = np.inf
+    x[1, 5] = -np.inf
+    x[2, [6, columns - 1]] = np.inf, -np.inf
+    assert chosen(packed, x) == "numba"
+    with np.errstate(invalid="ignore"):
+        y = packed(x).array
+        with chainer.using_config("kernels", ()):
+            expected = packed(x).array
+    assert np.isinf(expected[0]).any()
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_many_and_wide_vectors_are_left_to_the_reference(with_numba):
     packed = layer("int8", (6, 16, 8))
     assert chosen(packed, np.zeros((5, 16), np.float32)) == "reference"

@@ -15,6 +15,8 @@ FUNCTIONS = {
     "sigmoid": F.sigmoid,
     "elu": F.elu,
     "elu of 0.5": lambda x: F.elu(x, 0.5),
+    "gelu": F.gelu,
+    "gelu by tanh": lambda x: F.gelu(x, approximate=True),
     "softplus": lambda x: F.softplus(x, 2.0),
     "hard_sigmoid": F.hard_sigmoid,
     "clipped_relu": F.clipped_relu,

@@ -67,6 +67,44 @@ def test_leaky_relu(slope, shape):
     check(lambda x: F.leaky_relu(x, slope), x)
 
 
+def gelu_values(mode, x, gy):
+    with chainer.using_config("use_ideep", mode), np.errstate(all="ignore"):
+        variable = chainer.Variable(x)
+        y = F.gelu(variable)
+        y.grad = gy
+        y.backward()
+    return np.asarray(y.array), np.asarray(variable.grad)
+
+
+def test_gelu():
+    x, gy = 3 * f32(150, 128), f32(150, 128, seed=1)
+    assert explained("gelu", x, approximate=False).chosen.provider == "ideep"
+    # Both err by a few roundings of the distribution function, 2 ** -24, times x or gy below 16.
+    for got, want in zip(gelu_values("auto", x, gy), gelu_values("never", x, gy), strict=True):
+        assert type(got) is np.ndarray
+        np.testing.assert_allclose(got, want, rtol=0, atol=4e-6)
+    check(F.gelu, 3 * f32(3, 16, 24, 24))
+
+
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan, 3e38, -3e38, 0.0])
+def test_gelu_of_special_values(special):
+    x, gy = f32(150, 128), f32(150, 128, seed=1)
+    x[3, 5] = special
+    for got, want in zip(gelu_values("auto", x, gy), gelu_values("never", x, gy), strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=4e-6)
+    # A NaN elsewhere changes nothing.
+    x[7, 9] = np.nan
+    (got, _), (want, _) = gelu_values("auto", x, gy), gelu_values("never", x, gy)
+    np.testing.assert_allclose(got, want, rtol=0, atol=4e-6)
+
+
+def test_gelu_that_numpy_computes():
+    x = f32(150, 128)
+    why = str(explained("gelu", x, approximate=True))
+    assert "NumPy computes the approximation as fast" in why
+    assert explained("gelu", x[:3], approximate=False).chosen.provider == "reference"
+
+
 WEIGHT = f32(40, 8, 3, 3, seed=1)
 
 

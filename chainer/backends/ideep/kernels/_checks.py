@@ -105,6 +105,14 @@ def elu(spec: CallSpec) -> str | None:
 
 
 @_check
+def gelu(spec: CallSpec) -> str | None:
+    """GELU of arrays that are worth a call, without approximation."""
+    if spec.attributes["approximate"]:
+        return "NumPy computes the approximation as fast"
+    return _too_small(_array(spec))
+
+
+@_check
 def softmax(spec: CallSpec) -> str | None:
     """Softmax along an axis that exists."""
     return _axis_out_of_range(spec)

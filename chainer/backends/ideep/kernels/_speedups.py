@@ -33,5 +33,6 @@ SPEEDUPS = {
     "average_pooling_nd": SpeedupBySize(((0, 1.2), (1 << 14, 1.3))),
     "linear": SpeedupBySize(((700_000, 1.2),), _weights),
     "relu": SpeedupBySize(((1 << 18, 1.4),)),
+    "gelu": SpeedupBySize(((1 << 14, 1.4), (1 << 16, 2.3), (1 << 18, 3.5))),
     "n_step_rnn": 1.3,
 }

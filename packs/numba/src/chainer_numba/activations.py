@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from math import pi, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.launching import compiled, flat, launch, launch_aligned, result
+from chainer_numba.launching import compiled, flat, inlined, launch, launch_aligned, result
 from chainer_numba.supports import MIN_ELEMENTS
 
 if TYPE_CHECKING:
@@ -169,6 +170,74 @@ class ELUKernel(ElementwiseKernel):
 
     def backward(self, x: Array | None, y: Array, gy: Array, alpha: float) -> Array:
         return self.run(elu_gradient, (y if x is None else x, y, gy), alpha)
+
+
+_formula: Any = get_operation("gelu")
+_EXACT = tuple(f(c) for c in _formula.coefficients)
+_LAST = len(_EXACT) - 1
+_END = f(_formula.end)
+_LINEAR, _CUBIC = (f(c) for c in _formula.approximate_coefficients)
+# Factor of the density of the standard normal distribution.
+_DENSITY = f(1 / sqrt(2 * pi))
+
+
+@inlined
+def _normal_distribution(x):
+    u = x * x
+    u = _END if u > _END else u
+    y = _EXACT[_LAST]
+    for i in range(_LAST - 1, -1, -1):
+        y = y * u + _EXACT[i]
+    return vector_math.sigmoid(x * y)
+
+
+@inlined
+def _near_distribution(x):
+    return vector_math.sigmoid(x * (_LINEAR + _CUBIC * x * x))
+
+
+@compiled
+def gelu(part, start, stop, x, y):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
+        y[i] = x[i] * _normal_distribution(x[i])
+
+
+@compiled
+def gelu_gradient(part, start, stop, x, gy, gx):
+    x, gy, gx = x[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(x)):
+        density = _DENSITY * vector_math.exp_of_negative(-_HALF * x[i] * x[i])
+        gx[i] = gy[i] * (_normal_distribution(x[i]) + x[i] * density)
+
+
+@compiled
+def near_gelu(part, start, stop, x, y):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
+        y[i] = x[i] * _near_distribution(x[i])
+
+
+@compiled
+def near_gelu_gradient(part, start, stop, x, gy, gx):
+    x, gy, gx = x[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(x)):
+        s = _near_distribution(x[i])
+        slope = (_LINEAR + f(3) * _CUBIC * x[i] * x[i]) * (x[i] * s) * (_ONE - s)
+        gx[i] = gy[i] * (slope + s)
+
+
+class GELUKernel(ElementwiseKernel):
+    """Kernel of ``gelu``. The gradient is computed from the input, so that nothing is saved."""
+
+    def forward(self, x: Array, approximate: bool, save: bool) -> tuple[Array, None]:
+        return self.run(near_gelu if approximate else gelu, (x,), cost=EXPENSIVE), None
+
+    def backward(
+        self, x: Array, saved: None, gy: Array, approximate: bool, out: Array | None = None
+    ) -> Array:
+        loop = near_gelu_gradient if approximate else gelu_gradient
+        return self.run(loop, (x, gy), cost=EXPENSIVE, out=out)
 
 
 @compiled

@@ -26,6 +26,7 @@ KERNELS = {
     "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
     "sigmoid": ("activations:SigmoidKernel", "exponential"),
     "elu": ("activations:ELUKernel", "exponential"),
+    "gelu": ("activations:GELUKernel", "exponential"),
     "softplus": ("activations:SoftplusKernel", "exponential"),
     "hard_sigmoid": ("activations:HardSigmoidKernel", "cheap"),
     "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),

@@ -51,7 +51,8 @@ class PackedProductKernel:
 
     def __init__(self, backend: Backend) -> None:
         # Training has many vectors, for which widened blocks and BLAS are faster.
-        self.backward_data = get_operation("packed_product").reference_for(backend).backward_data
+        self._reference = get_operation("packed_product").reference_for(backend)
+        self.backward_data = self._reference.backward_data
 
     def forward(
         self,
@@ -78,6 +79,12 @@ class PackedProductKernel:
             padded[:, :columns] = x
             even, odd = padded[:, ::2].copy(), padded[:, 1::2].copy()
             sums = padded.reshape(len(x), scales.shape[1], group).sum(axis=2)
+            if not numpy.isfinite(sums).all():
+                # A number is the sum of a code, which may be 0, and the minimum of its group: zero
+                # times infinity is NaN, where the product of the sum is infinite.
+                return self._reference.forward(
+                    x, codes, scales, minima, places, remainders, columns=columns, group=group
+                )
             arguments = even, odd, sums, codes, _readable(scales), _readable(minima)
             if serves(group):
                 launch(int4_vector_product, len(codes), codes.size, *arguments, y)

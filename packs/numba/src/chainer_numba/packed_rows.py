@@ -17,6 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from chainer_numba.launching import inlined, summing
+from chainer_numba.vector_math import bits_to_float
 from chainer_numba.vectors import (
     FLOATS,
     INDEX,
@@ -184,15 +185,18 @@ def int8_product(part, start, stop, x, codes, scales, y):
 def _factor(x):
     """Returns a power of two that makes the numbers of a vector large, and none infinite.
 
-    Numbers of 12 bits are taken for tiny ones of float32: products with others would be rounded.
+    Numbers of 12 bits are taken for tiny ones of float32: products with others would be rounded. If
+    a number is infinite or NaN there is no factor, and the result is 0.
     """
     largest = f(0)
     for j in range(len(x)):
         magnitude = numpy.abs(x[j])
-        # NaN stays, and has no factor.
+        # NaN stays.
         largest = magnitude if magnitude > largest or magnitude != magnitude else largest
-    if not f(0) < largest < f(numpy.inf):
+    if largest == f(0):
         return _wide(1)
+    if not largest < f(numpy.inf):
+        return _wide(0)
     return _wide(2.0) ** (100 - numpy.floor(numpy.log2(_wide(largest))))
 
 
@@ -206,6 +210,35 @@ def _arranged(x, factor, y):
         y[first + vector * LANES + inner // 16 * 4 + inner % 8 // 2] = f(_wide(x[j]) * factor)
 
 
+@inlined
+def _code(codes, j, columns):
+    """Returns the number of a column in a row of codes; its factors are the scale and 2 ** 112."""
+    byte, t = codes[columns + j // BLOCK * (BLOCK // 2) + j % (BLOCK // 2)], j % BLOCK
+    upper = numpy.uint32(byte & 15 if t < BLOCK // 2 else byte >> 4)
+    bits = numpy.uint32(codes[j]) | (upper & 7) << 8 | (upper & 8) << 12
+    return bits_to_float(numpy.int32(bits << 16))
+
+
+@summing
+def _unbounded_product(start, stop, x, codes, scales, places, remainders, y):
+    """Multiplies with a vector that has infinite numbers or NaN.
+
+    A number of a weight is the sum of a code and a remainder. The code may be 0, and zero times
+    infinity is NaN, where the product of the sum is infinite.
+    """
+    columns = codes.shape[1] // 3 * 2
+    row = numpy.empty(len(x), f)
+    for i in range(start, stop):
+        for j in range(len(x)):
+            row[j] = _code(codes[i], j, columns) * f(2.0**112) * scales[i]
+        for k in range(places.shape[1]):
+            row[places[i, k]] += remainders[i, k]
+        total = f(0)
+        for j in range(len(x)):
+            total += row[j] * x[j]
+        y[i] = total
+
+
 @summing
 def bfloat16_product(part, start, stop, x, codes, scales, places, remainders, y):
     # Rows are filled up to whole blocks.
@@ -213,6 +246,9 @@ def bfloat16_product(part, start, stop, x, codes, scales, places, remainders, y)
     apart = (stop - start) // PLACES
     for n in range(len(x)):
         factor = _factor(x[n])
+        if factor == _wide(0):
+            _unbounded_product(start, stop, x[n], codes, scales, places, remainders, y[n])
+            continue
         _arranged(x[n], factor, arranged[n])
         for i in range(start, start + apart):
             _some_of_bfloat16(codes, i, apart, arranged, n, y)
@@ -224,6 +260,4 @@ def bfloat16_product(part, start, stop, x, codes, scales, places, remainders, y)
             y[n, i] = f(_wide(y[n, i]) * (_wide(scales[i]) * back))
         for i in range(start, stop):
             for k in range(places.shape[1]):
-                # Rows are filled up by zeros, and zero times infinity is NaN.
-                if remainders[i, k] != f(0):
-                    y[n, i] += remainders[i, k] * x[n, places[i, k]]
+                y[n, i] += remainders[i, k] * x[n, places[i, k]]

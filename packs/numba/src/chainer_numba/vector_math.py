@@ -47,7 +47,7 @@ _BIAS = numpy.int32(127)
 
 
 @intrinsic
-def _bits_to_float(typingctx: Any, bits: Any) -> Any:
+def bits_to_float(typingctx: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(types.float32))
 
@@ -127,7 +127,7 @@ def larger(a, b):
 @inlined
 def power_of_two(n):
     """Returns ``2 ** n`` for an integer from -126 to 127."""
-    return _bits_to_float((numpy.int32(n) + _BIAS) << _MANTISSA_BITS)
+    return bits_to_float((numpy.int32(n) + _BIAS) << _MANTISSA_BITS)
 
 
 @inlined

@@ -37,6 +37,7 @@ from chainer.backends.operations.activations import (
     clipped_relu as clipped_relu,
     crelu as crelu,
     elu as elu,
+    gelu as gelu,
     hard_sigmoid as hard_sigmoid,
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
