@@ -103,6 +103,45 @@ def test_many_blocks_of_samples(monkeypatch):
             np.testing.assert_allclose(one, other, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("stride", "dilate", "pad"), [(2, 1, 1), (1, 1, 0), (1, 2, 2), (3, 1, 2)])
+def test_samples_or_channels_last_in_memory(stride, dilate, pad, groups, dtype, monkeypatch):
+    # Against a correlation that is written out; blocks of 9 and 8 samples, and channels on both
+    # sides of the limits.
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(17, 8, 7, 7)).astype(dtype)
+    W = rng.normal(size=(6, 8 // groups, 3, 3)).astype(dtype)
+    geometry = ConvolutionGeometry((stride,) * 2, (pad,) * 2, (dilate,) * 2, groups)
+    size = (7 + 2 * pad - 2 * dilate - 1) // stride + 1
+    padded = np.pad(x.astype("d"), ((0, 0), (0, 0), (pad, pad + stride), (pad, pad + stride)))
+    y, gx, gW = np.zeros((17, 6, size, size)), np.zeros_like(padded), np.zeros(W.shape)
+    gy = rng.normal(size=y.shape).astype(dtype)
+    each_in, each_out = 8 // groups, 6 // groups
+    for g, i, j in np.ndindex(groups, 3, 3):
+        channels, filters = (slice(g * n, g * n + n) for n in (each_in, each_out))
+        rows, columns = (slice(k * dilate, k * dilate + stride * size, stride) for k in (i, j))
+        windows = padded[:, channels, rows, columns]
+        weight, errors = W[filters, :, i, j].astype("d"), gy[:, filters].astype("d")
+        y[:, filters] += np.einsum("nchw,oc->nohw", windows, weight)
+        gx[:, channels, rows, columns] += np.einsum("nohw,oc->nchw", errors, weight)
+        gW[filters, :, i, j] = np.einsum("nohw,nchw->oc", errors, windows)
+    gx = gx[:, :, pad : pad + 7, pad : pad + 7]
+    patches_of_sample = 8 * 9 * size * size * np.dtype("d" if dtype == "float64" else "f").itemsize
+    # Sums of at most 17 * 49 products of size 1, and one rounding to the dtype.
+    tolerance = 17 * 49 * np.finfo("f" if dtype == "float16" else dtype).eps
+    rounding = np.finfo(dtype).eps
+    for nbytes in (1 << 20, 9 * patches_of_sample):
+        monkeypatch.setattr(convolutions, "_BLOCK_BYTES", nbytes)
+        for found, expected in (
+            (KERNEL.forward(x, W, None, (size, size), geometry), y),
+            (KERNEL.backward_data(gy, W, None, (7, 7), geometry), gx),
+            (KERNEL.backward_weight(x, gy, (3, 3), W.dtype, geometry), gW),
+        ):
+            assert found.dtype == dtype and found.flags.c_contiguous
+            np.testing.assert_allclose(found, expected, atol=tolerance, rtol=rounding)
+
+
 def test_labels_of_the_graph():
     x = chainer.Variable(np.ones((1, 2, 4, 4), "f"))
     W = chainer.Variable(np.ones((3, 2, 3, 3), "f"))
