@@ -8,6 +8,9 @@ import warnings
 from functools import cache
 from types import ModuleType
 
+import numpy
+
+from chainer.backends.operations.shared_threads import shared_threads
 from chainer.backends.optional_modules import Found, usable
 from chainer.core.installation import install_command
 from chainer.core.utils import installed
@@ -47,22 +50,27 @@ def missing() -> str | None:
 def operations() -> ModuleType:
     """Returns ``ideep4py.ops``, ready for use.
 
-    See :func:`limit_blas` and :func:`choose_precision`.
+    See :func:`arrange_threads` and :func:`choose_precision`.
     """
     ideep4py = require()
-    limit_blas(ideep4py)
+    arrange_threads(ideep4py)
     choose_precision(ideep4py)
     return ideep4py.ops
 
 
-def limit_blas(ideep4py: ModuleType) -> None:
-    """Limits the BLAS library behind NumPy to one thread if oneDNN has several.
+def arrange_threads(ideep4py: ModuleType) -> None:
+    """Makes NumPy's BLAS library share the threads of oneDNN, or limits it to one thread.
 
     The threads of either pool spin for a while after their work, waiting for more. Where products
-    by NumPy and kernels of iDeep alternate, both then run many times slower than alone. The
-    environment variable ``CHAINER_IDEEP_LIMIT_BLAS=0`` turns the limit off.
+    by NumPy and kernels of iDeep alternate, both then run many times slower than alone. A provider
+    of kernels that takes part may let all use the same threads
+    (:class:`~chainer.backends.operations.shared_threads.SharedThreads`). Otherwise, BLAS gets one
+    thread. Nothing changes if oneDNN has one thread, or if the environment variable
+    ``CHAINER_IDEEP_LIMIT_BLAS`` is 0.
     """
     if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0" or ideep4py.get_num_threads() == 1:
+        return
+    if shared_threads.select(numpy.empty(0, numpy.float32)).share():
         return
     try:
         ideep4py.limit_blas_threads()

@@ -24,7 +24,7 @@ config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 
 #: Least number of elements per thread, for a cheap loop. Waking a thread takes some 20
 #: microseconds; in that time one thread processes 64,000 elements.
-ELEMENTS_OF_THREAD = 1 << 16
+ELEMENTS_OF_THREAD = 1 << 18
 
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
 # takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would

@@ -149,6 +149,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_team)
 
 
+#: What runs parts in place of the workers.
+_run_on_team: Callable[..., None] | None = None
+
+
+def use_team(run: Callable[..., None] | None) -> None:
+    """Sets what runs parts in place of the workers.
+
+    Args:
+        run: Function with the arguments of :func:`run_parts`; None for the workers.
+    """
+    global _run_on_team
+    _run_on_team = run
+
+
 def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]) -> None:
     """Calls a loop once for each part, and each part on another thread.
 
@@ -157,6 +171,9 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         bounds: Start of each part, followed by the end of the last part.
         arguments: Further arguments of the loop.
     """
+    if _run_on_team is not None:
+        _run_on_team(loop, bounds, arguments)
+        return
     parts = len(bounds) - 1
     team = _team
     if not team.lock.acquire(blocking=False):
