@@ -59,18 +59,19 @@ def operations() -> ModuleType:
 
 
 def arrange_threads(ideep4py: ModuleType) -> None:
-    """Makes NumPy's BLAS library share the threads of oneDNN, or limits it to one thread.
+    """Keeps other pools of threads from taking processors from oneDNN's, if it has several threads.
 
-    The threads of either pool spin for a while after their work, waiting for more. Where products
-    by NumPy and kernels of iDeep alternate, both then run many times slower than alone. A provider
-    of kernels that takes part may let all use the same threads
-    (:class:`~chainer.backends.operations.shared_threads.SharedThreads`). Otherwise, BLAS gets one
-    thread. Nothing changes if oneDNN has one thread, or if the environment variable
-    ``CHAINER_IDEEP_LIMIT_BLAS`` is 0.
+    The threads of a pool spin for a while after their work, waiting for more. Where products by
+    NumPy or loops of another provider and kernels of iDeep alternate, all of them then run many
+    times slower than alone. A provider that takes part uses oneDNN's threads
+    (:class:`~chainer.backends.operations.shared_threads.SharedThreads`). The BLAS library behind
+    NumPy is limited to one thread, unless the environment variable ``CHAINER_IDEEP_LIMIT_BLAS``
+    is 0.
     """
-    if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0" or ideep4py.get_num_threads() == 1:
+    if ideep4py.get_num_threads() == 1:
         return
-    if shared_threads.select(numpy.empty(0, numpy.float32)).share():
+    shared_threads.select(numpy.empty(0, numpy.float32)).share()
+    if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0":
         return
     try:
         ideep4py.limit_blas_threads()

@@ -1,4 +1,4 @@
-"""One pool of threads for all libraries of a process."""
+"""Threads that kernels share with oneDNN."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from chainer.core.arrays.kernel import Operation
 
 
 class SharedThreads(Operation):
-    """Use of one pool of threads by kernels and by NumPy's BLAS library.
+    """Use of the threads of oneDNN by other kernels.
 
     Threads that wait for the next call keep a processor busy for a while. Where libraries with
     a pool each take turns, every call begins with processors that another pool keeps busy. iDeep
-    asks for this operation before its first call.
+    calls this operation once, before its own first call.
 
     ``select(x)``: ``x`` any NumPy array.
 
     Methods:
-        ``share() -> bool``: makes NumPy's matrix products and the provider's own kernels use the
-        threads of GNU OpenMP, which oneDNN uses, for the rest of the process. The number of threads
-        of each library stays as it is. False if that is not possible; then nothing has changed.
+        ``share() -> bool``: makes the kernels of the provider use the threads of GNU OpenMP, which
+        are oneDNN's, for the rest of the process. False if that is not possible; then nothing has
+        changed. Results keep their bits.
     """
 
     name = "shared_threads"

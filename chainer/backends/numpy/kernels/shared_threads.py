@@ -1,4 +1,4 @@
-"""Reference of shared threads: each library keeps its own."""
+"""Reference of shared threads: NumPy has no loops that run on several threads."""
 
 from __future__ import annotations
 

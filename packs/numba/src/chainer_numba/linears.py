@@ -28,7 +28,7 @@ SEVERAL_ROWS = 2
 GRADIENT_ROWS = 256
 
 #: Multiplications that take as long as an element of a cheap loop.
-_MULTIPLICATIONS = 16
+_MULTIPLICATIONS = 4
 
 _NO_START = numpy.empty(0, f)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 f = numpy.float32
 
 #: Multiplications that take as long as an element of a cheap loop.
-_MULTIPLICATIONS = 16
+_MULTIPLICATIONS = 4
 
 #: Rows up to which all steps in one call were measured.
 _MOST_ROWS = 256

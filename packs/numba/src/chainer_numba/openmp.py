@@ -1,14 +1,17 @@
-"""Loops and products on the threads of OpenMP, where oneDNN computes with them.
+"""Compiled loops on the threads of OpenMP, where oneDNN computes with them.
 
-A thread of a pool waits spinning for the next call. Two or three pools that take turns take the
-processors from each other. So all parts of a program share the pool that cannot be replaced: the
-threads of GNU OpenMP, which oneDNN uses.
+A thread of a pool waits spinning for the next call. Two pools that take turns take the processors
+from each other: a loop that starts right after a call of oneDNN would wait until one of its threads
+stops spinning. So loops use the pool that cannot be replaced, the threads of GNU OpenMP.
+
+OpenBLAS could use them, too: it takes a function that runs the parts of a product. But then it
+returns wrong products where several threads of a program multiply at once, because all products
+share one set of buffers. A lock around them ends in a deadlock of two calls of LAPACK.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -25,20 +28,11 @@ if TYPE_CHECKING:
 #: Functions of GNU OpenMP that the code below calls.
 _CALLED = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads")
 
-#: Names of OpenBLAS's function that sets what runs the parts of a product, by NumPy and in general.
-_SETTERS = (
-    "scipy_openblas_set_threads_callback_function64_",
-    "scipy_openblas_set_threads_callback_function",
-    "openblas_set_threads_callback_function64_",
-    "openblas_set_threads_callback_function",
-)
-
-#: ``run(wait, job, count, size, data, argument)`` calls ``job(i, data + i * size, argument)`` for
-#: each ``i`` below ``count``, and each on another thread. The signature is that of the function
-#: which OpenBLAS takes in place of its own threads. A team has as many threads as those of oneDNN:
-#: OpenMP ends the threads that a smaller team does not need, and would start them again.
+#: ``run(job, count)`` calls ``job(i)`` for each ``i`` below ``count``, and each on another thread
+#: where there are as many. A team has at least as many threads as those of oneDNN: OpenMP ends the
+#: threads that a smaller team does not need, and would start them again.
 _CODE = """
-%team = type { ptr, ptr, i64, i32, i32 }
+%team = type { ptr, i32 }
 
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
 declare i32 @omp_get_thread_num()
@@ -48,24 +42,15 @@ declare i32 @omp_get_max_threads()
 define internal void @member(ptr %team) {
 entry:
   %job = load ptr, ptr %team
-  %p1 = getelementptr %team, ptr %team, i32 0, i32 1
-  %data = load ptr, ptr %p1
-  %p2 = getelementptr %team, ptr %team, i32 0, i32 2
-  %size = load i64, ptr %p2
-  %p3 = getelementptr %team, ptr %team, i32 0, i32 3
-  %count = load i32, ptr %p3
-  %p4 = getelementptr %team, ptr %team, i32 0, i32 4
-  %argument = load i32, ptr %p4
+  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  %count = load i32, ptr %place
   %first = call i32 @omp_get_thread_num()
   %step = call i32 @omp_get_num_threads()
   %any = icmp slt i32 %first, %count
   br i1 %any, label %next, label %end
 next:
   %i = phi i32 [ %first, %entry ], [ %following, %next ]
-  %wide = sext i32 %i to i64
-  %offset = mul i64 %wide, %size
-  %place = getelementptr i8, ptr %data, i64 %offset
-  call void %job(i32 %i, ptr %place, i32 %argument)
+  call void %job(i32 %i)
   %following = add i32 %i, %step
   %more = icmp slt i32 %following, %count
   br i1 %more, label %next, label %end
@@ -73,17 +58,11 @@ end:
   ret void
 }
 
-define void @run(i32 %wait, ptr %job, i32 %count, i64 %size, ptr %data, i32 %argument) {
+define void @run(ptr %job, i32 %count) {
   %team = alloca %team
   store ptr %job, ptr %team
-  %p1 = getelementptr %team, ptr %team, i32 0, i32 1
-  store ptr %data, ptr %p1
-  %p2 = getelementptr %team, ptr %team, i32 0, i32 2
-  store i64 %size, ptr %p2
-  %p3 = getelementptr %team, ptr %team, i32 0, i32 3
-  store i32 %count, ptr %p3
-  %p4 = getelementptr %team, ptr %team, i32 0, i32 4
-  store i32 %argument, ptr %p4
+  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  store i32 %count, ptr %place
   %usual = call i32 @omp_get_max_threads()
   %few = icmp slt i32 %usual, %count
   %threads = select i1 %few, i32 %count, i32 %usual
@@ -92,16 +71,9 @@ define void @run(i32 %wait, ptr %job, i32 %count, i64 %size, ptr %data, i32 %arg
 }
 """
 
-_Job = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-_Run = ctypes.CFUNCTYPE(
-    None,
-    ctypes.c_int,
-    _Job,
-    ctypes.c_int,
-    ctypes.c_size_t,
-    ctypes.c_void_p,
-    ctypes.c_int,
-)
+_Job = ctypes.CFUNCTYPE(None, ctypes.c_int)
+# Foreign functions of ctypes release the interpreter's lock, which jobs then take.
+_Run = ctypes.CFUNCTYPE(None, _Job, ctypes.c_int)
 
 
 class SharedThreadsKernel:
@@ -115,82 +87,57 @@ class SharedThreadsKernel:
         pass
 
     def share(self) -> bool:
-        """Runs products of NumPy and loops on the threads of OpenMP; see the operation."""
-        openmp, products = _openmp(), _blas_setters()
-        if openmp is None or products is None:
+        """Runs loops on the threads of OpenMP from now on; see the operation."""
+        run = _openmp()
+        if run is None:
             return False
-        for setter in products:
-            setter(openmp.address)
-        workers.use_team(openmp.run_parts)
+        workers.run_elsewhere(Team(run))
         return True
 
 
-class _OpenMP:
-    """The pool of threads of OpenMP.
+class Team:
+    """Runs the parts of a loop on the threads of OpenMP.
 
     Args:
-        address: Address of the compiled code.
+        run: The compiled function.
     """
 
-    def __init__(self, address: int) -> None:
-        self.address = address
-        self._run = _Run(address)
+    def __init__(self, run: Any) -> None:
+        self._run = run
 
-    def run_parts(
+    def __call__(
         self, loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]
     ) -> None:
         """Calls a loop once for each part; see :func:`chainer_numba.workers.run_parts`."""
         errors: list[BaseException] = []
 
-        def part(i: int, _: int | None, __: int) -> None:
+        def part(i: int) -> None:
             try:
                 loop(i, bounds[i], bounds[i + 1], *arguments)
             except BaseException as error:  # raised again by the calling thread
                 errors.append(error)
 
-        self._run(1, _Job(part), len(bounds) - 1, 0, None, 0)
+        # OpenMP waits for all parts, also after an error: none may write to arrays that were freed.
+        self._run(_Job(part), len(bounds) - 1)
         if errors:
             raise errors[0]
 
 
 @cache
-def _openmp() -> _OpenMP | None:
-    """Returns the pool of GNU OpenMP that oneDNN uses, or None if it cannot be shared."""
+def _openmp() -> Any:
+    """Returns the compiled function, or None if there is no pool of GNU OpenMP to share."""
     try:
-        # Only if it is in the process already: another one would be a further pool.
+        # Only if it is in the process already: another library would bring a further pool.
         library = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)
         addresses = {
             name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in _CALLED
         }
-        library.omp_pause_resource_all
     except (AttributeError, OSError):
+        return None  # not Linux, or not loaded
+    # ideep4py gives the threads back before a fork, in versions of OpenMP that can. Otherwise a
+    # child process would wait for threads that it does not have.
+    if not hasattr(library, "omp_pause_resource_all"):
         return None
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
-    return _OpenMP(loaded(_CODE))
-
-
-def _blas_setters() -> list[Any] | None:
-    """Returns functions that set what replaces the threads of BLAS libraries, or None."""
-    try:
-        threadpoolctl: Any = importlib.import_module("threadpoolctl")
-    except ImportError:
-        return None
-    setters = []
-    for library in threadpoolctl.ThreadpoolController().lib_controllers:
-        if library.user_api != "blas":
-            continue
-        setter = _setter(library.dynlib) if library.internal_api == "openblas" else None
-        if setter is None:
-            return None
-        setters.append(setter)
-    return setters
-
-
-def _setter(library: Any) -> Any:
-    for name in _SETTERS:
-        setter = getattr(library, name, None)
-        if setter is not None:
-            setter.argtypes, setter.restype = [ctypes.c_void_p], None
-            return setter
-    return None
+    return _Run(loaded(_CODE))

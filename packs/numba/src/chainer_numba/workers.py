@@ -1,5 +1,7 @@
 """Worker threads, each of which computes one part of a call.
 
+Beside oneDNN, :mod:`chainer_numba.openmp` takes their place.
+
 The threads are Python's: a compiled loop does not hold the global interpreter lock. Unlike the
 pools of Numba, they may be used from several threads at once and after a fork.
 """
@@ -150,17 +152,17 @@ if hasattr(os, "register_at_fork"):
 
 
 #: What runs parts in place of the workers.
-_run_on_team: Callable[..., None] | None = None
+_run_elsewhere: Callable[..., None] | None = None
 
 
-def use_team(run: Callable[..., None] | None) -> None:
+def run_elsewhere(run: Callable[..., None] | None) -> None:
     """Sets what runs parts in place of the workers.
 
     Args:
         run: Function with the arguments of :func:`run_parts`; None for the workers.
     """
-    global _run_on_team
-    _run_on_team = run
+    global _run_elsewhere
+    _run_elsewhere = run
 
 
 def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]) -> None:
@@ -171,9 +173,6 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         bounds: Start of each part, followed by the end of the last part.
         arguments: Further arguments of the loop.
     """
-    if _run_on_team is not None:
-        _run_on_team(loop, bounds, arguments)
-        return
     parts = len(bounds) - 1
     team = _team
     if not team.lock.acquire(blocking=False):
@@ -181,6 +180,12 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         # the parts stay the same, so the result has the same bits.
         for i in range(parts):
             loop(i, bounds[i], bounds[i + 1], *arguments)
+        return
+    if _run_elsewhere is not None:
+        try:
+            _run_elsewhere(loop, bounds, arguments)
+        finally:
+            team.lock.release()
         return
     started: list[Worker] = []
     errors: list[BaseException | None] = []
