@@ -6,7 +6,7 @@ stops spinning. So loops use the pool that cannot be replaced, the threads of GN
 
 OpenBLAS could use them, too: it takes a function that runs the parts of a product. But then it
 returns wrong products where several threads of a program multiply at once, because all products
-share one set of buffers. A lock around them ends in a deadlock of two calls of LAPACK.
+share one set of buffers. With a lock around them, two calls of LAPACK at once did not end.
 """
 
 from __future__ import annotations
