@@ -28,6 +28,10 @@ config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 #: and 77 to 99 on two, and 1 << 19 take as long on either.
 ELEMENTS_OF_THREAD = 1 << 18
 
+#: Elements from which the place of an array in the lines of the cache matters: smaller arrays are in
+#: the cache.
+_MANY = 1 << 16
+
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
 # takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would
 # end the process, so the option is set only in versions that are known to have it.
@@ -86,7 +90,7 @@ def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> N
     # A vector instruction takes twice the time where its data spans two cache lines. Smaller arrays
     # are in the cache, where looking up the address costs as much as it saves.
     count = first.size
-    ahead = -first.__array_interface__["data"][0] % 64 // 4 if count >= 1 << 16 else 0
+    ahead = -first.__array_interface__["data"][0] % 64 // 4 if count >= _MANY else 0
     if ahead:
         loop(0, 0, ahead, first, *arguments)
     launch(loop, count, elements, first, *arguments, offset=ahead)
@@ -110,7 +114,7 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 
         loop(0, offset, count, *arguments)
         return 1
     # Many elements are divided at multiples of 16, so that each part starts a cache line.
-    step = 16 if offset or count >= ELEMENTS_OF_THREAD else 1
+    step = 16 if offset or count >= _MANY else 1
     bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
     bounds.append(count)
     run_parts(loop, bounds, arguments)
