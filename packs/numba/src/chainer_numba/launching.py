@@ -28,8 +28,7 @@ config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 #: and 77 to 99 on two, and 1 << 19 take as long on either.
 ELEMENTS_OF_THREAD = 1 << 18
 
-#: Elements from which the place of an array in the lines of the cache matters: smaller arrays are in
-#: the cache.
+#: Elements from which an array is larger than the cache, so that its place in cache lines matters.
 _MANY = 1 << 16
 
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
