@@ -8,6 +8,9 @@ import warnings
 from functools import cache
 from types import ModuleType
 
+import numpy
+
+from chainer.backends.operations.shared_threads import shared_threads
 from chainer.backends.optional_modules import Found, usable
 from chainer.core.installation import install_command
 from chainer.core.utils import installed
@@ -47,22 +50,28 @@ def missing() -> str | None:
 def operations() -> ModuleType:
     """Returns ``ideep4py.ops``, ready for use.
 
-    See :func:`limit_blas` and :func:`choose_precision`.
+    See :func:`arrange_threads` and :func:`choose_precision`.
     """
     ideep4py = require()
-    limit_blas(ideep4py)
+    arrange_threads(ideep4py)
     choose_precision(ideep4py)
     return ideep4py.ops
 
 
-def limit_blas(ideep4py: ModuleType) -> None:
-    """Limits the BLAS library behind NumPy to one thread if oneDNN has several.
+def arrange_threads(ideep4py: ModuleType) -> None:
+    """Keeps other pools of threads from taking processors from oneDNN's, if it has several threads.
 
-    The threads of either pool spin for a while after their work, waiting for more. Where products
-    by NumPy and kernels of iDeep alternate, both then run many times slower than alone. The
-    environment variable ``CHAINER_IDEEP_LIMIT_BLAS=0`` turns the limit off.
+    The threads of a pool spin for a while after their work, waiting for more. Where products by
+    NumPy or loops of another provider and kernels of iDeep alternate, all of them then run many
+    times slower than alone. A provider that takes part uses oneDNN's threads
+    (:class:`~chainer.backends.operations.shared_threads.SharedThreads`). The BLAS library behind
+    NumPy is limited to one thread, unless the environment variable ``CHAINER_IDEEP_LIMIT_BLAS``
+    is 0.
     """
-    if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0" or ideep4py.get_num_threads() == 1:
+    if ideep4py.get_num_threads() == 1:
+        return
+    shared_threads.select(numpy.empty(0, numpy.float32)).share()
+    if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0":
         return
     try:
         ideep4py.limit_blas_threads()

@@ -73,6 +73,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "roi_aligns": ("roi_average_align_2d", "roi_max_align_2d"),
     "roi_poolings": ("roi_average_pooling_2d", "roi_max_pooling_2d", "roi_pooling_2d"),
     "row_sums": ("selected_row_sums",),
+    "shared_threads": ("shared_threads",),
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "sparse_products": ("coo_product",),

@@ -11,7 +11,7 @@ import pytest
 from chainer.backends.operations.loops import Loop, Sum
 from chainer.kernel import get_operation
 
-from chainer_numba import loops
+from chainer_numba import loops, native_code
 from chainer_numba.loops import NativeLoopsKernel
 
 
@@ -181,7 +181,7 @@ def test_code_is_kept_on_disk(folder, monkeypatch):
     run((loop,), [x, y])
     assert_same_bits(y, -x)
     assert path.read_bytes() == content
-    monkeypatch.setattr(loops, "_write", lambda *args: pytest.fail("it was found on disk"))
+    monkeypatch.setattr(native_code, "_write", lambda *args: pytest.fail("it was found on disk"))
     run((loop,), [x, y])
 
 

@@ -7,6 +7,11 @@ import textwrap
 
 import pytest
 
+from chainer.backends.ideep import library
+from chainer.core.arrays.kernel import Kernel, register_kernel
+from chainer.core.config.configuration import using_config
+from chainer.core.registry import registries
+
 SCRIPT = """
     import numpy as np
     import chainer
@@ -52,3 +57,40 @@ def test_not_where_ideep_has_one_thread():
 def test_not_where_the_user_forbids_it():
     variables = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
     assert counts(CHAINER_IDEEP_LIMIT_BLAS="0", **variables) == [2, 2, 2]
+
+
+def test_a_provider_that_takes_part_uses_the_threads_of_onednn(monkeypatch):
+    calls = []
+
+    class Provider:
+        def share(self):
+            calls.append("share")
+            return True
+
+    class Library:
+        threads = 2
+
+        def get_num_threads(self):
+            return self.threads
+
+        def limit_blas_threads(self):
+            calls.append("limit")
+
+    kernel = Kernel("shared_threads", "numpy:ndarray", "foreign", load=lambda backend: Provider())
+    ideep4py = Library()
+    monkeypatch.delenv("CHAINER_IDEEP_LIMIT_BLAS", raising=False)
+    register_kernel(kernel)
+    try:
+        library.arrange_threads(ideep4py)
+        assert calls == ["limit"]  # the provider was not asked for
+        with using_config("kernels", ("foreign",)):
+            library.arrange_threads(ideep4py)
+            assert calls == ["limit", "share", "limit"]
+            monkeypatch.setenv("CHAINER_IDEEP_LIMIT_BLAS", "0")
+            library.arrange_threads(ideep4py)
+            assert calls == ["limit", "share", "limit", "share"]
+            ideep4py.threads = 1
+            library.arrange_threads(ideep4py)
+            assert len(calls) == 4
+    finally:
+        registries.kernels.unregister(kernel.key)

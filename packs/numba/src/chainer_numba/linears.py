@@ -27,8 +27,9 @@ SEVERAL_ROWS = 2
 #: Rows up to which the gradient of the weight is computed here. BLAS is faster for longer sums.
 GRADIENT_ROWS = 256
 
-#: Multiplications that take as long as an element of a cheap loop.
-_MULTIPLICATIONS = 16
+#: Multiplications that take as long as an element of a cheap loop: 0.16 nanoseconds of a relu on a
+#: processor with AVX2, which makes 25 billion multiplications in a second.
+_MULTIPLICATIONS = 4
 
 _NO_START = numpy.empty(0, f)
 

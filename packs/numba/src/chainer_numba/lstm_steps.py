@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 f = numpy.float32
 
-#: Multiplications that take as long as an element of a cheap loop.
-_MULTIPLICATIONS = 16
+#: Multiplications that take as long as an element of a cheap loop: 0.16 nanoseconds of a relu on a
+#: processor with AVX2, which makes 25 billion multiplications in a second.
+_MULTIPLICATIONS = 4
 
 #: Rows up to which all steps in one call were measured.
 _MOST_ROWS = 256

@@ -81,6 +81,7 @@ KERNELS = {
     "roi_average_align_2d": ("roi_aligns:ROIAverageAlign2DKernel", "regions"),
     "roi_max_align_2d": ("roi_aligns:ROIMaxAlign2DKernel", "regions"),
     "gradient_hooks": ("gradient_hooks:GradientHooksKernel", "update"),
+    "shared_threads": ("openmp:SharedThreadsKernel", "any_array"),
     "native_loops": ("loops:NativeLoopsKernel", "any_array"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},

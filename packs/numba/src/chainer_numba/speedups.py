@@ -76,6 +76,8 @@ axes_sum = SpeedupBySize(((1 << 17, 1.3),))
 
 # Loops and sums of rows of captured steps. The recorder keeps those that are faster where it runs.
 native_loops = 1.5
+# One pool of threads beside iDeep instead of two.
+shared_threads = 1.5
 selected_row_sums = 2.0
 
 # Images and regions.

@@ -1,5 +1,7 @@
 """Worker threads, each of which computes one part of a call.
 
+Beside oneDNN, :mod:`chainer_numba.openmp` takes their place.
+
 The threads are Python's: a compiled loop does not hold the global interpreter lock. Unlike the
 pools of Numba, they may be used from several threads at once and after a fork.
 """
@@ -149,6 +151,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_team)
 
 
+#: What runs parts in place of the workers.
+_run_elsewhere: Callable[..., None] | None = None
+
+
+def run_elsewhere(run: Callable[..., None] | None) -> None:
+    """Sets what runs parts in place of the workers.
+
+    Args:
+        run: Function with the arguments of :func:`run_parts`; None for the workers.
+    """
+    global _run_elsewhere
+    _run_elsewhere = run
+
+
 def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]) -> None:
     """Calls a loop once for each part, and each part on another thread.
 
@@ -164,6 +180,12 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         # the parts stay the same, so the result has the same bits.
         for i in range(parts):
             loop(i, bounds[i], bounds[i + 1], *arguments)
+        return
+    if _run_elsewhere is not None:
+        try:
+            _run_elsewhere(loop, bounds, arguments)
+        finally:
+            team.lock.release()
         return
     started: list[Worker] = []
     errors: list[BaseException | None] = []

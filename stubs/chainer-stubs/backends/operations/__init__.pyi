@@ -127,6 +127,7 @@ from chainer.backends.operations.sequence_losses import (
     connectionist_temporal_classification as connectionist_temporal_classification,
     linear_chain_crf as linear_chain_crf,
 )
+from chainer.backends.operations.shared_threads import shared_threads as shared_threads
 from chainer.backends.operations.sparse_products import coo_product as coo_product
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as spatial_transformer_sampler,

@@ -1,0 +1,143 @@
+"""Compiled loops on the threads of OpenMP, where oneDNN computes with them.
+
+A thread of a pool waits spinning for the next call. Two pools that take turns take the processors
+from each other: a loop that starts right after a call of oneDNN would wait until one of its threads
+stops spinning. So loops use the pool that cannot be replaced, the threads of GNU OpenMP.
+
+OpenBLAS could use them, too: it takes a function that runs the parts of a product. But then it
+returns wrong products where several threads of a program multiply at once, because all products
+share one set of buffers. With a lock around them, two calls of LAPACK at once did not end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding as llvm
+
+from chainer_numba import workers
+from chainer_numba.native_code import loaded
+
+if TYPE_CHECKING:
+    from chainer.backend import Backend
+
+#: Functions of GNU OpenMP that the code below calls.
+_CALLED = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads")
+
+#: ``run(job, count)`` calls ``job(i)`` for each ``i`` below ``count``, and each on another thread
+#: where there are as many. A team has at least as many threads as those of oneDNN: OpenMP ends the
+#: threads that a smaller team does not need, and would start them again.
+_CODE = """
+%team = type { ptr, i32 }
+
+declare void @GOMP_parallel(ptr, ptr, i32, i32)
+declare i32 @omp_get_thread_num()
+declare i32 @omp_get_num_threads()
+declare i32 @omp_get_max_threads()
+
+define internal void @member(ptr %team) {
+entry:
+  %job = load ptr, ptr %team
+  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  %count = load i32, ptr %place
+  %first = call i32 @omp_get_thread_num()
+  %step = call i32 @omp_get_num_threads()
+  %any = icmp slt i32 %first, %count
+  br i1 %any, label %next, label %end
+next:
+  %i = phi i32 [ %first, %entry ], [ %following, %next ]
+  call void %job(i32 %i)
+  %following = add i32 %i, %step
+  %more = icmp slt i32 %following, %count
+  br i1 %more, label %next, label %end
+end:
+  ret void
+}
+
+define void @run(ptr %job, i32 %count) {
+  %team = alloca %team
+  store ptr %job, ptr %team
+  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  store i32 %count, ptr %place
+  %usual = call i32 @omp_get_max_threads()
+  %few = icmp slt i32 %usual, %count
+  %threads = select i1 %few, i32 %count, i32 %usual
+  call void @GOMP_parallel(ptr @member, ptr %team, i32 %threads, i32 0)
+  ret void
+}
+"""
+
+_Job = ctypes.CFUNCTYPE(None, ctypes.c_int)
+# Foreign functions of ctypes release the interpreter's lock, which jobs then take.
+_Run = ctypes.CFUNCTYPE(None, _Job, ctypes.c_int)
+
+
+class SharedThreadsKernel:
+    """Kernel of ``shared_threads``.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        pass
+
+    def share(self) -> bool:
+        """Runs loops on the threads of OpenMP from now on; see the operation."""
+        run = _openmp()
+        if run is None:
+            return False
+        workers.run_elsewhere(Team(run))
+        return True
+
+
+class Team:
+    """Runs the parts of a loop on the threads of OpenMP.
+
+    Args:
+        run: The compiled function.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+
+    def __call__(
+        self, loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]
+    ) -> None:
+        """Calls a loop once for each part; see :func:`chainer_numba.workers.run_parts`."""
+        errors: list[BaseException] = []
+
+        def part(i: int) -> None:
+            try:
+                loop(i, bounds[i], bounds[i + 1], *arguments)
+            except BaseException as error:  # raised again by the calling thread
+                errors.append(error)
+
+        # OpenMP waits for all parts, also after an error: none may write to arrays that were freed.
+        self._run(_Job(part), len(bounds) - 1)
+        if errors:
+            raise errors[0]
+
+
+@cache
+def _openmp() -> Any:
+    """Returns the compiled function, or None if there is no pool of GNU OpenMP to share."""
+    try:
+        # Only if it is in the process already: another library would bring a further pool.
+        library = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        addresses = {
+            name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in _CALLED
+        }
+    except (AttributeError, OSError):
+        return None  # not Linux, or not loaded
+    # ideep4py gives the threads back before a fork, in versions of OpenMP that can. Otherwise a
+    # child process would wait for threads that it does not have.
+    if not hasattr(library, "omp_pause_resource_all"):
+        return None
+    for name, address in addresses.items():
+        llvm.add_symbol(name, address)
+    return _Run(loaded(_CODE))
