@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from chainer.kernel import get_operation
 
+from chainer_numba import lstm_sequences, lstm_steps
 from chainer_numba.lstm_sequences import LSTMCell
 
 LENGTHS = ([4, 4, 4], [5, 3, 1], [6], [3, 2, 2, 1])
@@ -108,6 +109,28 @@ def both(*args, **kwargs):
 def test_gradients(lengths, directions, outputs):
     for found, expected in zip(*both(lengths, directions, 2, outputs), strict=True):
         np.testing.assert_allclose(found, expected, atol=5e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("lengths", [[4] * 27, [*range(27, 0, -1)], [5] + [1] * 26])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_no_bit(lengths, directions, threads, use_threads, monkeypatch):
+    arguments = lengths, directions, 1, ("h", "c", "y")
+    alone = gradients(*arguments)
+    divided = []
+    run_parts = lstm_steps.run_parts
+
+    def counted(loop, bounds, values):
+        divided.append(loop)
+        run_parts(loop, bounds, values)
+
+    monkeypatch.setattr(lstm_steps, "run_parts", counted)
+    use_threads(threads)
+    for _ in range(2):
+        for found, expected in zip(gradients(*arguments), alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert lstm_sequences.sequence in divided
+    assert lstm_sequences.sequence_gradient in divided
 
 
 def test_dropout_and_gradients_of_gradients():

@@ -206,10 +206,74 @@ def test_gradients_of_gradients():
         np.testing.assert_allclose(run(x).array, step(x).array, rtol=1e-3, atol=1e-5)
 
 
-def test_not_with_several_threads(monkeypatch):
-    monkeypatch.setattr(launching.config, "NUMBA_NUM_THREADS", 2)
-    monkeypatch.setattr(lstm_steps, "_MULTIPLICATIONS", 1e-3)
-    assert "all steps" not in trained(each, True, sizes=(9, 100))[2]
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_no_bit(threads, use_threads, monkeypatch):
+    # Rows that fill no tile, so that parts end within one.
+    options = {"sizes": (9, 12), "shape": (5, 27)}
+    divided = []
+    run_parts = lstm_steps.run_parts
+    alone = _steps_alone(**options)
+
+    def counted(loop, bounds, arguments):
+        divided.append(bounds)
+        run_parts(loop, bounds, arguments)
+
+    monkeypatch.setattr(lstm_steps, "run_parts", counted)
+    use_threads(threads)
+    for _ in range(2):
+        for found, expected in zip(_steps_alone(**options), alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert divided
+    assert all([len(bounds) == threads + 1 for bounds in divided])
+    # The mean over elements: training on the sum over so many rows diverges.
+    compare(lambda model, x: each(model, x) / x[..., 0].size, 2, **options)
+
+
+def _steps_alone(sizes, shape):
+    """Returns the results of both loops over rows."""
+    (_, units), (times, rows) = sizes, shape
+    rng = np.random.default_rng(0)
+
+    def random(*lengths):
+        return rng.standard_normal(lengths).astype("f")
+
+    def empty(*lengths):
+        return [np.full(lengths, np.nan, "f") for _ in range(times)]
+
+    W = random(4 * units, units)
+    cs, hs, sources = empty(rows, units), empty(rows, units), empty(rows, 4 * units)
+    gates = empty(4, rows, units)
+    steps = {
+        "h": [random(rows, units)] * times,
+        "c": [random(rows, units)] * times,
+        "W": [W] * times,
+        "x": [random(rows, 4 * units) for _ in range(times)],
+        "sources": sources,
+        "new_c": cs,
+        "new_h": hs,
+        "gates": gates,
+    }
+    lstm_steps.forward_steps(steps)()
+    new_gcs, new_gxs = empty(rows, units), empty(rows, 4 * units)
+    steps = {
+        "gx": [random(rows, 4 * units)] * times,
+        "gc": [None] * times,
+        "W": [W] * times,
+        "c": [steps["c"][0], *cs[:-1]][::-1],
+        "new_c": cs[::-1],
+        "gates": gates[::-1],
+        "gy": [random(rows, units) for _ in range(times)],
+        "new_gc": new_gcs,
+        "new_gx": new_gxs,
+    }
+    lstm_steps.backward_steps(steps)()
+    return [*cs, *hs, *sources, *gates, *new_gcs, *new_gxs]
+
+
+def test_few_rows_of_many_units_stay_single_calls(use_threads):
+    # Threads share the columns of a product of two rows; there are not enough rows for them.
+    use_threads(2)
+    assert "all steps" not in trained(each, True, sizes=(9, 100), shape=(4, 2))[2]
 
 
 def test_nan_passes():

@@ -8,8 +8,9 @@ import numpy
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
 from chainer.typing import Array
 
-from chainer_numba.launching import compiled, dense
+from chainer_numba.launching import compiled, dense, launch
 from chainer_numba.lstm_cells import lstm, lstm_gradient
+from chainer_numba.lstm_steps import parts_of_rows, run_rows
 from chainer_numba.products import (
     PANEL,
     aligned,
@@ -39,56 +40,71 @@ def _gates(memory, start, stop, units):
 
 
 @compiled
-def sequence(visits, sources, packed_U, h, c, y, cells, gates):
+def sequence(part, low, high, visits, sources, packed_U, h, c, y, cells, gates):
     """Makes all visits: pairs of the first packed element of a time and of their number.
 
-    Sources have the products with the inputs. They and the states ``h`` and ``c`` are changed.
+    Sources have the products with the inputs. They and the states ``h`` and ``c`` are changed. A
+    thread makes all visits of the sequences ``low`` to ``high``, and waits for no other thread.
     """
     units = c.shape[1]
     for v in range(len(visits)):
         start, stop = visits[v, 0], visits[v, 0] + visits[v, 1]
-        n = stop - start
-        own = sources[start:stop]
-        multiply_packed(h.reshape(-1), units, packed_U, own.reshape(-1), 4 * units, own)
+        last = min(high, stop - start)
+        if last <= low:
+            continue
+        visited = sources[start:stop]
+        own = visited[low:last]
+        multiply_packed(h[low:last].reshape(-1), units, packed_U, own.reshape(-1), 4 * units, own)
         new_c, new_h = cells[start:stop], y[start:stop]
-        lstm(0, 0, n, c[:n], own, new_c, new_h, _gates(gates, start, stop, units))
-        c[:n] = new_c
-        h[:n] = new_h
+        lstm(0, low, last, c, visited, new_c, new_h, _gates(gates, start, stop, units))
+        c[low:last] = new_c[low:last]
+        h[low:last] = new_h[low:last]
 
 
 @compiled
-def sequence_gradient(visits, packed_U, gh, gc, gy, g, gb, states, saved):
-    """Makes all visits backward; writes the gradients of the sources, and the states before."""
+def sequence_gradient(part, low, high, visits, packed_U, gh, gc, gy, g, states, saved):
+    """Makes all visits backward; writes the gradients of the sources, and the states before.
+
+    As for :func:`sequence`, a thread makes all visits of the sequences ``low`` to ``high``.
+    """
     h0, c0, previous, c_before, c_after, no_start = states
     y, cells, gates = saved
     units = gc.shape[1]
     for v in range(len(visits) - 1, -1, -1):
         start, n = visits[v, 0], visits[v, 1]
-        stop = start + n
-        alive, origin = 0, 0
+        stop, last = start + n, min(high, n)
+        if last <= low:
+            continue
+        # Sequences up to this one were visited before; the others begin here.
+        alive, origin = low, 0
         if v:
             origin = visits[v - 1, 0]
-            alive = min(n, visits[v - 1, 1])
-        previous[start : start + alive] = y[origin : origin + alive]
-        previous[start + alive : stop] = h0[alive:n]
-        c_before[:alive] = cells[origin : origin + alive]
-        c_before[alive:n] = c0[alive:n]
-        g_state, g_output, sources = gc[:n], gh[:n], g[start:stop]
+            alive = max(low, min(last, visits[v - 1, 1]))
+        previous[start + low : start + alive] = y[origin + low : origin + alive]
+        previous[start + alive : start + last] = h0[alive:last]
+        c_before[low:alive] = cells[origin + low : origin + alive]
+        c_before[alive:last] = c0[alive:last]
+        sources = g[start:stop]
         if len(gy):
-            for row in range(n):
-                to, given = g_output[row], gy[start + row]
+            for row in range(low, last):
+                to, given = gh[row], gy[start + row]
                 for j in range(units):
                     to[j] += given[j]
         of = _gates(gates, start, stop, units)
-        lstm_gradient(
-            0, 0, n, c_before[:n], cells[start:stop], of, g_state, g_output, c_after[:n], sources
-        )
-        g_state[:] = c_after[:n]
-        for row in range(n):
-            source = sources[row]
-            for j in range(4 * units):
+        lstm_gradient(0, low, last, c_before, cells[start:stop], of, gc, gh, c_after, sources)
+        gc[low:last] = c_after[low:last]
+        own = sources[low:last].reshape(-1)
+        multiply_packed(own, 4 * units, packed_U, no_start, -1, gh[low:last])
+
+
+@compiled
+def bias_gradient(part, low, high, visits, g, gb):
+    """Adds up the gradients of the sources ``low`` to ``high``, the last visit first."""
+    for v in range(len(visits) - 1, -1, -1):
+        for row in range(visits[v, 0], visits[v, 0] + visits[v, 1]):
+            source = g[row]
+            for j in range(low, high):
                 gb[j] += source[j]
-        multiply_packed(sources.reshape(-1), 4 * units, packed_U, no_start, -1, g_output)
 
 
 def _memory(*shape: int) -> Array:
@@ -147,9 +163,14 @@ class LSTMCell:
         packed_U = _packed(self._U, pack_rows)
         sources = self._x @ self._W.T
         sources += self._b
-        sequence(self._visits, sources, packed_U, h, c, y, cells, gates)
+        arguments = self._visits, sources, packed_U, h, c, y, cells, gates
+        run_rows(sequence, self._parts(), len(h), *arguments)
         self._saved = y, cells, gates
         return y, h, c
+
+    def _parts(self) -> int:
+        """Returns the number of threads among which the sequences are divided."""
+        return parts_of_rows(len(self._visits), *self._h0.shape)
 
     def backward(self, gy: Array | None, gh: Array | None, gc: Array | None) -> CellGradients:
         """See :meth:`chainer.backends.numpy.kernels.rnns.Cell.backward`."""
@@ -161,7 +182,10 @@ class LSTMCell:
         g, previous = numpy.empty((count, 4 * units), f), numpy.empty((count, units), f)
         packed_U = _packed(self._U, pack_columns)
         states = self._h0, self._c0, previous, _memory(*shape), _memory(*shape), _NO_START
-        sequence_gradient(self._visits, packed_U, gh, gc, gy, g, gb, states, self._saved)
+        arguments = self._visits, packed_U, gh, gc, gy, g, states, self._saved
+        run_rows(sequence_gradient, self._parts(), len(gh), *arguments)
+        # A thread takes columns, so that the order of each sum does not depend on the threads.
+        launch(bias_gradient, len(gb), g.size, self._visits, g, gb)
         gx, gW, gU = g @ self._W, g.T @ self._x, g.T @ previous
         gbs = _separate(gb)
         # Gradients of different parameters must not share memory.
