@@ -24,4 +24,5 @@ def default_start_method() -> str | None:
     """
     if sys.platform != "linux" or multiprocessing.get_all_start_methods()[0] == "fork":
         return None
-    return "fork" if multiprocessing.get_start_method(allow_none=True) is None else None
+    chosen: str | None = multiprocessing.get_start_method(allow_none=True)
+    return "fork" if chosen is None else None

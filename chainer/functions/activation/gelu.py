@@ -6,7 +6,7 @@ import math
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.gelus import logistic_argument, slope
-from chainer.backends.operations.activations import gelu as operation
+from chainer.backends.operations.gelus import gelu as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike

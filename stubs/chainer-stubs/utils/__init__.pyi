@@ -19,6 +19,7 @@ from chainer.core.utils import (
     placed_memory as placed_memory,
     precision as precision,
     repr_texts as repr_texts,
+    start_method as start_method,
     temporary_names as temporary_names,
     termination as termination,
     type_check as type_check,

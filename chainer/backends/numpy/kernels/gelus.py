@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.blocks import elementwise
-from chainer.backends.operations.activations import gelu
+from chainer.backends.operations.gelus import gelu
 from chainer.backends.operations.special import erfc
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayModule, Arrays

@@ -164,13 +164,14 @@ class LSTMCell:
         sources = self._x @ self._W.T
         sources += self._b
         arguments = self._visits, sources, packed_U, h, c, y, cells, gates
-        run_rows(sequence, self._parts(), len(h), *arguments)
+        run_rows(sequence, self._parts(), h.shape[0], *arguments)
         self._saved = y, cells, gates
         return y, h, c
 
     def _parts(self) -> int:
         """Returns the number of threads among which the sequences are divided."""
-        return parts_of_rows(len(self._visits), *self._h0.shape)
+        rows, units = self._h0.shape
+        return parts_of_rows(len(self._visits), rows, units)
 
     def backward(self, gy: Array | None, gh: Array | None, gc: Array | None) -> CellGradients:
         """See :meth:`chainer.backends.numpy.kernels.rnns.Cell.backward`."""
@@ -183,7 +184,7 @@ class LSTMCell:
         packed_U = _packed(self._U, pack_columns)
         states = self._h0, self._c0, previous, _memory(*shape), _memory(*shape), _NO_START
         arguments = self._visits, packed_U, gh, gc, gy, g, states, self._saved
-        run_rows(sequence_gradient, self._parts(), len(gh), *arguments)
+        run_rows(sequence_gradient, self._parts(), shape[0], *arguments)
         # A thread takes columns, so that the order of each sum does not depend on the threads.
         launch(bias_gradient, len(gb), g.size, self._visits, g, gb)
         gx, gW, gU = g @ self._W, g.T @ self._x, g.T @ previous

@@ -9,6 +9,7 @@ from chainer.backends.operations import (
     cross_entropies as cross_entropies,
     dropouts as dropouts,
     embeddings as embeddings,
+    gelus as gelus,
     group_normalizations as group_normalizations,
     indexing as indexing,
     joining as joining,
@@ -37,7 +38,6 @@ from chainer.backends.operations.activations import (
     clipped_relu as clipped_relu,
     crelu as crelu,
     elu as elu,
-    gelu as gelu,
     hard_sigmoid as hard_sigmoid,
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
@@ -63,6 +63,7 @@ from chainer.backends.operations.cross_entropies import (
 )
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
+from chainer.backends.operations.gelus import gelu as gelu
 from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
 from chainer.backends.operations.group_normalizations import (
     decorrelated_batch_normalization as decorrelated_batch_normalization,
