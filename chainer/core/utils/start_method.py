@@ -20,9 +20,10 @@ def default_start_method() -> str | None:
         does is right.
 
     Example:
+        >>> import multiprocessing
+        >>> from chainer.core.utils.start_method import default_start_method
         >>> context = multiprocessing.get_context(default_start_method())
     """
     if sys.platform != "linux" or multiprocessing.get_all_start_methods()[0] == "fork":
         return None
-    chosen: str | None = multiprocessing.get_start_method(allow_none=True)
-    return "fork" if chosen is None else None
+    return None if multiprocessing.get_start_method(allow_none=True) else "fork"

@@ -38,7 +38,7 @@ _BY_OPERATION = {
 
 #: Kernels of functions that convert their inputs to NumPy arrays first.
 _FOR_NUMPY = {
-    "gelu": ("activations:GELUKernel", "gelu"),
+    "gelu": ("gelus:GELUKernel", "gelu"),
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "n_step_rnn": ("rnns:NStepRNNKernel", "recurrence"),
 }
