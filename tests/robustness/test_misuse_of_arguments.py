@@ -36,6 +36,11 @@ def trainer(out="result", stop=(1, "epoch")):
     return training.Trainer(updater, stop, out=out)
 
 
+def report_in_training(values):
+    with chainer.Reporter():
+        chainer.report(values)
+
+
 class NoExamples(chainer.dataset.DatasetMixin):
     def __len__(self):
         return 3
@@ -173,7 +178,7 @@ ROWS = [
     (lambda: bool(chainer.Variable(X)), TypeError, "use its 'array' attribute"),
     (lambda: setattr(chainer.Variable(X), "grad", X[0]), ValueError, "Shape of data and grad"),
     (lambda: chainer.grad(F.sum(chainer.Variable(X)), []), TypeError, "outputs must be a tuple"),
-    (lambda: chainer.report("loss"), TypeError, "values must be a dict.*, got 'loss'"),
+    (lambda: report_in_training("loss"), TypeError, "values must be a dict.*, got 'loss'"),
     (lambda: chainer.Reporter().report(("loss", 1)), TypeError, "values must be a dict"),
     (lambda: serializers.save_npz("file", [X]), TypeError, "obj must be a link"),
 ]
