@@ -17,7 +17,7 @@ import pytest
 
 
 class Call(Protocol):
-    """What pytest knows about one combination (CallSpec of pytest)."""
+    """One combination of parameters: pytest's class ``CallSpec2``."""
 
     params: dict[str, Any]
 

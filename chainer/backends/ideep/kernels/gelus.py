@@ -12,7 +12,7 @@ class GELUKernel(IdeepKernel):
     """Kernel of ``gelu`` without approximation.
 
     The distribution function has an absolute error of a rounding of 1, so that values of large
-    negative numbers have few digits, as those of PyTorch.
+    negative numbers have few digits. PyTorch's have as few.
     """
 
     def forward(self, x: Array, approximate: bool, save: bool) -> tuple[Array, None]:
