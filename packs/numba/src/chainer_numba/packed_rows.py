@@ -185,8 +185,8 @@ def int8_product(part, start, stop, x, codes, scales, y):
 def _factor(x):
     """Returns a power of two that makes the numbers of a vector large, and none infinite.
 
-    Numbers of 12 bits are taken for tiny ones of float32: products with others would be rounded. The
-    result is 0 if a number is infinite or NaN: no factor helps then.
+    Numbers of 12 bits are taken for tiny ones of float32: products with others would be rounded.
+    The result is 0 if a number is infinite or NaN: no factor helps then.
     """
     largest = f(0)
     for j in range(len(x)):
