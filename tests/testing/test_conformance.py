@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import chainer
 from chainer.testing import Sample
 from chainer.testing.conformance import options, reports
 from tests.testing.broken_strict import FINDS
@@ -240,17 +241,44 @@ _ALL = [(i, 0) for i in range(27)]
         ("test_double_backward", "contiguous", False, 27, _ALL),
     ],
 )
-def test_cases_of_the_quick_form(monkeypatch, test, layout, is_quick, count, expected):
-    monkeypatch.setattr(options, "quick", lambda config: is_quick)
+def test_cases(test, layout, is_quick, count, expected):
     samples = [Sample(label=str(i)) for i in range(count)]
-    taken = options.cases(samples, test, layout, "float32", None)
+    place = chainer.get_device("@numpy")
+    taken = options.cases(samples, test, layout, "float32", place, is_quick=is_quick)
     assert [(int(sample.label), variant) for sample, variant in taken] == expected
 
 
-def test_layouts_of_strided_arrays_in_other_dtypes(monkeypatch):
-    monkeypatch.setattr(options, "quick", lambda config: True)
+@pytest.mark.parametrize(
+    ("test", "layout", "is_quick", "count", "expected"),
+    [
+        ("test_forward", "contiguous", True, 27, [(0, 0), (26, 0)]),
+        ("test_backward", "contiguous", True, 1, [(0, 0)]),
+        ("test_double_backward", "contiguous", True, 27, [(0, 0)]),
+        ("test_backward", "empty", True, 4, [(0, 0)]),
+        ("test_forward", "strided", True, 5, [(0, 1)]),
+        ("test_forward", "contiguous", False, 27, _ALL),
+        ("test_double_backward", "strided", False, 2, [(i, v) for i in (0, 1) for v in (1, 2, 3)]),
+    ],
+)
+def test_cases_of_a_backend_that_compiles(monkeypatch, test, layout, is_quick, count, expected):
+    place = chainer.get_device("@numpy")
+    monkeypatch.setattr(type(place.backend), "compiles_each_shape", True)
+    samples = [Sample(label=str(i)) for i in range(count)]
+    taken = options.cases(samples, test, layout, "float32", place, is_quick=is_quick)
+    assert [(int(sample.label), variant) for sample, variant in taken] == expected
+
+
+def test_reports_say_what_is_left_out(monkeypatch):
+    place = chainer.get_device("@numpy")
+    assert "more than 3 samples of a function for gradients" in options.left_out(place)
+    monkeypatch.setattr(type(place.backend), "compiles_each_shape", True)
+    assert "more than 2 samples of a function, and more than one" in options.left_out(place)
+
+
+def test_layouts_of_strided_arrays_in_other_dtypes():
     samples = [Sample(label=str(i)) for i in range(3)]
-    taken = options.cases(samples, "test_forward", "strided", "float16", None)
+    place = chainer.get_device("@numpy")
+    taken = options.cases(samples, "test_forward", "strided", "float16", place, is_quick=True)
     assert [(sample.label, variant) for sample, variant in taken] == [("0", 1), ("1", 2)]
 
 

@@ -51,6 +51,9 @@ class Backend(ArrayConversions):
         quick_environment: Environment variables of the processes that test the backend in
             ``chainer certify --quick``, such as a switch by which a compiler does less. A variable
             that the user has set keeps its value. May be a property.
+        compiles_each_shape: Whether the library compiles each operation for each shape, which takes
+            most of the time of tests. ``chainer certify --quick`` then takes fewer samples of each
+            function.
 
     Example:
         >>> class Tagged(np.ndarray):
@@ -73,6 +76,7 @@ class Backend(ArrayConversions):
     converts_inputs: ClassVar[bool] = False
     limitations: ClassVar[Limitations] = {}
     quick_environment: ClassVar[Mapping[str, str]] = {}
+    compiles_each_shape: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

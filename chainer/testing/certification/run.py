@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy
 
 from chainer.core.arrays.backend import get_device
+from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel_declaration import KernelDeclaration
 from chainer.core.registry import registries
 from chainer.core.version import __version__
@@ -22,7 +23,7 @@ from chainer.testing.certification.isolation import Limits
 from chainer.testing.certification.opinfo.exporting import Exported, export_samples
 from chainer.testing.certification.opinfo.samples import FOLDER
 from chainer.testing.certification.subject import Part, keys_of, parts_of
-from chainer.testing.conformance.options import LEFT_OUT
+from chainer.testing.conformance.options import left_out
 
 _SUITE = "chainer.testing.conformance"
 _OF_FUNCTIONS = (f"{_SUITE}.test_operations", f"{_SUITE}.test_transforms")
@@ -124,6 +125,10 @@ _ON_ARRAYS = ("backend", "kernels")
 _WITH_FUNCTIONS = (*_ON_ARRAYS, "functions")
 
 
+def _device_of(part: Part) -> Device:
+    return get_device(f"@{part.device.removeprefix('@')}")
+
+
 def _follows_the_standard(part: Part) -> bool:
     return part.kind == "backend" and array_api.follows_the_standard(get_device(part.device))
 
@@ -183,8 +188,11 @@ def _say_what_did_not_run(
     certificate: Certificate,
 ) -> None:
     """Notes what was not asked for, with the command that runs it."""
-    if certificate.quick and any(part.kind in _WITH_FUNCTIONS for part in parts):
-        certificate.not_run[LEFT_OUT] = f"chainer certify {certificate.subject}"
+    if certificate.quick:
+        for part in parts:
+            if part.kind in _WITH_FUNCTIONS:
+                what = left_out(_device_of(part))
+                certificate.not_run[what] = f"chainer certify {certificate.subject}"
     if opinfo is None and any(part.kind in _ON_ARRAYS for part in parts):
         command = f"chainer certify {certificate.subject} --opinfo PYTHON"
         certificate.not_run["PyTorch's OpInfo"] = f"{command} (a Python that has PyTorch)"
@@ -225,7 +233,7 @@ def _versions() -> dict[str, str]:
 def _describe(part: Part, certificate: Certificate) -> None:
     """Adds what a backend or a provider has and declares."""
     if part.kind == "backend":
-        device = get_device(f"@{part.device.removeprefix('@')}")
+        device = _device_of(part)
         backend = device.backend
         certificate.versions[backend.name] = backend.version()
         certificate.limitations[part.title] = dict(backend.limitations)
@@ -257,7 +265,7 @@ def _environment(
     """
     if not part.device:
         return {}
-    backend = get_device(f"@{part.device.removeprefix('@')}").backend
+    backend = _device_of(part).backend
     declared = dict(backend.quick_environment) if quick else {}
     if part.kind in _ON_ARRAYS:
         for kernel in _kernels(part.name.partition(":")[0]):

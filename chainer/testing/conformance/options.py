@@ -77,49 +77,72 @@ def dtypes(spec: OpSpec, config: pytest.Config) -> tuple[str, ...]:
     return ("float32",) if "float32" in spec.dtypes else spec.dtypes[:1]
 
 
-#: The quick form takes so many samples of a function where it does not take every sample.
-_SAMPLES_OF_QUICK = 3
+#: Tests of contiguous arrays for which the quick form takes the most samples.
+_MOST_SAMPLES = ("test_forward", "test_backward")
 
-#: Tests that take every sample of contiguous arrays, also in the quick form.
-_EVERY_SAMPLE = ("test_forward", "test_backward")
 
-#: What the quick form leaves out, for reports.
-LEFT_OUT = (
-    "operations in other dtypes than float32, forward mode and transforms in float64; more than "
-    f"{_SAMPLES_OF_QUICK} samples of a function for gradients of gradients and for empty and "
-    "zero-dimensional arrays; more than one sample for each layout of strided arrays; batches of "
-    "more than its first sample"
-)
+def _samples_of_quick(test: str, layout: str, place: Device) -> int | None:
+    """Returns how many samples of a function a test takes in the quick form; None for every one."""
+    has_most = test in _MOST_SAMPLES and layout == "contiguous"
+    if place.backend.compiles_each_shape:
+        return 2 if has_most else 1
+    return None if has_most else 3
+
+
+def left_out(place: Device) -> str:
+    """Returns what the quick form leaves out, for reports.
+
+    Args:
+        place: The device under test.
+    """
+    dtypes = "operations in other dtypes than float32, forward mode and transforms in float64; "
+    batches = "; batches of more than its first sample"
+    if place.backend.compiles_each_shape:
+        most = _samples_of_quick("test_forward", "contiguous", place)
+        return (
+            f"{dtypes}more than {most} samples of a function, and more than one for gradients of "
+            "gradients, for empty and zero-dimensional arrays, and for strided arrays, which have "
+            f"one layout{batches}"
+        )
+    most = _samples_of_quick("test_double_backward", "contiguous", place)
+    return (
+        f"{dtypes}more than {most} samples of a function for gradients of gradients and for empty "
+        "and zero-dimensional arrays; more than one sample for each layout of strided arrays"
+        f"{batches}"
+    )
 
 
 def cases(
-    found: Sequence[Sample], test: str, layout: str, dtype: str, config: pytest.Config
+    found: Sequence[Sample], test: str, layout: str, dtype: str, place: Device, *, is_quick: bool
 ) -> list[tuple[Sample, int]]:
     """Returns the samples of a function that a test takes, each with the variant of its layout.
 
     In the quick form outputs and gradients of contiguous arrays take every sample. Other tests take
     few samples, spread evenly from the first one to the last one, and strided arrays have another
     sample in each layout. A library that compiles each operation for each shape takes seconds for a
-    sample.
+    sample. If the backend says so (``compiles_each_shape``), all tests take fewer samples, and
+    strided arrays have one layout.
 
     Args:
         found: The samples that are of the kind of the layout.
         test: Name of the test.
         layout: Name of the layout.
         dtype: Name of the dtype.
-        config: Configuration of pytest.
+        place: The device under test.
+        is_quick: Whether the run is quick.
     """
     # All arrays in the order of Fortran: it is the same for every dtype.
     variants = (0,) if layout != "strided" else (1, 2, 3) if dtype == "float32" else (1, 2)
-    if not quick(config):
+    if not is_quick:
         return [(sample, variant) for sample in found for variant in variants]
-    most = _SAMPLES_OF_QUICK
-    is_whole = test in _EVERY_SAMPLE and layout == "contiguous"
-    if not is_whole and len(found) > most:
-        found = [found[i * (len(found) - 1) // (most - 1)] for i in range(most)]
-    if layout == "strided":
-        return [(found[i % len(found)], variant) for i, variant in enumerate(variants)]
-    return [(sample, 0) for sample in found]
+    most = _samples_of_quick(test, layout, place)
+    if most is not None and len(found) > most:
+        found = [found[i * (len(found) - 1) // max(most - 1, 1)] for i in range(most)]
+    if layout != "strided":
+        return [(sample, 0) for sample in found]
+    if most == 1:
+        return [(found[0], variants[0])]
+    return [(found[i % len(found)], variant) for i, variant in enumerate(variants)]
 
 
 def check_provider(config: pytest.Config) -> None:

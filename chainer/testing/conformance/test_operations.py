@@ -41,11 +41,12 @@ def each_case(check):
     def test(spec, dtype, layout, device, pytestconfig):
         found = [s for s in spec.samples(spec.draw()) if s.kind == KINDS[layout]]
         assert found, f"no sample of {spec.name} is {KINDS[layout]}"
-        taken = options.cases(found, check.__name__, layout, dtype, pytestconfig)
+        is_quick = options.quick(pytestconfig)
+        taken = options.cases(found, check.__name__, layout, dtype, device, is_quick=is_quick)
         for sample, variant in taken:
             case = Case(spec, sample, dtype, variant, device)
             case.is_first = sample is found[0]
-            case.is_quick = options.quick(pytestconfig)
+            case.is_quick = is_quick
             try:
                 with case.environment():
                     check(case)

@@ -39,6 +39,7 @@ class JaxBackend(FunctionalArrayBackend):
     install = "pip install jax"
     array_base = JaxArrayBase
     slices_as_numpy = True
+    compiles_each_shape = True
     #: Most of the time of the tests is XLA's, which compiles each operation for each shape: half of
     #: it without these steps, on a CPU.
     quick_environment = {
