@@ -22,8 +22,8 @@ _ALL = slice(None)
 class WindowPhases(NamedTuple):
     """Where the elements of images and of windows are in the phases.
 
-    Phases of images ``(N, C, d_1, ...)`` are one array ``(s_1, ..., C, l_1, ..., N)``, where ``s_i``
-    are the strides. The elements in the padding are zero.
+    Phases of images ``(N, C, d_1, ...)`` are one array ``(s_1, ..., C, l_1, ..., N)``. The numbers
+    ``s_i`` are the strides. The elements in the padding are zero.
 
     Attributes:
         stride: Distance between windows.

@@ -23,9 +23,10 @@ _BLOCK_BYTES = 1 << 20
 # one product per sample: small matrices do not fill the registers of a BLAS.
 _FEW_POSITIONS = 64
 # Copies of patches are runs of a few elements. With the samples last in memory, runs are as many
-# times longer, and the stride makes no gaps in them (see window_phases). From this number of samples
-# in a block on, convolutions took 0.7 to 1.0 of the time, and gradients of the input with a stride
-# 0.4 to 1.0 (AMD Zen 3, one thread; 3 to 64 channels, 8 to 64 samples, 4 to 32 positions in a row).
+# times longer, and the stride makes no gaps in them (see window_phases). From this number of
+# samples in a block on, convolutions took 0.7 to 1.0 of the time, and gradients of the input with a
+# stride 0.4 to 1.0 (AMD Zen 3, one thread; 3 to 64 channels, 8 to 64 samples, 4 to 32 positions in
+# a row).
 _MANY_SAMPLES = 8
 # If windows have less elements than this multiple of the output's channels, transposing the output
 # takes longer than is saved: 1.1 to 1.9 of the time, unless there are few positions.
