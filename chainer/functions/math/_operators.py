@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy
 
@@ -103,7 +103,7 @@ class ConstantOperator(UnaryFunction):
         return self.apply((beside_constant(inputs[0], self.value),))
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
-        gx = self.gradient(ops, *values)
+        gx: Any = self.gradient(ops, *values)
         # A number has no shape that the input could have been broadcast to.
         if is_scalar(self.value):
             return (gx,)
