@@ -28,7 +28,8 @@ class ShapeChange(UnaryFunction):
 
     # The same without the calls in between, which take longer than the change of a shape.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        return (grad_outputs[0].reshape(self.input_shape(0)),)
+        gy: Any = grad_outputs[0]
+        return (gy.reshape(self.input_shape(0)),)
 
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
