@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy
 
@@ -103,12 +103,15 @@ class ConstantOperator(UnaryFunction):
         return self.apply((beside_constant(inputs[0], self.value),))
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
-        gx: Any = self.gradient(ops, *values)
+        gx = self.gradient(ops, *values)
         # A number has no shape that the input could have been broadcast to.
         if is_scalar(self.value):
             return (gx,)
         shape = self.input_shape(0)
-        return (gx if gx.shape == shape else ops.sum_to(gx, shape),)
+        # The usual case without the calls of functions.
+        if isinstance(gx, Variable) and gx.shape == shape:
+            return (gx,)
+        return (ops.sum_to(gx, shape),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gxs = super().backward_arrays(target_input_indexes, grad_outputs)
