@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from chainer.core.typing import Shape
@@ -92,6 +93,18 @@ def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in axis: {axis}")
     return tuple(axes)
+
+
+# Remembered: it takes as long as to repeat a small array. A training has a few shapes.
+@lru_cache(maxsize=1024)
+def shape_before_repeating(shape: Shape, axis: Axis) -> Shape:
+    """Returns a shape with length 1 at some axes.
+
+    Args:
+        shape: The shape.
+        axis: The axes; all of them for None.
+    """
+    return kept_shape(shape, normalized_axes(axis, len(shape)))
 
 
 def kept_shape(shape: Shape, axes: Iterable[int]) -> tuple[int, ...]:

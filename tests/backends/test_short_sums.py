@@ -12,7 +12,15 @@ from chainer.backends.numpy import short_sums
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((300, 2), 1), ((300, 7), -1), ((24, 24, 3), 2), ((24, 24, 16), 1), ((9, 40, 3, 4), 1)],
+    [
+        ((300, 2), 1),
+        ((300, 7), -1),
+        ((24, 24, 3), 2),
+        ((24, 24, 16), 1),
+        ((24, 24, 3), 1),
+        ((9, 40, 3, 4), 1),
+        ((9, 15, 2, 4), 2),
+    ],
 )
 def test_bits_are_those_of_numpy(shape, axis, dtype):
     random = np.random.RandomState(0)

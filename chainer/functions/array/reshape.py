@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
-from chainer.core.typing import Arrays, Shape, VariableLike, Variables
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
 from chainer.functions.rules.batching import output_shape
@@ -20,8 +20,16 @@ class ShapeChange(UnaryFunction):
 
     argument_names = ("x",)
 
-    def gradient(self, ops: Ops, gy: Value) -> Value:
-        return gy.reshape(self.input_shape(0))
+    def gradient(self, ops: Ops, gy: Any) -> Value:
+        shape = self.input_shape(0)
+        if isinstance(gy, Variable):  # the same node, without the calls of a method in between
+            return gy if gy.shape == shape else Reshape(shape).apply((gy,))[0]
+        return gy.reshape(shape)
+
+    # The same without the calls in between, which take longer than the change of a shape.
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Any = grad_outputs[0]
+        return (gy.reshape(self.input_shape(0)),)
 
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int

@@ -24,7 +24,10 @@ class OperandError(TypeError, ValueError):
 
 def check_operand(value: Any) -> None:
     """Raises :class:`OperandError` unless a value can be the other operand of an operator."""
-    if isinstance(value, _SCALARS) or find_backend(type(value)) is not None:
+    # The usual cases first, without a call.
+    if value.__class__ is numpy.ndarray or isinstance(value, _SCALARS):
+        return
+    if find_backend(type(value)) is not None:
         return
     raise OperandError(
         "Value must be a scalar, `numpy.ndarray`, `cupy.ndarray` or a `Variable`.\n"

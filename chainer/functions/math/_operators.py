@@ -1,5 +1,8 @@
 """Base classes of functions of two operands whose shapes are broadcast."""
 
+# The shapes of inputs are read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import ClassVar
@@ -35,8 +38,8 @@ class BroadcastingFunction(BroadcastsInputs, ExpressionFunction):
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gxs = self.partials(ops, targets, *values)
-        x0, x1 = self.input_nodes
-        if x0.shape == x1.shape:
+        x0, x1 = self.inputs or self.input_nodes
+        if x0._type[1] == x1._type[1]:
             return tuple(gxs)
         return tuple(
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
@@ -102,7 +105,13 @@ class ConstantOperator(UnaryFunction):
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)
         # A number has no shape that the input could have been broadcast to.
-        return (gx if is_scalar(self.value) else ops.sum_to(gx, self.input_shape(0)),)
+        if is_scalar(self.value):
+            return (gx,)
+        shape = self.input_shape(0)
+        # The usual case without the calls of functions.
+        if isinstance(gx, Variable) and gx.shape == shape:
+            return (gx,)
+        return (ops.sum_to(gx, shape),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gxs = super().backward_arrays(target_input_indexes, grad_outputs)

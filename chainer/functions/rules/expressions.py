@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from chainer import functions
-from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
+from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, Variables
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
 from chainer.functions.rules.base import (
     Ops,
@@ -64,8 +64,12 @@ class ExpressionFunction(RuleFunction):
         raise NotImplementedError(f"{type(self).__name__} does not define gradients()")
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        values = self.retained_variables()
-        if not self._formulas.is_hopeless:
+        values: Variables = ()
+        # Where nothing is retained, the gradient is a linear function of the gradients of the
+        # outputs, which is one operator: no program computes it faster.
+        if self._retained_inputs or self._retained_outputs:
+            values = self.retained_variables()
+        if values and not self._formulas.is_hopeless:
             gradients = gradients_by_formula(self, values, target_input_indexes, grad_outputs)
             if gradients is not None:
                 return gradients

@@ -100,3 +100,24 @@ def test_gradients_of_gradients_are_linear_functions():
     assert by_seed.creator.label == "LinearFunction"
     np.testing.assert_allclose(by_x.array, seed.array @ W.array, rtol=1e-5)
     np.testing.assert_allclose(by_seed.array, x.array @ W.array.T, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_a_column_and_a_row_have_the_bits_of_the_operator(dtype):
+    # They are computed by another call, which must not round in another way.
+    rng = np.random.default_rng(0)
+    x, W = rng.normal(size=(33, 1)).astype(dtype), rng.normal(size=(20, 1)).astype(dtype)
+    x[:3], W[:3] = [[-0.0], [np.inf], [np.nan]], [[0], [-0.0], [1e-30]]
+    with np.errstate(invalid="ignore"):
+        y = F.linear(x, W).array
+        np.testing.assert_array_equal(y, x @ W.T)
+        known = ~np.isnan(y)
+        np.testing.assert_array_equal(np.signbit(y)[known], np.signbit(x @ W.T)[known])
+    # The gradient of the input of one unit, and of the weight for one sample.
+    x, W, gy = (rng.normal(size=s).astype(dtype) for s in ((9, 7), (1, 7), (9, 1)))
+    for rows in (9, 1):
+        inputs = [chainer.Variable(x[:rows]), chainer.Variable(W)]
+        y = F.linear(*inputs)
+        gx, gW = chainer.grad([y], inputs, [chainer.Variable(gy[:rows])])
+        np.testing.assert_array_equal(gx.array, gy[:rows] @ W)
+        np.testing.assert_array_equal(gW.array, gy[:rows].T @ x[:rows])

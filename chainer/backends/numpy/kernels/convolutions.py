@@ -9,6 +9,7 @@ from math import prod
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.numpy.window_phases import window_phases
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
@@ -21,11 +22,18 @@ _BLOCK_BYTES = 1 << 20
 # With at most this many output positions, one product over all samples of a block is faster than
 # one product per sample: small matrices do not fill the registers of a BLAS.
 _FEW_POSITIONS = 64
-# Copies of patches are runs of a few elements. Where there are few positions, a row of windows is
-# shorter than a run over the samples, or for the gradient of the weight over the channels. From
-# these numbers on, patches whose last axis is such a run took 0.7 to 1.0 of the time, although the
-# images are transposed first (AMD Zen 3, one thread; 8 to 64 channels, 8 to 64 samples).
+# Copies of patches are runs of a few elements. With the samples last in memory, runs are as many
+# times longer, and the stride makes no gaps in them (see window_phases). From this number of
+# samples in a block on, convolutions took 0.7 to 1.0 of the time, and gradients of the input with a
+# stride 0.4 to 1.0 (AMD Zen 3, one thread; 3 to 64 channels, 8 to 64 samples, 4 to 32 positions in
+# a row).
 _MANY_SAMPLES = 8
+# If windows have less elements than this multiple of the output's channels, transposing the output
+# takes longer than is saved: 1.1 to 1.9 of the time, unless there are few positions.
+_MANY_ROWS = 3
+# From this number of channels on, patches of few positions whose channels are last in memory took
+# 0.7 to 1.0 of the time for the gradient of the weight. So did, with a stride, the samples last for
+# many positions or fewer channels. With stride 1 these took up to 1.5 of the time.
 _MANY_CHANNELS = 8
 
 
@@ -63,9 +71,10 @@ class ConvolutionNDKernel(ReferenceKernel):
                 products += bias
             return y
         side_by_side = positions <= _FEW_POSITIONS
+        samples_last = _puts_samples_last(n, rows * groups, out_size, dtype, o)
         for part, block, buffer in _blocks(xp, x.shape, ksize, out_size, dtype, geometry):
             images, target = x[block, _channels(part, c // groups)], products[block, part]
-            if side_by_side and _is_long_run(len(images), out_size):
+            if samples_last:
                 result = xp.matmul(weight[part], buffer.gather_samples_last(images))
                 result = result.reshape(len(result), o // groups, positions, -1)
                 target[...] = result.transpose(3, 0, 1, 2)
@@ -94,6 +103,10 @@ class ConvolutionNDKernel(ReferenceKernel):
             positions = prod(in_size)  # not -1, which an empty batch leaves undecided
             gradients = gy.reshape(n, groups, o // groups, positions).astype(dtype, copy=False)
             gx = self.xp.matmul(weight, gradients).reshape(n, c, *in_size)
+        elif set(geometry.stride) != {1} and _puts_samples_last(
+            n, c * prod(ksize), gy.shape[2:], dtype
+        ):
+            gx = self._data_gradient_with_samples_last(gy, weight, c, (in_size, ksize), geometry)
         elif o <= 2 * c and (set(geometry.stride) == {1} or set(geometry.dilate) == {1}):
             # Copying patches out is three times as fast as adding them up, which pays unless there
             # are many more channels to copy than to add.
@@ -147,6 +160,43 @@ class ConvolutionNDKernel(ReferenceKernel):
             add_patches(patches, gx[block], geometry.stride, geometry.pad, geometry.dilate)
         return gx
 
+    def _data_gradient_with_samples_last(
+        self,
+        gy: Array,
+        weight: Array,
+        channels: int,
+        sizes: tuple[Shape, Shape],
+        geometry: ConvolutionGeometry,
+    ) -> Array:
+        """Does the work of :meth:`_data_gradient_by_patches` with the samples last in memory.
+
+        Patches are added to the phases of the images in long runs, and to images at the end.
+        """
+        xp = self.xp
+        in_size, ksize = sizes
+        n, o = gy.shape[:2]
+        groups, out_size = geometry.groups, gy.shape[2:]
+        dtype = weight.dtype
+        windows = window_phases(ksize, in_size, out_size, *geometry[:3])
+        # Elements that no window meets get no gradient.
+        new = xp.empty if windows.covers_image else xp.zeros
+        gx = new((n, channels, *in_size), gy.dtype)
+        if xp is numpy:
+            keep_freed_memory()
+        bytes_of_sample = channels * prod(ksize) * prod(out_size) * dtype.itemsize
+        buffer: Array = None
+        for block in chunks(n, bytes_of_sample, _BLOCK_BYTES):
+            part = _samples_last(gy[block]).astype(dtype, copy=False)
+            part = part.reshape(groups, o // groups, -1)
+            # All blocks but a shorter last one share one buffer.
+            if buffer is None or buffer.shape[2] != part.shape[2]:
+                buffer = xp.empty((groups, weight.shape[1], part.shape[2]), dtype)
+            patches = xp.matmul(weight, part, out=buffer).reshape(channels, *ksize, *out_size, -1)
+            phases = windows.zeros(xp, channels, patches.shape[-1], dtype)
+            windows.add(patches, phases)
+            windows.join(phases, gx[block])
+        return gx
+
     def _data_gradient_by_phases(
         self, gy: Array, W: Array, in_size: Shape, geometry: ConvolutionGeometry
     ) -> Array:
@@ -157,8 +207,9 @@ class ConvolutionNDKernel(ReferenceKernel):
         """
         stride, pad, dilate, groups = geometry
         gx = self.xp.zeros((len(gy), W.shape[1] * groups, *in_size), gy.dtype)
-        if _is_long_run(len(gy), gy.shape[2:]) and prod(gy.shape[2:]) <= _FEW_POSITIONS:
-            gy = _with_last_axis(self.xp, gy, 0)  # once, and not in each of the phases
+        if set(stride) != {1} and prod(gy.shape[2:]) <= _FEW_POSITIONS and len(gy) >= _MANY_SAMPLES:
+            # Once, and not in each of the phases.
+            gy = _with_samples_last(self.xp, gy)
         for phase in product(*map(range, stride)):
             part = W[(..., *[slice(i, None, s) for i, s in zip(phase, stride, strict=True)])]
             # The window that starts the phase, its position, and the number of positions.
@@ -208,6 +259,14 @@ class ConvolutionNDKernel(ReferenceKernel):
                 total += xp.matmul(part, buffer.gather_channels_last(x[block]))
             total = total.reshape(o, *ksize, c)
             total = xp.ascontiguousarray(total.transpose(0, -1, *range(1, len(ksize) + 1)))
+        elif set(geometry.stride) != {1} and _puts_samples_last(
+            n, rows * groups, out_size, sum_dtype, o
+        ):
+            for which, block, buffer in _blocks(xp, x.shape, ksize, out_size, sum_dtype, geometry):
+                part = _samples_last(gradients[block, which]).astype(sum_dtype, copy=False)
+                part = part.reshape(len(total[which]), o // groups, -1)
+                patches = buffer.gather_samples_last(x[block, _channels(which, c // groups)])
+                total[which] += xp.matmul(part, patches.transpose(0, 2, 1))
         else:
             for which, block, buffer in _blocks(xp, x.shape, ksize, out_size, sum_dtype, geometry):
                 part = _side_by_side(gradients[block, which]).astype(sum_dtype, copy=False)
@@ -253,20 +312,41 @@ def _channels(groups: slice, each: int) -> slice:
     return slice(groups.start * each, groups.stop * each)
 
 
-def _is_long_run(samples: int, out_size: Shape) -> bool:
-    """Returns whether a run over the samples pays.
+def _puts_samples_last(
+    samples: int, rows: int, out_size: Shape, dtype: DType, outputs: int = 0
+) -> bool:
+    """Returns whether patches whose samples are last in memory take less time.
 
-    With 16 samples and 8 windows in a row, it took as long as a row, and 1.1 of the time for the
-    gradient of the input.
+    Args:
+        samples: Number of samples.
+        rows: Number of elements of a window, of all channels.
+        out_size: Spatial size of the output.
+        dtype: Dtype of the patches.
+        outputs: Number of channels whose positions are transposed as well, if that counts.
     """
-    return samples >= _MANY_SAMPLES and samples > 2 * out_size[-1]
+    positions = prod(out_size)
+    if positions > _FEW_POSITIONS and rows < _MANY_ROWS * outputs:
+        return False
+    samples_of_block = _BLOCK_BYTES // max(1, rows * positions * dtype.itemsize)
+    return min(samples, samples_of_block) >= _MANY_SAMPLES
 
 
-def _with_last_axis(xp: ArrayModule, images: Array, axis: int) -> Array:
-    """Returns equal images whose samples (axis 0) or channels (axis 1) are last in memory."""
-    others = [i for i in range(images.ndim) if i != axis]
-    copied = xp.ascontiguousarray(images.transpose(*others, axis))
-    return copied.transpose(*range(axis), images.ndim - 1, *range(axis, images.ndim - 1))
+def _samples_last(images: Array) -> Array:
+    """Views ``(N, C, ...)`` as ``(C, ..., N)``."""
+    return images.transpose(*range(1, images.ndim), 0)
+
+
+def _with_samples_last(xp: ArrayModule, images: Array) -> Array:
+    """Returns equal images whose samples are last in memory."""
+    copied = xp.ascontiguousarray(_samples_last(images))
+    return copied.transpose(images.ndim - 1, *range(images.ndim - 1))
+
+
+def _channels_last(xp: ArrayModule, images: Array) -> Array:
+    """Returns equal images whose channels are last in memory."""
+    others = [i for i in range(images.ndim) if i != 1]
+    copied = xp.ascontiguousarray(images.transpose(*others, 1))
+    return copied.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
 
 
 def _side_by_side(images: Array) -> Array:
@@ -309,6 +389,7 @@ class _PatchBuffer:
         padded = reaches_padding(ksize, shape[2:], out_size, *windows)
         self._new = xp.zeros if padded else xp.empty
         self._buffer: Array = None
+        self._phases: Array = None
 
     def gather(self, x: Array) -> Array:
         """Returns patches of shape ``(samples, groups, rows, positions)``."""
@@ -333,14 +414,16 @@ class _PatchBuffer:
 
     def gather_samples_last(self, x: Array) -> Array:
         """Returns patches of shape ``(groups, rows, positions * samples)``."""
-        count, groups, ndim = len(x), self._geometry.groups, len(self._ksize)
-        shape = (self.channels, *self._ksize, *self._out_size, count)
+        xp, (count, channels) = self._xp, x.shape[:2]
+        windows = window_phases(self._ksize, x.shape[2:], self._out_size, *self._geometry[:3])
+        shape = (channels, *self._ksize, *self._out_size, count)
         if self._buffer is None or self._buffer.shape != shape:
-            self._buffer = self._new(shape, self._dtype)
-        images = _with_last_axis(self._xp, x, 0)
-        self._copy(images, self._buffer.transpose(2 * ndim + 1, *range(2 * ndim + 1)))
-        rows = self.channels // groups * prod(self._ksize)
-        return self._buffer.reshape(groups, rows, prod(self._out_size) * count)
+            self._buffer = xp.empty(shape, self._dtype)
+            self._phases = windows.zeros(xp, channels, count, self._dtype)
+        windows.split(x, self._phases)
+        windows.gather(self._phases, self._buffer)
+        rows = channels // self._geometry.groups * prod(self._ksize)
+        return self._buffer.reshape(self._geometry.groups, rows, prod(self._out_size) * count)
 
     def gather_channels_last(self, x: Array) -> Array:
         """Returns patches of one group, shape ``(samples * positions, elements * channels)``."""
@@ -350,7 +433,7 @@ class _PatchBuffer:
             self._buffer = self._new(shape, self._dtype)
         patches = self._buffer[:count]
         windows, elements = range(1, ndim + 1), range(ndim + 1, 2 * ndim + 1)
-        images = _with_last_axis(self._xp, x, 1)
+        images = _channels_last(self._xp, x)
         self._copy(images, patches.transpose(0, 2 * ndim + 1, *elements, *windows))
         return patches.reshape(count * prod(self._out_size), -1)
 

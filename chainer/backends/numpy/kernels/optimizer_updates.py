@@ -54,6 +54,11 @@ def _constant(value: float, dtype: DType) -> HostArray:
     return constant
 
 
+@lru_cache(maxsize=256)
+def _constants(dtype: DType, values: tuple[float, ...]) -> Arrays:
+    return tuple([_constant(value, dtype) for value in values])
+
+
 class UpdateKernel(ReferenceKernel):
     """Base of the kernels below, and of reference kernels of other distributions.
 
@@ -114,6 +119,11 @@ class UpdateKernel(ReferenceKernel):
         """Returns scalars in the form in which ufuncs take them fastest."""
         dtype = compute_dtype(param.dtype)
         if self._on_host:
+            for value in values:
+                if value.__class__ is not float:
+                    break
+            else:  # the usual case: all parameters of an update have the same numbers
+                return _constants(dtype, values)
             arrays: list[Array] = []
             for value in values:
                 if type(value) is float or not hasattr(value, "array"):

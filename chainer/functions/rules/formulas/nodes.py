@@ -164,7 +164,6 @@ def gradients_by_formula(
     if not state.enable_backprop or state.hooks:
         return None
     if not values:
-        # The gradient is a linear function of the gradients of the outputs, which is one operator.
         return None
     arguments = (*values, *grad_outputs)
     first = values[0]
