@@ -164,8 +164,8 @@ def _check_call(call: Any) -> None:
     arguments: Any = call.arguments
     if not isinstance(arguments, (tuple, list)) or not _are_texts(arguments, str | float | None):
         raise TypeError(
-            f"arguments of the StepCall {call.name!r} must be a tuple of names, numbers of type "
-            f"float and None, got {arguments!r}"
+            f"arguments of the StepCall {call.name!r} must be a tuple of names and None, or "
+            f"numbers of type float, got {arguments!r}"
         )
     results: Any = call.results
     if not isinstance(results, str) and not (isinstance(results, tuple) and _are_texts(results)):

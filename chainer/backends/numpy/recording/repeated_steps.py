@@ -117,6 +117,7 @@ class _Steps:
 
     def __init__(self, calls: Sequence[Call], uses: Dependencies, names: Mapping[int, str]) -> None:
         self._calls = calls
+        self._uses = uses
         self._names = names
         self._maker: dict[Any, int] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
@@ -159,8 +160,26 @@ class _Steps:
         step = self._between(first, second)
         if step is None or len(step) > _MOST_CALLS:
             return None
-        pattern = self._pattern(step, self._result(first))
+        pattern = self._pattern(self._with_sources(step, first), self._result(first))
         return None if pattern is None else self._alike(pattern)
+
+    def _with_sources(self, step: list[int], first: int) -> list[int]:
+        """Returns the calls of a step with those before it whose results nothing else reads.
+
+        Their results need no memory then, such as derivatives, which would have to wait for all
+        steps. Calls that read what lasts, such as weights, are left to be joined over all steps.
+        """
+        found = set(step)
+        waiting = list(step)
+        while waiting and len(found) <= _MOST_CALLS:
+            for ref in references(self._calls[waiting.pop()].args):
+                i = self._maker.get(ref.place())
+                if i is None or i == first or i in found or not self._uses.readers[i] <= found:
+                    continue
+                if all([r.buffer.memory is None for r in references(self._calls[i].args)]):
+                    found.add(i)
+                    waiting.append(i)
+        return sorted(found)
 
     def _result(self, i: int) -> Ref:
         return next(references(self._calls[i].out))
