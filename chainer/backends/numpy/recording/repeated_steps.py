@@ -19,6 +19,9 @@ from chainer.backends.numpy.recording.memory import Ref, references
 from chainer.backends.numpy.recording.tape import Call
 from chainer.core.arrays.recurrence import Recurrence, StepCall
 
+#: Longer programs take long to look at, and a bit for each pair of calls.
+_LONGEST_PROGRAM = 10000
+
 #: Times that an array is read by calls of a name: fewer are no recurrence to look at.
 _FEWEST_CALLS = 3
 
@@ -67,9 +70,9 @@ def repeated_steps(
         names: Names of the calls of which steps may consist, by their numbers. Each of them has
             one array as its result.
     """
-    chains = _chains(calls, names)
-    if not chains:
+    if not can_repeat(calls, names):
         return
+    chains = _chains(calls, names)
     steps = _Steps(calls, uses, names)
     found: set[int] = set()
     for chain in chains:
@@ -103,7 +106,7 @@ def can_repeat(calls: Sequence[Call], names: Mapping[int, str]) -> bool:
         calls: The calls.
         names: As for :func:`repeated_steps`.
     """
-    return bool(_chains(calls, names))
+    return len(calls) <= _LONGEST_PROGRAM and bool(_chains(calls, names))
 
 
 class _Steps:
