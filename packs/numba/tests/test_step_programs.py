@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from chainer.kernel import ArraySpec, Recurrence, StepCall
 
-from chainer_numba import launching, loops, step_programs
+from chainer_numba import launching, loops, step_programs, supports
 
 
 @pytest.fixture(autouse=True)
@@ -236,6 +236,26 @@ def test_few_rows_of_many_units(use_threads):
     recurrence = step_with("numpy.add")
     specs = specs_of(arrays_of(recurrence, rows=2, units=100))
     assert "threads" in step_programs.are_suitable(recurrence, specs)
+
+
+@pytest.mark.parametrize(
+    ("times", "rows", "units", "is_made"),
+    [
+        (3, 20, 64, False),
+        (4, 3, 64, False),
+        (4, 4, 64, True),
+        (20, 19, 800, False),
+        (20, 20, 800, True),
+    ],
+)
+def test_few_rows(times, rows, units, is_made, monkeypatch):
+    fewest = {"steps": 4, "rows of steps": 16, "rows of large steps": 384}
+    for kind, count in fewest.items():
+        monkeypatch.setitem(supports.MIN_ELEMENTS, kind, count)
+    recurrence = step_with("numpy.add")
+    specs = specs_of(arrays_of(recurrence, times, rows, units))
+    answer = step_programs.are_suitable(recurrence, specs)
+    assert answer is True if is_made else "too few rows" in answer
 
 
 # -- cells of links -------------------------------------------------------------------------------

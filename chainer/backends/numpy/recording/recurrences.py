@@ -283,7 +283,6 @@ class _Finder:
 
         A result that only steps of the layer read is not written.
         """
-
         numbers = [i for step in layer for i in step.numbers]
         own: dict[Buffer, list[tuple[int, int]]] = defaultdict(list)
         for i in numbers:

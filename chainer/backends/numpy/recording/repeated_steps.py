@@ -296,7 +296,7 @@ class _Steps:
                     if maker is None:
                         return None
                     waiting.append((makers[name], maker))
-        # A call that others have to follow only because they overwrite what it reads, is not reached.
+        # Others have to follow some calls only because they overwrite what these read.
         made = tuple([i for i in numbers if i is not None])
         return Step(made, values) if len(made) == len(pattern) else None
 

@@ -25,6 +25,7 @@ from chainer_numba.products import (
     pack_rows,
     panels_of,
 )
+from chainer_numba.supports import MIN_ELEMENTS
 from chainer_numba.vector_code import IS_SUITABLE, ROWS
 from chainer_numba.workers import run_parts
 
@@ -64,6 +65,13 @@ CALLS = frozenset({*_ELEMENTWISE, *_PRODUCTS})
 
 #: Multiplications that take as long as an element of a cheap loop, as for LSTM.
 _MULTIPLICATIONS = 4
+
+#: Numbers of a weight that is large. Packing it takes as long as the products with hundreds of rows
+#: save: a GRU of 800 units took 1.05 to 1.23 times as long with 48 to 96 rows of all steps, as long
+#: with 384 and 0.84 times as long with 400. One of 200 to 600 units took 0.79 to 0.97 times as long
+#: with 16 to 160 rows in four steps or more, and 1.2 times as long with 24 in three (AVX2, one
+#: thread, forward and backward).
+_LARGE = 1 << 19
 
 #: Rows up to which all steps in one call were measured.
 _MOST_ROWS = 256
@@ -176,6 +184,11 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
         return "without products, loops over all arrays of a step are as fast"
     if not all([_is_known(call, recurrence, shapes, rows) for call in recurrence.calls]):
         return "an array has another shape than a row for each row of the state"
+    weights = [shapes[str(_arguments(call)[1])] for call in products]
+    is_large = max([a * b for a, b in weights]) > _LARGE
+    fewest = MIN_ELEMENTS["rows of large steps" if is_large else "rows of steps"]
+    if times < MIN_ELEMENTS["steps"] or rows * times < fewest:
+        return "weights would be packed for too few rows"
     # Step by step, threads share the columns of a product. Few rows of many units have more columns
     # than rows for threads.
     parts = _parts(recurrence, shapes, times)
