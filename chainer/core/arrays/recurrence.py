@@ -231,7 +231,8 @@ def step_calls_of(kernel: Any) -> frozenset[str]:
         TypeError: If the attribute is no set of names, or the kernel lacks a method.
         ValueError: If one of the calls does not exist.
     """
-    found: Any = getattr(kernel, "step_calls", frozenset())
+    none: frozenset[str] = frozenset()
+    found: Any = getattr(kernel, "step_calls", none)
     where = f"step_calls of the kernel {type(kernel).__qualname__}"
     if not isinstance(found, (set, frozenset)) or not _are_texts(found):
         raise TypeError(f"{where} must be a set of names of calls, got {found!r}")

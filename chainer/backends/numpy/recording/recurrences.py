@@ -391,7 +391,7 @@ def _fits(
     """Returns whether an array may have a name, and gives it the name."""
     if name == ANYTHING:
         return True
-    if isinstance(name, float):
+    if isinstance(name, (int, float)):
         return number_of(value) == name
     if name is None or value is None:
         is_missing = name is not None and name in recurrence.carried.values()
