@@ -230,7 +230,9 @@ class _Steps:
                 return None  # a result that overwrites what another call reads
             names[place] = f"result_{n}"
             pattern.append(StepCall(self._names[i], tuple(arguments), names[place]))
-        return tuple(pattern)
+        # Calls may have to follow another one without reading what it makes.
+        is_read = any([STATE in call.arguments for call in pattern])
+        return tuple(pattern) if is_read else None
 
     def _alike(self, pattern: tuple[StepCall, ...]) -> Repeated | None:
         """Returns all steps that make the calls of a pattern; None if none follows another."""

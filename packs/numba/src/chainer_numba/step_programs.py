@@ -184,16 +184,26 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
         return "without products, loops over all arrays of a step are as fast"
     if not all([_is_known(call, recurrence, shapes, rows) for call in recurrence.calls]):
         return "an array has another shape than a row for each row of the state"
-    weights = [shapes[str(_arguments(call)[1])] for call in products]
-    is_large = max([a * b for a, b in weights]) > _LARGE
+    sizes = [_sizes(call, shapes) for call in products]
+    return _pays(rows, times, sizes, _parts(recurrence, shapes, times))
+
+
+def _pays(rows: int, times: int, sizes: list[tuple[int, int]], parts: int) -> bool | str:
+    """Returns whether all steps in one call take less time than single calls, or why not.
+
+    Args:
+        rows: Rows of the state.
+        times: Number of steps.
+        sizes: Columns and terms of each product.
+        parts: Number of threads that make the steps.
+    """
+    is_large = max([columns * terms for columns, terms in sizes]) > _LARGE
     fewest = MIN_ELEMENTS["rows of large steps" if is_large else "rows of steps"]
     if times < MIN_ELEMENTS["steps"] or rows * times < fewest:
         return "weights would be packed for too few rows"
     # Step by step, threads share the columns of a product. Few rows of many units have more columns
     # than rows for threads.
-    parts = _parts(recurrence, shapes, times)
-    for call in products:
-        columns, terms = _sizes(call, shapes)
+    for columns, terms in sizes:
         alone = parts_of(panels_of(columns), rows * columns * terms // _MULTIPLICATIONS)
         if parts < alone:
             return "a product of few rows has more columns for threads than the steps have rows"
