@@ -222,13 +222,13 @@ def _exists(name: str) -> bool:
 
 
 def step_calls_of(kernel: Any) -> frozenset[str]:
-    """Returns the names of the calls of which a kernel makes steps that nobody declared.
+    """Returns the names of the calls of which a kernel makes steps that no kernel declares.
 
     Args:
         kernel: Kernel of ``native_loops``. It lists them in an attribute ``step_calls``.
 
     Raises:
-        TypeError: If the attribute is no set of names, or the kernel lacks a method.
+        TypeError: If the attribute is not a set of names, or the kernel lacks a method.
         ValueError: If one of the calls does not exist.
     """
     none: frozenset[str] = frozenset()

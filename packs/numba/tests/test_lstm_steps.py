@@ -25,7 +25,7 @@ def one_thread(any_size, monkeypatch):
 
 @pytest.fixture(params=[L.LSTM, L.StatefulGRU])
 def cell(request, monkeypatch):
-    """The layer of the models. Nobody declared the steps of a GRU."""
+    """The layer of the models. No kernel declares the steps of a GRU."""
     monkeypatch.setattr(Model, "cell", request.param)
     return request.param
 

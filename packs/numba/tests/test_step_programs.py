@@ -1,4 +1,4 @@
-"""Steps that nobody declared, as programs: products and elementwise calls of all steps in one."""
+"""Steps that no kernel declares, as programs: all calls of all steps in one."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_row_for_all_rows():
     compare(recurrence, arrays_of(recurrence))
 
 
-def test_results_that_nobody_reads():
+def test_results_that_no_call_reads():
     recurrence = step_with("numpy.multiply")
     steps = arrays_of(recurrence)
     # Of some no array tells the shape.

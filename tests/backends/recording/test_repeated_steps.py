@@ -1,4 +1,4 @@
-"""Steps that nobody declared: the compiler of a third party makes all of them in one call."""
+"""Steps that no kernel declares: the compiler of a third party makes all of them in one call."""
 
 import numpy as np
 import pytest

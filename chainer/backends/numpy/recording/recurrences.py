@@ -1,7 +1,7 @@
 """Recurrent layers that are written step by step: a kernel makes all steps in one call.
 
 Providers list what they offer in an attribute ``recurrences`` of their kernels
-(:class:`~chainer.kernel.Recurrence`). Steps that nobody declared are found by
+(:class:`~chainer.kernel.Recurrence`). Steps that no kernel declares are found by
 :mod:`.repeated_steps`, for a compiler that makes the calls of which they consist. Nothing here
 knows an operation by name. Calls are found by what they read and write, whatever is recorded
 between them, and stand together in the program if no other call has to be made between two of them.
@@ -67,7 +67,7 @@ class _Layer(NamedTuple):
         recurrence: What they are.
         kernel: The kernel that makes all of them.
         steps: The steps, in order.
-        is_derived: Whether nobody declared the recurrence, so that the kernel gets it.
+        is_derived: Whether no kernel declares the recurrence, so that the kernel gets it.
     """
 
     recurrence: Recurrence

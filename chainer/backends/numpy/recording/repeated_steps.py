@@ -1,8 +1,8 @@
 """Steps that repeat: calls that are made over and over, each time with results of the time before.
 
-Nobody declares them. Calls that read the same array, such as a weight, and that need each other one
-after the other, belong to a recurrence. What every way from one of them to the next one passes is
-the state that the steps carry: :func:`repeated_steps` looks for three such calls, takes the calls
+No kernel declares them. Calls that read the same array, such as a weight, and that need each other
+one after the other, belong to a recurrence. What every way from one of them to the next one passes
+is the state that the steps carry: :func:`repeated_steps` looks for three such calls, takes the calls
 between two states for a step, and then finds all steps that make the same calls.
 """
 
@@ -22,7 +22,7 @@ from chainer.core.arrays.recurrence import Recurrence, StepCall
 #: Longer programs take long to look at, and a bit for each pair of calls.
 _LONGEST_PROGRAM = 10000
 
-#: Times that an array is read by calls of a name: fewer are no recurrence to look at.
+#: Times that an array is read by calls of a name: fewer make no recurrence.
 _FEWEST_CALLS = 3
 
 #: Calls of a step. Cells of a network have some tens.

@@ -1,4 +1,4 @@
-"""Steps of recurrent layers that nobody declared: products and elementwise calls, step by step.
+"""Steps of recurrent layers that no kernel declares: products and elementwise calls, step by step.
 
 A step is a list of instructions, which one compiled function carries out for all steps. So no code
 is compiled for a network. Weights are packed once for all steps, and the arrays of a step stay in
@@ -144,7 +144,7 @@ def run_steps(part, start, stop, program, table, packed):
                 weights = packed[at : at + panels * of_x * PANEL].reshape(panels, of_x, PANEL)
                 c = _block(out, start, rows, columns)
                 a = _block(first, start, rows, of_x).reshape(-1)
-                # The bias is added to each row: its rows are 0 numbers apart. -1 is no bias.
+                # The bias is added to each row: its rows are 0 numbers apart. -1: no bias.
                 bias = _numbers(table[t, z], 0, columns)
                 multiply_packed(a, of_x, weights, bias, of_z, c)
             elif of_x == columns and of_z == columns:
@@ -325,7 +325,7 @@ class AllSteps:
         for name in recurrence.inputs:
             columns[name] = [address(a) for a in steps[name]]
         for name in recurrence.results:
-            # Memory for what nobody reads: twice for the state, from which the next one is made.
+            # Memory for what no call reads: twice for the state, from which the next one is made.
             own = [_memory(*shapes[name]) for _ in range(2 if name == last else 1)]
             arrays = enumerate(steps[name])
             columns[name] = [address(own[t % len(own)] if a is None else a) for t, a in arrays]
@@ -344,7 +344,7 @@ class AllSteps:
         """Returns an instruction of :func:`run_steps`."""
         shapes, y = self._shapes, call.names_of_results()[0]
         if call.name not in _PRODUCTS:
-            x, z = [*call.arguments, *call.arguments][:2]  # a single one stands for both
+            x, z = [*call.arguments, *call.arguments][:2]  # a single one takes both places
             columns = shapes[y][1]
             apart = [columns if shapes.get(a) == shapes[y] else 0 for a in (x, z)]  # type: ignore[arg-type]
             return (_ELEMENTWISE[call.name][0], slots[y], slots[x], slots[z], columns, *apart, 0)
