@@ -2,8 +2,8 @@
 
 No kernel declares them. Calls that read the same array, such as a weight, and that need each other
 one after the other, belong to a recurrence. What every way from one of them to the next one passes
-is the state that the steps carry: :func:`repeated_steps` looks for three such calls, takes the calls
-between two states for a step, and then finds all steps that make the same calls.
+is the state that the steps carry. :func:`repeated_steps` looks for three such calls, and takes the
+calls between two states for a step. Then it finds all steps that make the same calls.
 """
 
 from __future__ import annotations

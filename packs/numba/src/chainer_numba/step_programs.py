@@ -144,7 +144,7 @@ def run_steps(part, start, stop, program, table, packed):
                 weights = packed[at : at + panels * of_x * PANEL].reshape(panels, of_x, PANEL)
                 c = _block(out, start, rows, columns)
                 a = _block(first, start, rows, of_x).reshape(-1)
-                # The bias is added to each row: its rows are 0 numbers apart. -1: no bias.
+                # The bias is added to each row: rows are 0 numbers apart, -1 means without a bias.
                 bias = _numbers(table[t, z], 0, columns)
                 multiply_packed(a, of_x, weights, bias, of_z, c)
             elif of_x == columns and of_z == columns:
