@@ -43,20 +43,20 @@ class LeNet(chainer.Chain):
 
 
 class LanguageModel(chainer.Chain):
-    """An LSTM, step by step: 35 words of 20 sequences."""
+    """An LSTM or another recurrent layer, step by step: 35 words of 20 sequences."""
 
-    def __init__(self, words=1000, units=200):
+    def __init__(self, words=1000, units=200, layer=L.LSTM):
         super().__init__()
         with self.init_scope():
             self.embed = L.EmbedID(words, units)
-            self.lstm = L.LSTM(units, units)
+            self.rnn = layer(units, units)
             self.out = L.Linear(units, words)
 
     def __call__(self, x, t):
-        self.lstm.reset_state()
+        self.rnn.reset_state()
         loss = 0
         for i in range(len(x)):
-            loss += F.softmax_cross_entropy(self.out(self.lstm(self.embed(x[i]))), t[i])
+            loss += F.softmax_cross_entropy(self.out(self.rnn(self.embed(x[i]))), t[i])
         return loss
 
 

@@ -153,6 +153,7 @@ _NETS = {
     "CNN 64 b64": CNN,
     "VGG16 b8": _sized(lambda: VGG16(10), "VGG16 b8"),
     "ResNet50 b8": lambda: ResNet50(100),
+    "GRU 35x20": lambda: capture_nets.LanguageModel(layer=L.StatefulGRU),
     "NStepLSTM 35x20": SequenceModel,
     "GPT-2 layer 1x128": DecoderLayer,
     "graph network": GraphNetwork,

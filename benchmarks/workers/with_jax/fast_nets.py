@@ -228,10 +228,38 @@ def critic():
     return params, loss
 
 
+def gated_units(words=1000, units=200):
+    """A GRU by ``lax.scan``, the output layer on all words at once."""
+    state = np.random.RandomState(0)
+    params = {
+        "embed": random(words, units),
+        "inputs": _linear(state, units, 3 * units),
+        "gates": _linear(state, units, 2 * units),
+        "candidate": _linear(state, units, units),
+        "out": _linear(state, units, words),
+    }
+
+    def loss(params, x, t):
+        from_inputs = _apply(params["inputs"], params["embed"][x])
+
+        def step(h, given):
+            gates = given[:, : 2 * units] + _apply(params["gates"], h)
+            r, z = jnp.split(jax.nn.sigmoid(gates), 2, axis=1)
+            h_bar = jnp.tanh(given[:, 2 * units :] + _apply(params["candidate"], r * h))
+            h = (1 - z) * h + z * h_bar
+            return h, h
+
+        _, hs = lax.scan(step, jnp.zeros((x.shape[1], units), jnp.float32), from_inputs)
+        return _cross_entropy(_apply(params["out"], hs), t) * len(x)
+
+    return params, loss
+
+
 _NETS = {
     "CNN 64 b64": cnn,
     "VGG16 b8": vgg16,
     "ResNet50 b8": resnet50,
+    "GRU 35x20": gated_units,
     "NStepLSTM 35x20": capture_nets.language_model,
     "GPT-2 layer 1x128": decoder_layer,
     "graph network": graph_network,

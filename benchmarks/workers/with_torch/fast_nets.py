@@ -100,6 +100,7 @@ _NETS = {
     "CNN 64 b64": lambda: Classifier(cnn()),
     "VGG16 b8": lambda: Classifier(vgg16(10)),
     "ResNet50 b8": lambda: Classifier(resnet50(100)),
+    "GRU 35x20": lambda: capture_nets.LanguageModel(layer=nn.GRU),
     "NStepLSTM 35x20": capture_nets.LanguageModel,
     "GPT-2 layer 1x128": DecoderLayer,
     "graph network": GraphNetwork,

@@ -81,6 +81,15 @@ class NativeLoops(Operation):
         (overflow), 4 (underflow) and 8 (invalid). The code stays in memory as long as the process.
         None if there is no such function. All results must have the bits of NumPy's, apart from the
         sign of NaN: no operations are contracted or rearranged.
+
+    Optional, for steps of recurrent layers that no kernel declares:
+        ``step_calls``: a set of names, such as ``'linear.forward'`` or ``'numpy.add'``: the calls
+        of which such a step may consist. Each makes one array.
+
+        ``supports_steps(recurrence, specs) -> bool | str`` and ``all_steps(recurrence, arrays) ->
+        function``: as the methods that :class:`~chainer.kernel.Recurrence` names, after the
+        recurrence that was found. The state is carried, its last call makes it, and arguments may
+        be numbers. Results may differ by roundings.
     """
 
     name = "native_loops"

@@ -22,7 +22,8 @@ class StepCall(NamedTuple):
         name: Operation and method, such as ``'linear.forward'``, or ``'numpy.add'``, whose
             arguments may change places.
         arguments: A name for each argument: the same name is the same array in all calls of the
-            step. ``None`` is an argument that is None, and ``'_'`` may be anything.
+            step. ``None`` is an argument that is None, ``'_'`` may be anything, and a number is an
+            array without axes that holds it.
         results: Name of the result, or a tuple of names if the method returns a tuple.
 
     Example:
@@ -32,7 +33,7 @@ class StepCall(NamedTuple):
     """
 
     name: str
-    arguments: tuple[str | None, ...]
+    arguments: tuple[str | float | None, ...]
     results: str | tuple[str, ...]
 
     def names_of_results(self) -> tuple[str, ...]:
@@ -141,7 +142,8 @@ class Recurrence:
     def _read(self) -> list[str]:
         made = self._made()
         names = [a for call in self.calls for a in call.arguments]
-        return list(dict.fromkeys([n for n in names if n not in (None, ANYTHING, *made)]))  # type: ignore[misc]
+        texts = [name for name in names if isinstance(name, str)]
+        return list(dict.fromkeys([name for name in texts if name not in (ANYTHING, *made)]))
 
     def _made(self) -> list[str]:
         return [name for call in self.calls for name in call.names_of_results()]
@@ -160,10 +162,10 @@ def _check_call(call: Any) -> None:
             f"'linear.forward', or of a ufunc, such as 'numpy.add', got {call.name!r}"
         )
     arguments: Any = call.arguments
-    if not isinstance(arguments, (tuple, list)) or not _are_texts(arguments, str | None):
+    if not isinstance(arguments, (tuple, list)) or not _are_texts(arguments, str | float | None):
         raise TypeError(
-            f"arguments of the StepCall {call.name!r} must be a tuple of names and None, got "
-            f"{arguments!r}"
+            f"arguments of the StepCall {call.name!r} must be a tuple of names and None, or "
+            f"numbers of type float, got {arguments!r}"
         )
     results: Any = call.results
     if not isinstance(results, str) and not (isinstance(results, tuple) and _are_texts(results)):
@@ -219,19 +221,49 @@ def _exists(name: str) -> bool:
     return entry is not None and method in entry.load().methods
 
 
-def supports_steps(kernel: Any, recurrence: Recurrence, specs: Mapping[str, Any]) -> bool:
+def step_calls_of(kernel: Any) -> frozenset[str]:
+    """Returns the names of the calls of which a kernel makes steps that no kernel declares.
+
+    Args:
+        kernel: Kernel of ``native_loops``. It lists them in an attribute ``step_calls``.
+
+    Raises:
+        TypeError: If the attribute is not a set of names, or the kernel lacks a method.
+        ValueError: If one of the calls does not exist.
+    """
+    none: frozenset[str] = frozenset()
+    found: Any = getattr(kernel, "step_calls", none)
+    where = f"step_calls of the kernel {type(kernel).__qualname__}"
+    if not isinstance(found, (set, frozenset)) or not _are_texts(found):
+        raise TypeError(f"{where} must be a set of names of calls, got {found!r}")
+    names = frozenset(cast("set[str]", found))
+    for method in ("supports_steps", "all_steps") if names else ():
+        if not callable(getattr(kernel, method, None)):
+            raise TypeError(f"{where}: the kernel has no method {method!r}")
+    for name in sorted(names):
+        if name.count(".") != 1 or not _exists(name):
+            raise ValueError(
+                f"{where}: {name!r} is neither a method of an operation nor a ufunc of NumPy"
+            )
+    return names
+
+
+def supports_steps(
+    kernel: Any, recurrence: Recurrence, specs: Mapping[str, Any], given: tuple[Any, ...] = ()
+) -> bool:
     """Returns whether a kernel makes the steps of a layer.
 
     Args:
         kernel: The kernel.
         recurrence: What it declares.
         specs: Descriptions of the arrays of each step, by their names.
+        given: Arguments of the method before these.
 
     Raises:
         TypeError: If the kernel returns neither a truth value nor a reason.
     """
     with named(kernel, recurrence.supports):
-        answer: Any = getattr(kernel, recurrence.supports)(specs)
+        answer: Any = getattr(kernel, recurrence.supports)(*given, specs)
     # As for kernels: a text is the reason why not.
     if isinstance(answer, str):
         return False
@@ -243,19 +275,22 @@ def supports_steps(kernel: Any, recurrence: Recurrence, specs: Mapping[str, Any]
     )
 
 
-def all_steps(kernel: Any, method: str, arrays: Mapping[str, Any]) -> Callable[[], None]:
+def all_steps(
+    kernel: Any, method: str, arrays: Mapping[str, Any], given: tuple[Any, ...] = ()
+) -> Callable[[], None]:
     """Returns the function that makes all steps of a layer.
 
     Args:
         kernel: The kernel.
         method: Name of its method.
         arrays: Arrays of each step, by their names.
+        given: Arguments of the method before these.
 
     Raises:
         TypeError: If the method does not return a function.
     """
     with named(kernel, method):
-        run: Any = getattr(kernel, method)(arrays)
+        run: Any = getattr(kernel, method)(*given, arrays)
     if not callable(run):
         raise TypeError(
             f"{method}() of the kernel {type(kernel).__qualname__} must return a function without "

@@ -1,4 +1,4 @@
-"""Captured steps that are written LSTM cell by LSTM cell: all cells of a layer in one call."""
+"""Captured steps that are written cell by cell: all cells of a layer in one call."""
 
 from __future__ import annotations
 
@@ -23,12 +23,21 @@ def one_thread(any_size, monkeypatch):
         yield
 
 
+@pytest.fixture(params=[L.LSTM, L.StatefulGRU])
+def cell(request, monkeypatch):
+    """The layer of the models. No kernel declares the steps of a GRU."""
+    monkeypatch.setattr(Model, "cell", request.param)
+    return request.param
+
+
 class Model(chainer.Chain):
+    cell = L.LSTM
+
     def __init__(self, sizes):
         super().__init__()
         with self.init_scope():
             pairs = itertools.pairwise(sizes)
-            self.layers = chainer.ChainList(*[L.LSTM(a, b) for a, b in pairs])
+            self.layers = chainer.ChainList(*[self.cell(a, b) for a, b in pairs])
             self.out = L.Linear(sizes[-1], 5)
 
     def forward(self, x):
@@ -84,6 +93,11 @@ def each(model, x):
     return sum([F.sum(model(x[i]) ** 2) for i in range(len(x))])
 
 
+def mean(model, x):
+    """The mean over elements: training on the sum over many rows or gates diverges."""
+    return each(model, x) / x[..., 0].size
+
+
 def last(model, x):
     """The loss of the last step: the gradients of other outputs come from later steps alone."""
     model.reset()
@@ -95,27 +109,61 @@ def last(model, x):
 # Sizes that fill no vector, several panels, several chunks of terms, and one row.
 @pytest.mark.parametrize(
     ("sizes", "shape"),
-    [((9, 12), (6, 4)), ((3, 61), (3, 11)), ((17, 33), (4, 1)), ((8, 7), (2, 20))],
+    [((9, 12), (6, 4)), ((3, 61), (4, 11)), ((17, 33), (4, 1)), ((8, 7), (2, 20))],
 )
-def test_both_directions_are_one_call_each(sizes, shape):
-    compare(each, 2 if shape[0] > 2 else 0, sizes=sizes, shape=shape)
+def test_both_directions_are_one_call_each(sizes, shape, cell):
+    compare(mean, 2 if shape[0] > 2 else 0, sizes=sizes, shape=shape)
 
 
-def test_layers_on_each_other():
-    compare(each, 4, sizes=(9, 12, 7))
+def test_layers_on_each_other(cell):
+    compare(mean, 4, sizes=(9, 12, 7))
 
 
-def test_a_loss_of_the_last_step():
+def test_random_numbers_between_layers(cell):
+    def loss_of(model, x):
+        model.reset()
+        first, second = model.layers
+        ys = [model.out(second(F.dropout(first(each), 0.3))) for each in x]
+        return sum([F.sum(y**2) for y in ys]) / 24
+
+    results = []
+    for captures in (True, False):
+        chainer.utils.seed(0)
+        results.append(trained(loss_of, captures, sizes=(9, 12, 7)))
+    (losses, _, text), (expected, _, _) = results
+    assert "of them all steps of a layer" in text
+    np.testing.assert_allclose(losses, expected, rtol=2e-5)
+
+
+def test_other_shapes(cell):
+    np.random.seed(0)
+    model = Model((6, 5))
+
+    def step(x):
+        loss = each(model, x)
+        return chainer.grad([loss], list(model.layers[0].params()))
+
+    run = chainer.capture(step, model, on_failure="error")
+    rng = np.random.default_rng(0)
+    for shape in [(5, 3, 6), (7, 2, 6)] * 5:
+        x = rng.standard_normal(shape, "f")
+        for a, b in zip(run(x), step(x), strict=True):
+            np.testing.assert_allclose(a.array, b.array, rtol=1e-4, atol=1e-5)
+    assert chainer.explain(run).count("2 of them all steps of a layer") == 2
+
+
+def test_a_loss_of_the_last_step(cell):
     # No gradient of an output is added to the one that comes from the step after.
     losses, arrays, text = trained(last, True)
-    assert "1 of them all steps of a layer" in text
+    count = {L.LSTM: 1, L.StatefulGRU: 2}[cell]
+    assert f"{count} of them all steps of a layer" in text
     expected, others, _ = trained(last, False)
     np.testing.assert_allclose(losses, expected, rtol=2e-5)
     for a, b in zip(arrays, others, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-6)
 
 
-def test_inputs_that_depend_on_outputs_stay_single_calls():
+def test_inputs_that_depend_on_outputs_stay_single_calls(cell):
     def loss_of(model, x):
         model.reset()
         y = x[0]
@@ -225,8 +273,7 @@ def test_threads_change_no_bit(threads, use_threads, monkeypatch):
             np.testing.assert_array_equal(found, expected)
     assert divided
     assert all([len(bounds) == threads + 1 for bounds in divided])
-    # The mean over elements: training on the sum over so many rows diverges.
-    compare(lambda model, x: each(model, x) / x[..., 0].size, 2, **options)
+    compare(mean, 2, **options)
 
 
 def _steps_alone(sizes, shape):

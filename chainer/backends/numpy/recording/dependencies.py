@@ -35,6 +35,20 @@ def depends_on_arguments_alone(call: Call) -> bool:
     return writes_its_outputs_alone(call)
 
 
+def interval(ref: Ref, parents: Parents) -> tuple[Buffer, int, int]:
+    """Returns the memory in which an array lies, and its first byte and the one after its last.
+
+    Args:
+        ref: The array.
+        parents: For buffers that lie within another one, that buffer and the offset in bytes.
+    """
+    buffer, offset = parents.get(ref.buffer, (ref.buffer, 0))
+    steps = [(n - 1) * stride for n, stride in zip(ref.shape, ref.strides)]
+    low = offset + ref.offset + sum([step for step in steps if step < 0])
+    high = offset + ref.offset + sum([step for step in steps if step > 0])
+    return buffer, low, high + ref.dtype.itemsize
+
+
 class Dependencies:
     """Which calls have to follow which, and which calls read the results of each.
 
@@ -85,16 +99,9 @@ class Dependencies:
         for ref in outputs:
             self._note_reads(END, [ref])
 
-    def _interval(self, ref: Ref) -> tuple[Buffer, int, int]:
-        buffer, offset = self._parents.get(ref.buffer, (ref.buffer, 0))
-        steps = [(n - 1) * stride for n, stride in zip(ref.shape, ref.strides)]
-        low = offset + ref.offset + sum([step for step in steps if step < 0])
-        high = offset + ref.offset + sum([step for step in steps if step > 0])
-        return buffer, low, high + ref.dtype.itemsize
-
     def _note_reads(self, i: int, refs: Iterable[Ref]) -> None:
         for ref in refs:
-            buffer, low, high = self._interval(ref)
+            buffer, low, high = interval(ref, self._parents)
             for start, stop, j in self._written.get(buffer, ()):
                 if start < high and low < stop and j != i:
                     self.readers[j].add(i)
@@ -103,7 +110,7 @@ class Dependencies:
             self._read.setdefault(buffer, []).append((low, high, i))
 
     def _note_write(self, i: int, ref: Ref) -> None:
-        buffer, low, high = self._interval(ref)
+        buffer, low, high = interval(ref, self._parents)
         for known in (self._written, self._read):
             parts = known.setdefault(buffer, [])
             self.before[i].update([j for a, b, j in parts if a < high and low < b and j != i])

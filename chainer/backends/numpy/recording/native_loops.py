@@ -49,8 +49,9 @@ _SPARE_BYTES = 1 << 18
 def native_compiler() -> Compiler | None:
     """Returns what compiles native functions; None if no provider does."""
     compiler = native_loops.select(numpy.empty(0, numpy.float32))
-    reference = getattr(compiler, "reference", compiler)  # within a converter of arrays
-    return None if isinstance(reference, NoNativeLoops) else compiler
+    # Within a converter of arrays, which is of no use: programs have arrays of NumPy.
+    kernel = getattr(compiler, "reference", compiler)
+    return None if isinstance(kernel, NoNativeLoops) else kernel
 
 
 def with_native_loops(

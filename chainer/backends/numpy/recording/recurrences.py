@@ -1,15 +1,16 @@
 """Recurrent layers that are written step by step: a kernel makes all steps in one call.
 
 Providers list what they offer in an attribute ``recurrences`` of their kernels
-(:class:`~chainer.kernel.Recurrence`). Nothing here knows an operation by name. Calls are found by
-what they read and write, whatever is recorded between them, and stand together in the program if
-no other call has to be made between two of them.
+(:class:`~chainer.kernel.Recurrence`). Steps that no kernel declares are found by
+:mod:`.repeated_steps`, for a compiler that makes the calls of which they consist. Nothing here
+knows an operation by name. Calls are found by what they read and write, whatever is recorded
+between them, and stand together in the program if no other call has to be made between two of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy
@@ -19,9 +20,18 @@ from chainer.backends.numpy.recording.dependencies import (
     Dependencies,
     Parents,
     depends_on_arguments_alone,
+    interval,
 )
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
+from chainer.backends.numpy.recording.native_loops import native_compiler
 from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.repeated_steps import (
+    Repeated,
+    Step,
+    can_repeat,
+    number_of,
+    repeated_steps,
+)
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.numpy.recording.whole_calls import recorded_method
@@ -32,6 +42,7 @@ from chainer.core.arrays.recurrence import (
     StepCall,
     all_steps,
     recurrences_of,
+    step_calls_of,
     supports_steps,
 )
 from chainer.core.typing import HostArray
@@ -49,18 +60,6 @@ _MOST_MEMORY, _SPARE_BYTES = 1.1, 1 << 18
 _T = TypeVar("_T")
 
 
-class _Step(NamedTuple):
-    """The calls of one step.
-
-    Attributes:
-        numbers: Their numbers.
-        values: The arrays by their names.
-    """
-
-    numbers: tuple[int, ...]
-    values: dict[str, Ref | None]
-
-
 class _Layer(NamedTuple):
     """The steps of a layer.
 
@@ -68,11 +67,17 @@ class _Layer(NamedTuple):
         recurrence: What they are.
         kernel: The kernel that makes all of them.
         steps: The steps, in order.
+        is_derived: Whether no kernel declares the recurrence, so that the kernel gets it.
     """
 
     recurrence: Recurrence
     kernel: Any
-    steps: list[_Step]
+    steps: list[Step]
+    is_derived: bool = False
+
+    def given(self) -> tuple[Recurrence, ...]:
+        """Returns what methods of the kernel get before the arrays."""
+        return (self.recurrence,) if self.is_derived else ()
 
     def calls(self) -> tuple[int, ...]:
         """Returns the numbers of all calls."""
@@ -86,13 +91,18 @@ class AllSteps:
         kernel: The kernel.
         method: Name of its method that returns what makes all steps.
         arrays: References of each step, by names.
+        given: Arguments of the method before the arrays.
     """
 
     def __init__(
-        self, kernel: Any, method: str, arrays: Mapping[str, Sequence[Ref | None]]
+        self,
+        kernel: Any,
+        method: str,
+        arrays: Mapping[str, Sequence[Ref | None]],
+        given: tuple[Any, ...] = (),
     ) -> None:
         self._kernel, self._method = kernel, method
-        self._arrays = arrays
+        self._arrays, self._given = arrays, given
 
     def prepared(self, array_of: Callable[[Ref], HostArray]) -> Callable[[], None]:
         """Returns the function that makes all steps.
@@ -100,7 +110,8 @@ class AllSteps:
         Args:
             array_of: Returns the array of a reference.
         """
-        return all_steps(self._kernel, self._method, _mapped(self._arrays, array_of))
+        arrays = _mapped(self._arrays, array_of)
+        return all_steps(self._kernel, self._method, arrays, self._given)
 
 
 def _mapped(
@@ -125,18 +136,27 @@ def with_recurrences(calls: list[Call], outputs: Sequence[Ref], parents: Parents
     if len(calls) > _LONGEST_PROGRAM:
         return calls
     offers = _offers(calls)
-    if not offers:
+    compiler = native_compiler()
+    names = _names_in_steps(calls, step_calls_of(compiler))
+    if not offers and not can_repeat(calls, names):
         return calls
     uses = Dependencies(calls, outputs, parents, depends_on_arguments_alone)
-    found = _Finder(calls, uses)
+    found = _Finder(calls, uses, parents)
     layers: list[_Layer] = []
     taken: set[int] = set()
+
+    def take(layer: _Layer) -> None:
+        if taken.isdisjoint(layer.calls()):
+            layers.append(layer)
+            taken.update(layer.calls())
+
     for recurrence, kernel in offers:
-        for steps in found.layers(recurrence, kernel):
-            layer = _Layer(recurrence, kernel, steps)
-            if taken.isdisjoint(layer.calls()):
-                layers.append(layer)
-                taken.update(layer.calls())
+        for layer in found.layers(recurrence, kernel):
+            take(layer)
+    # Declared ones first: kernels of their own take up more than a sequence of calls.
+    for repeated in repeated_steps(calls, uses, names):
+        for layer in found.repeated_layers(repeated, compiler):
+            take(layer)
     groups = without_cycles([layer.calls() for layer in layers], uses)
     layers = [layer for layer in layers if layer.calls() in groups]
     if not layers:
@@ -162,6 +182,20 @@ def _offers(calls: list[Call]) -> list[tuple[Recurrence, Any]]:
     ]
 
 
+def _names_in_steps(calls: list[Call], known: Collection[str]) -> dict[int, str]:
+    """Returns the names of calls that a compiler makes in steps, by their numbers."""
+    if not known:
+        return {}
+    names: dict[int, str] = {}
+    for i, call in enumerate(calls):
+        name = _name(call)
+        if name in known and depends_on_arguments_alone(call):
+            results = list(leaves(call.out))
+            if len(results) == 1 and isinstance(results[0], Ref):
+                names[i] = cast(str, name)
+    return names
+
+
 def _name(call: Call) -> str | None:
     """Returns the name by which recurrences refer to a call."""
     if call.kwargs:
@@ -183,11 +217,13 @@ class _Finder:
     Args:
         calls: The calls.
         uses: Which calls read the results of each.
+        parents: For buffers that lie within another one, that buffer and the offset in bytes.
     """
 
-    def __init__(self, calls: list[Call], uses: Dependencies) -> None:
+    def __init__(self, calls: list[Call], uses: Dependencies, parents: Parents) -> None:
         self._calls = calls
         self._uses = uses
+        self._parents = parents
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._readers: dict[Any, list[int]] = defaultdict(list)
         self._writers = Counter([r.buffer for call in calls for r in written(call)])
@@ -200,16 +236,32 @@ class _Finder:
                 self._readers[ref.place()].append(i)
         self._names = {i: name for name, found in self._by_name.items() for i in found}
 
-    def layers(self, recurrence: Recurrence, kernel: Any) -> Iterator[list[_Step]]:
-        """Yields the steps of each layer that a kernel makes in one call."""
-        steps: list[_Step] = []
+    def layers(self, recurrence: Recurrence, kernel: Any) -> Iterator[_Layer]:
+        """Yields each layer whose steps a kernel makes in one call."""
+        steps: list[Step] = []
         for i in self._by_name.get(recurrence.calls[0].name, ()):
             step = self._step(i, recurrence)
-            if step is not None and self._is_own(step, recurrence, kernel):
+            if step is not None and self._serves(step, kernel) and self._is_own(step, recurrence):
                 steps.append(step)
+        for layer in self._chained(steps, recurrence):
+            found = _Layer(recurrence, kernel, layer)
+            if _is_supported(found):
+                yield found
+
+    def repeated_layers(self, repeated: Repeated, kernel: Any) -> Iterator[_Layer]:
+        """Yields each layer whose steps a compiler makes in one call."""
+        recurrence = repeated.recurrence
+        steps = [step for step in repeated.steps if self._is_own(step, recurrence)]
+        for layer in self._chained(steps, recurrence):
+            found = _Layer(recurrence, kernel, layer, is_derived=True)
+            if _is_supported(found):
+                yield found
+
+    def _chained(self, steps: list[Step], recurrence: Recurrence) -> Iterator[list[Step]]:
+        """Yields the steps that follow each other."""
         carried = dict(recurrence.carried)
 
-        def key(step: _Step, names: Sequence[str]) -> tuple[Any, ...]:
+        def key(step: Step, names: Sequence[str]) -> tuple[Any, ...]:
             return tuple([None if r is None else r.place() for r in map(step.values.get, names)])
 
         starts = {key(step, list(carried.values())): step for step in steps}
@@ -223,10 +275,29 @@ class _Finder:
                 if not self._continues(first, after, recurrence):
                     break
                 layer.append(after)
-            if len(layer) >= _FEWEST_STEPS and _is_supported(layer, recurrence, kernel):
+            if len(layer) >= _FEWEST_STEPS and not self._reads_itself(layer, recurrence):
                 yield layer
 
-    def _step(self, first: int, recurrence: Recurrence) -> _Step | None:
+    def _reads_itself(self, layer: list[Step], recurrence: Recurrence) -> bool:
+        """Returns whether a step gets a result of the layer other than what steps carry.
+
+        A result that only steps of the layer read is not written.
+        """
+        numbers = [i for step in layer for i in step.numbers]
+        own: dict[Buffer, list[tuple[int, int]]] = defaultdict(list)
+        for i in numbers:
+            for ref in references(self._calls[i].out):
+                buffer, low, high = interval(ref, self._parents)
+                own[buffer].append((low, high))
+        arrays = _arrays(layer, recurrence)
+        names = (*recurrence.inputs, *recurrence.fixed, *recurrence.carried.values())
+        for ref in [ref for name in names for ref in arrays[name] if ref is not None]:
+            buffer, low, high = interval(ref, self._parents)
+            if any([low < stop and start < high for start, stop in own[buffer]]):
+                return True
+        return False
+
+    def _step(self, first: int, recurrence: Recurrence) -> Step | None:
         """Returns the step that begins with a call; None if other calls follow."""
         values: dict[str, Ref | None] = {}
         numbers: list[int] = []
@@ -240,7 +311,7 @@ class _Finder:
                     break
             else:
                 return None
-        return _Step(tuple(numbers), values)
+        return Step(tuple(numbers), values)
 
     def _candidates(
         self, first: int, pattern: StepCall, values: dict[str, Ref | None], numbers: list[int]
@@ -249,19 +320,20 @@ class _Finder:
             return [first]
         made = {id(r) for n in numbers for r in references(self._calls[n].out)}
         for name in pattern.arguments:
-            ref = values.get(name) if name is not None else None
+            ref = values.get(name) if isinstance(name, str) else None
             if ref is not None and id(ref) in made:
                 readers = self._readers[ref.place()]
                 return [i for i in readers if self._names[i] == pattern.name and i not in numbers]
         return []
 
-    def _is_own(self, step: _Step, recurrence: Recurrence, kernel: Any) -> bool:
-        """Returns whether a kernel may make a step in place of its calls."""
-        calls = [self._calls[i] for i in step.numbers]
-        if len({call.errors for call in calls}) > 1:
-            return False
-        methods = [recorded_method(call.function) for call in calls]
-        if not any([method is not None and method.kernel is kernel for method in methods]):
+    def _serves(self, step: Step, kernel: Any) -> bool:
+        """Returns whether one of the calls of a step is a call of a kernel."""
+        methods = [recorded_method(self._calls[i].function) for i in step.numbers]
+        return any([method is not None and method.kernel is kernel for method in methods])
+
+    def _is_own(self, step: Step, recurrence: Recurrence) -> bool:
+        """Returns whether something else than its calls may make a step."""
+        if len({self._calls[i].errors for i in step.numbers}) > 1:
             return False
         for number, pattern in zip(step.numbers, recurrence.calls, strict=True):
             for name in pattern.names_of_results():
@@ -276,7 +348,7 @@ class _Finder:
                     return False
         return True
 
-    def _continues(self, first: _Step, step: _Step, recurrence: Recurrence) -> bool:
+    def _continues(self, first: Step, step: Step, recurrence: Recurrence) -> bool:
         """Returns whether a step is like the first one of a layer."""
         errors = [self._calls[s.numbers[0]].errors for s in (first, step)]
         if errors[0] != errors[1]:
@@ -314,11 +386,13 @@ def _bound(
 
 
 def _fits(
-    name: str | None, value: Any, bound: dict[str, Ref | None], recurrence: Recurrence
+    name: str | float | None, value: Any, bound: dict[str, Ref | None], recurrence: Recurrence
 ) -> bool:
     """Returns whether an array may have a name, and gives it the name."""
     if name == ANYTHING:
         return True
+    if isinstance(name, (int, float)):
+        return number_of(value) == name
     if name is None or value is None:
         is_missing = name is not None and name in recurrence.carried.values()
         if is_missing and name is not None and bound.setdefault(name, None) is not None:
@@ -330,18 +404,18 @@ def _fits(
     return known is not None and known.place() == value.place()
 
 
-def _is_supported(layer: list[_Step], recurrence: Recurrence, kernel: Any) -> bool:
+def _is_supported(layer: _Layer) -> bool:
     specs: dict[Any, ArraySpec] = {}
 
     def spec(ref: Ref) -> ArraySpec:
         return specs.setdefault(ref.place(), ArraySpec(ref.shape, ref.dtype, ref.is_contiguous()))
 
-    arrays = _arrays(layer, recurrence)
-    return supports_steps(kernel, recurrence, _mapped(arrays, spec))
+    specs_of_steps = _mapped(_arrays(layer.steps, layer.recurrence), spec)
+    return supports_steps(layer.kernel, layer.recurrence, specs_of_steps, layer.given())
 
 
 def _arrays(
-    layer: list[_Step], recurrence: Recurrence, read: set[Buffer] | None = None
+    layer: list[Step], recurrence: Recurrence, read: set[Buffer] | None = None
 ) -> dict[str, list[Ref | None]]:
     """Returns the arrays of all steps by their names.
 
@@ -383,7 +457,7 @@ def _call_of(layer: _Layer, calls: list[Call], read: set[Buffer]) -> Call:
     arrays = _arrays(layer.steps, recurrence, read)
     results = {name: arrays[name] for name in recurrence.results}
     others = [refs for name, refs in arrays.items() if name not in results]
-    function = AllSteps(layer.kernel, recurrence.method, arrays)
+    function = AllSteps(layer.kernel, recurrence.method, arrays, layer.given())
     errors = calls[layer.steps[0].numbers[0]].errors
     reads, writes = (
         tuple([ref for refs in group for ref in refs if ref is not None])

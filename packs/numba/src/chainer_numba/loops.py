@@ -21,7 +21,11 @@ from chainer.backends.operations.loops import Loop, Sum
 from chainer_numba.native_code import loaded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from chainer.backend import Backend
+    from chainer.kernel import ArraySpec, Recurrence
+    from chainer.typing import Array
 
 #: Bits of <fenv.h> by processor, for division by zero, overflow, underflow and invalid.
 _ERRORS = {
@@ -51,9 +55,20 @@ _TYPES = {"float32": ("float", 4), "float64": ("double", 8)}
 class NativeLoopsKernel:
     """Kernel of ``native_loops``.
 
+    It makes all steps of a recurrent layer in one call, too.
+
     Args:
         backend: Backend of the arrays.
     """
+
+    #: Calls of which steps consist; see ``chainer_numba.step_programs``.
+    step_calls = frozenset(
+        {
+            *("linear.forward", "linear.backward_data", "sigmoid.forward", "sigmoid.backward"),
+            *("numpy.add", "numpy.subtract", "numpy.multiply", "numpy.negative", "numpy.square"),
+            *("numpy.tanh", "numpy.exp", "numpy.reciprocal"),
+        }
+    )
 
     def __init__(self, backend: Backend) -> None:
         self._addresses: dict[tuple[Loop | Sum, ...], int | None] = {}
@@ -63,6 +78,22 @@ class NativeLoopsKernel:
         if parts not in self._addresses:
             self._addresses[parts] = self._compiled(parts)
         return self._addresses[parts]
+
+    def supports_steps(
+        self, recurrence: Recurrence, steps: Mapping[str, Sequence[ArraySpec | None]]
+    ) -> bool | str:
+        """Returns whether all steps are made in one call, or why not; see the operation."""
+        from chainer_numba import step_programs
+
+        return step_programs.are_suitable(recurrence, steps)
+
+    def all_steps(
+        self, recurrence: Recurrence, steps: Mapping[str, Sequence[Array | None]]
+    ) -> Callable[[], None]:
+        """Returns a function that makes all steps; see the operation."""
+        from chainer_numba import step_programs
+
+        return step_programs.AllSteps(recurrence, steps)
 
     def _compiled(self, parts: tuple[Loop | Sum, ...]) -> int | None:
         errors = _ERRORS.get(platform.machine())

@@ -43,6 +43,10 @@ MIN_ELEMENTS = {
     # Numbers of a weight that is read from memory, for a single row.
     "product memory": 1 << 19,
     "product": 1 << 16,
+    # Steps of a layer in one call: steps, rows of all steps, and those beside a large weight.
+    "steps": 4,
+    "rows of steps": 16,
+    "rows of large steps": 384,
 }
 
 #: Environment variable: if it is 1, kernels serve arrays of any size, also the small ones of the
