@@ -31,8 +31,11 @@ MISSED_CALLS = 2
 #: Parts of a call at most: their number has 16 bits of the ticket.
 MOST_PARTS = (1 << 16) - 1
 
-#: Numbers of the system call ``futex`` of Linux.
-_FUTEX = {"x86_64": 202, "aarch64": 98}
+#: Number of the system call ``futex`` of Linux, by kind of processor; None on other systems.
+_FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
+
+#: Whether the system has these threads.
+ARE_THERE = _FUTEX is not None
 
 # A ticket holds the number of the call, the number of its parts and the first part that nobody has
 # claimed (32, 16 and 16 bits). Claiming compares all of it, so that no thread takes a part of a
@@ -182,10 +185,9 @@ _count = 0
 @cache
 def _functions() -> tuple[int, Any, Any] | None:
     """Returns the address of ``run``, and the other two functions; None on other systems."""
-    number = _FUTEX.get(platform.machine())
-    if sys.platform != "linux" or number is None:
+    if not ARE_THERE:
         return None
-    code = _CODE.replace("FUTEX", str(number)).replace("POLLS", str(POLLS))
+    code = _CODE.replace("FUTEX", str(_FUTEX)).replace("POLLS", str(POLLS))
     code = code.replace("MISSED", str(MISSED_CALLS))
     run, serve, forget = loaded(code, "run", "serve", "forget")
     function = ctypes.CFUNCTYPE(None)
