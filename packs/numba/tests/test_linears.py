@@ -7,8 +7,6 @@ import chainer.functions as F
 import numpy as np
 import pytest
 
-from chainer_numba import linears
-
 #: Rows, terms of a sum, columns: less and more than a tile, whole tiles, and more rows than scalar
 #: products are used for.
 SIZES = [

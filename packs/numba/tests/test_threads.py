@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import chainer
 import chainer.functions as F
+import numba
 import numpy as np
 import pytest
 
@@ -101,14 +102,15 @@ def test_an_error_in_a_thread_is_raised(use_threads):
         launching.launch(loop, 1000, 1000)
 
 
-@launching.compiled
+# Not kept on disk: the name of the module of a test depends on how it is run.
+@numba.njit(nogil=True)
 def _marked(part, start, stop, number, flag, x, y, z):
     for i in range(start, stop):
         y[i] += x[i] + number if flag else 0
         z[i] = part
 
 
-@launching.compiled
+@numba.njit(nogil=True)
 def _refusing(part, start, stop, x):
     if part == 1:
         raise ValueError("no such row")

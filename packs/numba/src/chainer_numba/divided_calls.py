@@ -76,9 +76,7 @@ def _part(context: Any, builder: Any, kind: Any, signature: tuple[Any, ...]) -> 
         signature: Types of the arguments of the loop.
     """
     number, short = _ir.IntType(64), _ir.IntType(32)
-    function_type = _ir.FunctionType(
-        _ir.VoidType(), [context.get_value_type(types.voidptr), short]
-    )
+    function_type = _ir.FunctionType(_ir.VoidType(), [context.get_value_type(types.voidptr), short])
     module = builder.module
     function = _ir.Function(module, function_type, module.get_unique_name("part"))
     function.linkage = "internal"

@@ -41,7 +41,8 @@ ARE_THERE = _FUTEX is not None
 # claimed (32, 16 and 16 bits). Claiming compares all of it, so that no thread takes a part of a
 # call that has ended. What a part reads belongs to the caller, who waits for all claimed parts.
 #
-# A thread that is about to sleep counts itself first, and looks for work then. A caller offers work
+# Operations of ``futex``: 128 waits while a number has a value, 129 wakes that many threads, both
+# within a process. A thread that is about to sleep counts itself first, and looks for work then. A caller offers work
 # first, and looks for sleeping threads then. So one of the two sees the other.
 _CODE = """
 @ticket = internal global i64 0, align 128
@@ -53,6 +54,12 @@ _CODE = """
 
 declare i32 @sched_yield()
 declare i64 @syscall(i64, ...)
+
+define internal void @futex(i64 %operation, i32 %value) {
+  %done = call i64 (i64, ...)
+    @syscall(i64 FUTEX, ptr @posted, i64 %operation, i32 %value, ptr null, ptr null, i64 0)
+  ret void
+}
 
 define internal i32 @claim() {
 entry:
@@ -97,7 +104,7 @@ entry:
   %others = sub i32 %count, 1
   br i1 %wakes, label %wake, label %begin
 wake:
-  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr @posted, i64 129, i32 %others, ptr null, ptr null, i64 0)
+  call void @futex(i64 129, i32 %others)
   br label %begin
 begin:
   call void %function(ptr %argument, i32 0)
@@ -164,7 +171,7 @@ sleep:
   %work = icmp ult i64 %next, %count
   br i1 %work, label %awake, label %rest
 rest:
-  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr @posted, i64 128, i32 %word, ptr null, ptr null, i64 0)
+  call void @futex(i64 128, i32 %word)
   br label %awake
 awake:
   %uncounted = atomicrmw sub ptr @sleeping, i32 1 seq_cst
