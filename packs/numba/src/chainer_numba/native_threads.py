@@ -42,8 +42,8 @@ ARE_THERE = _FUTEX is not None
 # call that has ended. What a part reads belongs to the caller, who waits for all claimed parts.
 #
 # Operations of ``futex``: 128 waits while a number has a value, 129 wakes that many threads, both
-# within a process. A thread that is about to sleep counts itself first, and looks for work then. A caller offers work
-# first, and looks for sleeping threads then. So one of the two sees the other.
+# within a process. A thread that is about to sleep counts itself first, and looks for work then. A
+# caller offers work first, and looks for sleeping threads then. So one of the two sees the other.
 _CODE = """
 @ticket = internal global i64 0, align 128
 @finished = internal global i32 0, align 128
