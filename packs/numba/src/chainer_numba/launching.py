@@ -27,7 +27,7 @@ config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 #: microseconds. A call on several threads takes 3 to 5 microseconds longer than on one
 #: (:mod:`chainer_numba.native_threads`), and waits for no thread that has not started. A captured
 #: step of an LSTM (35 steps of 20 rows, AMD EPYC with AVX2, two threads, variants in turn) took
-#: 30.3 milliseconds with 1 << 18, 26.0 with 1 << 17, 20.8 with 1 << 16 and 22.5 with 1 << 15. The
+#: 27.5 milliseconds with 1 << 18, 26.0 with 1 << 17, 20.8 with 1 << 16 and 22.5 with 1 << 15. The
 #: graph network of ``python -m benchmarks fast`` took as long with each of them. A thread of Python
 #: starts 30 to 50 microseconds later: 1 << 19 elements of a relu take as long on one as on two.
 ELEMENTS_OF_THREAD = 1 << 16 if ARE_THERE else 1 << 18
