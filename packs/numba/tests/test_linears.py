@@ -98,12 +98,39 @@ def test_gradients_and_double_backward():
     chainer.gradient_check.check_double_backward(F.linear, (x, W, b), gy, tuple(ggs), **options)
 
 
+def values_and_gradients(size):
+    x, W, b = map(chainer.Variable, arrays(size))
+    y = F.linear(x, W, b)
+    F.sum(y * y).backward()
+    return y.array, x.grad, W.grad
+
+
 @pytest.mark.usefixtures("any_size", "with_numba")
-def test_threads_change_nothing(use_threads):
-    x, W, b = arrays((9, 50, 75))
-    expected = F.linear(x, W, b).array
-    use_threads(3)
-    np.testing.assert_array_equal(F.linear(x, W, b).array, expected)
+@pytest.mark.parametrize("threads", [2, 3])
+# Few rows, of which threads share the columns; many rows; few columns; a gradient of many rows,
+# where the last group of rows is not complete.
+@pytest.mark.parametrize("size", [(9, 50, 75), (130, 33, 70), (255, 70, 5), (251, 301, 201)])
+def test_threads_change_nothing(use_threads, size, threads):
+    chainer.utils.seed(0)
+    expected = values_and_gradients(size)
+    use_threads(threads)
+    chainer.utils.seed(0)
+    for found, array in zip(values_and_gradients(size), expected, strict=True):
+        np.testing.assert_array_equal(found, array)
+
+
+@pytest.mark.usefixtures("any_size", "with_numba")
+@pytest.mark.parametrize("size", [(300, 33, 70), (1001, 64, 3)])
+def test_threads_compute_the_gradient_of_a_weight_of_many_rows(use_threads, size, monkeypatch):
+    use_threads(2)
+    x, W, b = arrays(size)
+    gy = np.random.randn(size[0], size[2]).astype(np.float32)
+    kernel = chainer.kernel.get_operation("linear").select(x, W, b)
+    monkeypatch.setattr(np, "matmul", lambda *args, **kwargs: pytest.fail("BLAS is not asked"))
+    found = kernel.backward_weight(x, gy, np.dtype(np.float32))
+    expected = np.einsum("no,ni->oi", gy.astype(np.float64), x.astype(np.float64))
+    # Sums of n products of two numbers of standard deviation 1, rounded in float32.
+    np.testing.assert_allclose(found, expected, rtol=0, atol=6 * 2.0**-23 * size[0])
 
 
 @pytest.mark.usefixtures("any_size", "with_numba")

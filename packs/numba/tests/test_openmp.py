@@ -24,11 +24,11 @@ START = """
     import ideep4py
     import numpy as np
 
-    from chainer_numba import openmp, workers
+    from chainer_numba import native_threads, openmp, workers
 
     def share():
         assert openmp.SharedThreadsKernel(None).share()
-        workers.Worker.start = None  # they are not asked any more
+        native_threads.run_with = None  # they are not asked any more
 
     def results(dtype="f"):
         data = np.random.RandomState(0).randn(2048, 1024).astype(dtype)
@@ -69,7 +69,7 @@ def test_loops_have_the_bits_of_the_workers(dtype):
         f"""
         expected = results({dtype!r})
         if {dtype!r} == "f":
-            assert workers._team.workers  # large enough for two threads
+            assert native_threads._count  # large enough for two threads
         share()
         for _ in range(3):
             same(results({dtype!r}), expected)

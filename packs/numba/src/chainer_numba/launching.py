@@ -17,16 +17,20 @@ import numba
 import numpy
 from chainer.typing import Array
 
+from chainer_numba.native_threads import ARE_THERE
 from chainer_numba.workers import run_parts
 
 #: Numba's settings. NUMBA_NUM_THREADS is the number of processors, unless the environment sets it.
 config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 
-#: Least number of elements per thread, for a cheap loop. Python starts a second part some 30 to 50
-#: microseconds after the first one, in which one thread processes 200,000 to 300,000 elements.
-#: Measured with AVX2 and two threads: 1 << 18 elements of a relu take 43 microseconds on one thread
-#: and 77 to 99 on two, and 1 << 19 take as long on either.
-ELEMENTS_OF_THREAD = 1 << 18
+#: Least number of elements per thread, for a cheap loop. One thread processes them in 10
+#: microseconds. A call on several threads takes 3 to 5 microseconds longer than on one
+#: (:mod:`chainer_numba.native_threads`), and waits for no thread that has not started. A captured
+#: step of an LSTM (35 steps of 20 rows, AMD EPYC with AVX2, two threads, variants in turn) took
+#: 27.5 milliseconds with 1 << 18, 26.0 with 1 << 17, 20.8 with 1 << 16 and 22.5 with 1 << 15. The
+#: graph network of ``python -m benchmarks fast`` took as long with each of them. A thread of Python
+#: starts 30 to 50 microseconds later: 1 << 19 elements of a relu take as long on one as on two.
+ELEMENTS_OF_THREAD = 1 << 16 if ARE_THERE else 1 << 18
 
 #: Elements from which an array is larger than the cache, so that its place in cache lines matters.
 _MANY = 1 << 16

@@ -8,9 +8,10 @@ import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
-from chainer_numba.launching import dense, launch
+from chainer_numba.launching import dense, launch, parts_of
 from chainer_numba.packed_rows import float32_product
-from chainer_numba.products import PANEL, dots, panels_of, sums
+from chainer_numba.products import PANEL, dots, panels_of, sums, sums_of_rows
+from chainer_numba.vector_code import ROWS
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -24,12 +25,24 @@ DOT_ROWS, DIRECT_ROWS = 40, 40
 #: Rows from which the gradients are computed here: BLAS is as fast for a single one.
 SEVERAL_ROWS = 2
 
-#: Rows up to which the gradient of the weight is computed here. BLAS is faster for longer sums.
+#: Rows up to which one thread computes the gradient of the weight here. BLAS is faster for longer
+#: sums. Several threads compute all of them: BLAS has a single thread beside oneDNN, and its own
+#: threads wait spinning for each other, up to 4 milliseconds for a product while another program
+#: uses one of two processors. Of 700 rows, 200 and 1000 columns: here 2.06 milliseconds with two
+#: threads, BLAS 3.3 with one and 1.65 with two (AMD EPYC with AVX2, quiet).
 GRADIENT_ROWS = 256
 
 #: Multiplications that take as long as an element of a cheap loop: 0.16 nanoseconds of a relu on a
 #: processor with AVX2, which makes 25 billion multiplications in a second.
 _MULTIPLICATIONS = 4
+
+#: Groups of rows of a product from which threads share the rows, and below which they share the
+#: panels. Rows are shared more evenly, and a thread keeps its own in its cache. Each thread copies
+#: all panels then, which takes long where rows are few. With two threads, the three products of an
+#: affine transformation of 700 rows, 200 and 1000 columns take 1.58, 1.56 and 1.95 milliseconds by
+#: rows, and 1.83, 1.81 and 2.21 by panels; those of 512 rows, 64 and 192 columns 0.126, 0.112 and
+#: 0.128, and 0.122, 0.141 and 0.152 (AMD EPYC with AVX2, quiet, in turns).
+_ROW_GROUPS = 16
 
 _NO_START = numpy.empty(0, f)
 
@@ -76,9 +89,10 @@ class LinearKernel:
     def backward_weight(self, x: Array, gy: Array, dtype: DType, out: Array | None = None) -> Array:
         if not x.dtype == gy.dtype == dtype == f:
             return self._reference.backward_weight(x, gy, dtype)
-        if not SEVERAL_ROWS <= len(x) <= GRADIENT_ROWS:
+        rows, columns = gy.shape
+        if rows < SEVERAL_ROWS or (rows > GRADIENT_ROWS and not _is_divided(x.size * columns)):
             return numpy.matmul(gy.T, x, out=out)
-        gW = numpy.empty((gy.shape[1], x.shape[1]), f) if out is None else out
+        gW = numpy.empty((columns, x.shape[1]), f) if out is None else out
         _multiply_columns(x, gy, _NO_START, -1, gW)
         return gW
 
@@ -145,6 +159,11 @@ def _multiply_columns(x: Array, gy: Array, start: Array, step: int, gW: Array) -
     _launch_sums(gy, (1, gy.shape[1]), x, False, packs, start, step, gW)
 
 
+def _is_divided(multiplications: int) -> bool:
+    """Returns whether several threads share a product."""
+    return parts_of(_ROW_GROUPS, multiplications // _MULTIPLICATIONS) > 1
+
+
 def _launch_sums(
     a: Array,
     strides: tuple[int, int],
@@ -156,6 +175,11 @@ def _launch_sums(
     c: Array,
 ) -> None:
     """Computes a product; see :func:`chainer_numba.products.sums`."""
-    elements = a.size * c.shape[1] // _MULTIPLICATIONS
+    rows, columns = c.shape
+    elements = a.size * columns // _MULTIPLICATIONS
     arguments = a.reshape(-1), *strides, b, is_transposed, packs, start, step, c
-    launch(sums, panels_of(c.shape[1]), elements, *arguments)
+    groups = -(-rows // ROWS)
+    if groups >= _ROW_GROUPS and _is_divided(a.size * columns):
+        launch(sums_of_rows, groups, elements, *arguments)
+    else:
+        launch(sums, panels_of(columns), elements, *arguments)

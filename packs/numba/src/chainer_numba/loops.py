@@ -100,7 +100,7 @@ class NativeLoopsKernel:
         long = any([isinstance(part, Sum) and part.shape[1] > _LONGEST_SUM for part in parts])
         if errors is None or long or not _has_status_functions():
             return None
-        return loaded(_Code(errors).of(parts))
+        return loaded(_Code(errors).of(parts), "run")[0]
 
 
 @cache

@@ -30,11 +30,12 @@ def _target() -> tuple[Any, str]:
     return (target, cpu, features), f"{target.triple} {cpu} {features} {version}"
 
 
-def loaded(code: str) -> int:
-    """Compiles code of LLVM, or finds it on disk; returns the address of its function ``run``.
+def loaded(code: str, *names: str) -> list[int]:
+    """Compiles code of LLVM, or finds it on disk; returns the addresses of functions.
 
     Args:
         code: The code. Functions of C that it calls are known to LLVM by ``llvm.add_symbol``.
+        names: Names of the functions.
     """
     (target, cpu, features), description = _target()
     machine = target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
@@ -60,7 +61,7 @@ def loaded(code: str) -> int:
     engine.set_object_cache(kept, found)
     engine.finalize_object()
     _engines.append(engine)
-    return engine.get_function_address("run")
+    return [engine.get_function_address(name) for name in names]
 
 
 def _digest(content: bytes) -> bytes:

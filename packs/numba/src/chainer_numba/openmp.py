@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 #: Functions of GNU OpenMP that the code below calls.
 _CALLED = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads")
 
-#: ``run(job, count)`` calls ``job(i)`` for each ``i`` below ``count``, and each on another thread
-#: where there are as many. A team has at least as many threads as those of oneDNN: OpenMP ends the
-#: threads that a smaller team does not need, and would start them again.
+#: ``run(part, data, count)`` calls ``part(data, i)`` for each ``i`` below ``count``, and each on
+#: another thread where there are as many. A team has at least as many threads as those of oneDNN:
+#: OpenMP ends the threads that a smaller team does not need, and would start them again.
 _CODE = """
-%team = type { ptr, i32 }
+%team = type { ptr, ptr, i32 }
 
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
 declare i32 @omp_get_thread_num()
@@ -41,8 +40,10 @@ declare i32 @omp_get_max_threads()
 
 define internal void @member(ptr %team) {
 entry:
-  %job = load ptr, ptr %team
-  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  %part = load ptr, ptr %team
+  %second = getelementptr %team, ptr %team, i32 0, i32 1
+  %data = load ptr, ptr %second
+  %place = getelementptr %team, ptr %team, i32 0, i32 2
   %count = load i32, ptr %place
   %first = call i32 @omp_get_thread_num()
   %step = call i32 @omp_get_num_threads()
@@ -50,7 +51,7 @@ entry:
   br i1 %any, label %next, label %end
 next:
   %i = phi i32 [ %first, %entry ], [ %following, %next ]
-  call void %job(i32 %i)
+  call void %part(ptr %data, i32 %i)
   %following = add i32 %i, %step
   %more = icmp slt i32 %following, %count
   br i1 %more, label %next, label %end
@@ -58,10 +59,12 @@ end:
   ret void
 }
 
-define void @run(ptr %job, i32 %count) {
+define void @run(ptr %part, ptr %data, i32 %count) {
   %team = alloca %team
-  store ptr %job, ptr %team
-  %place = getelementptr %team, ptr %team, i32 0, i32 1
+  store ptr %part, ptr %team
+  %second = getelementptr %team, ptr %team, i32 0, i32 1
+  store ptr %data, ptr %second
+  %place = getelementptr %team, ptr %team, i32 0, i32 2
   store i32 %count, ptr %place
   %usual = call i32 @omp_get_max_threads()
   %few = icmp slt i32 %usual, %count
@@ -70,10 +73,6 @@ define void @run(ptr %job, i32 %count) {
   ret void
 }
 """
-
-_Job = ctypes.CFUNCTYPE(None, ctypes.c_int)
-# Foreign functions of ctypes release the interpreter's lock, which jobs then take.
-_Run = ctypes.CFUNCTYPE(None, _Job, ctypes.c_int)
 
 
 class SharedThreadsKernel:
@@ -91,41 +90,13 @@ class SharedThreadsKernel:
         run = _openmp()
         if run is None:
             return False
-        workers.run_elsewhere(Team(run))
+        workers.run_elsewhere(run)
         return True
 
 
-class Team:
-    """Runs the parts of a loop on the threads of OpenMP.
-
-    Args:
-        run: The compiled function.
-    """
-
-    def __init__(self, run: Any) -> None:
-        self._run = run
-
-    def __call__(
-        self, loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]
-    ) -> None:
-        """Calls a loop once for each part; see :func:`chainer_numba.workers.run_parts`."""
-        errors: list[BaseException] = []
-
-        def part(i: int) -> None:
-            try:
-                loop(i, bounds[i], bounds[i + 1], *arguments)
-            except BaseException as error:  # raised again by the calling thread
-                errors.append(error)
-
-        # OpenMP waits for all parts, also after an error: none may write to arrays that were freed.
-        self._run(_Job(part), len(bounds) - 1)
-        if errors:
-            raise errors[0]
-
-
 @cache
-def _openmp() -> Any:
-    """Returns the compiled function, or None if there is no pool of GNU OpenMP to share."""
+def _openmp() -> int | None:
+    """Returns the address of ``run``, or None if there is no pool of GNU OpenMP to share."""
     try:
         # Only if it is in the process already: another library would bring a further pool.
         library = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)
@@ -140,4 +111,4 @@ def _openmp() -> Any:
         return None
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
-    return _Run(loaded(_CODE))
+    return loaded(_CODE, "run")[0]

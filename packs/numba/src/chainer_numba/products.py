@@ -129,6 +129,17 @@ def sums(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, 
                 _tile(size, x, a_row, a_term, i, rows, source, at, depth, initial, s_row, c, first)
 
 
+@compiled
+def sums_of_rows(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, s_row, c):
+    """Writes groups of ``ROWS`` rows ``start`` to ``stop`` of a product, as :func:`sums` does."""
+    first, after = start * ROWS, min(stop * ROWS, len(c))
+    panels = -(-c.shape[1] // PANEL)
+    x, y = a[first * a_row :], c[first:after]
+    if s_row > 0:
+        initial = initial[first * s_row :]
+    sums(part, 0, panels, x, a_row, a_term, b, is_transposed, packs, initial, s_row, y)
+
+
 # -- packed matrices ------------------------------------------------------------------------------
 
 #: Terms of a packed panel that are added up at once: so many fit into the first level of the cache.

@@ -1,13 +1,14 @@
-"""Worker threads, each of which computes one part of a call.
+"""The parts of a call on several threads.
 
-Beside oneDNN, :mod:`chainer_numba.openmp` takes their place.
-
-The threads are Python's: a compiled loop does not hold the global interpreter lock. Unlike the
-pools of Numba, they may be used from several threads at once and after a fork.
+Parts run on the threads of :mod:`chainer_numba.native_threads`, and beside oneDNN on those of
+:mod:`chainer_numba.openmp`. On other systems than Linux they run on threads of Python, since a
+compiled loop does not hold the global interpreter lock. Unlike the pools of Numba, all of these may
+be used from several threads at once and after a fork.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 
 import numba
 import numpy
+
+from chainer_numba import divided_calls, native_threads
 
 #: How often a waiting thread polls a flag before it sleeps. A polling thread continues at once, but
 #: waking a sleeping one takes 20 to 100 microseconds, as long as a loop over some 100,000 elements.
@@ -25,6 +28,7 @@ POLLS = 200 if hasattr(os, "sched_yield") else 0
 #: another microsecond or two; a thread that asks for that lock too early is put to sleep.
 _LAST_POLLS = 3
 
+_Dispatcher: Any = numba.core.dispatcher.Dispatcher  # pyright: ignore[reportAttributeAccessIssue]
 _ExternalFunction: Any = numba.types.ExternalFunction  # pyright: ignore[reportPrivateImportUsage]
 #: Yields the processor. From the C library, because os.sched_yield() needs the interpreter's lock.
 _yield = _ExternalFunction("sched_yield", numba.types.int32())  # pyright: ignore[reportPrivateImportUsage]
@@ -151,15 +155,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_team)
 
 
-#: What runs parts in place of the workers.
-_run_elsewhere: Callable[..., None] | None = None
+#: Address of a function that takes the place of ``run`` of the native threads.
+_run_elsewhere: int | None = None
+
+_Part = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
+# Foreign functions of ctypes release the interpreter's lock, which parts in Python then take.
+_Run = ctypes.CFUNCTYPE(None, _Part, ctypes.c_void_p, ctypes.c_int)
 
 
-def run_elsewhere(run: Callable[..., None] | None) -> None:
-    """Sets what runs parts in place of the workers.
+def run_elsewhere(run: int | None) -> None:
+    """Sets what runs parts in place of the native threads.
 
     Args:
-        run: Function with the arguments of :func:`run_parts`; None for the workers.
+        run: Address of a function as :func:`chainer_numba.native_threads.run_with` returns it; None
+            for the native threads.
     """
     global _run_elsewhere
     _run_elsewhere = run
@@ -181,16 +190,45 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         for i in range(parts):
             loop(i, bounds[i], bounds[i + 1], *arguments)
         return
-    if _run_elsewhere is not None:
+    try:
+        run = _run_elsewhere or native_threads.run_with(parts - 1)
+        if run is None:
+            _run_on_workers(team, loop, bounds, arguments)
+        elif not isinstance(loop, _Dispatcher):
+            _run_python(run, loop, bounds, arguments)
+        elif not divided_calls.call(loop, run, bounds, arguments):
+            # A part has failed. Calling it from Python raises its error.
+            for i in range(parts):
+                loop(i, bounds[i], bounds[i + 1], *arguments)
+    finally:
+        team.lock.release()
+
+
+def _run_python(
+    run: int, loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]
+) -> None:
+    """Runs a loop that is not compiled."""
+    errors: list[BaseException] = []
+
+    def part(_: int, i: int) -> None:
         try:
-            _run_elsewhere(loop, bounds, arguments)
-        finally:
-            team.lock.release()
-        return
+            loop(i, bounds[i], bounds[i + 1], *arguments)
+        except BaseException as error:  # raised again by the calling thread
+            errors.append(error)
+
+    # All parts end, also after an error: none may write to arrays that were freed.
+    _Run(run)(_Part(part), None, len(bounds) - 1)
+    if errors:
+        raise errors[0]
+
+
+def _run_on_workers(
+    team: _Team, loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[Any, ...]
+) -> None:
     started: list[Worker] = []
     errors: list[BaseException | None] = []
     try:
-        for i in range(1, parts):
+        for i in range(1, len(bounds) - 1):
             if len(team.workers) < i:
                 team.workers.append(Worker(i))
             worker = team.workers[i - 1]
@@ -200,7 +238,6 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
     finally:
         # Also after an error: no thread may write to arrays that were freed.
         errors = [worker.wait() for worker in started]
-        team.lock.release()
     for error in errors:
         if error is not None:
             raise error
