@@ -38,7 +38,7 @@ def model_of(kind, key):
     """The model of the rows that follow each other.
 
     Decoders are mapped from their files, as programs have them: products with a vector take other
-    times where a weight lies in another order, and files of GPT-2 have theirs transposed.
+    times where a weight is in another order, and files of GPT-2 have theirs transposed.
     """
     if kind == "decoder":
         return cm.load_pretrained(folder(key).name)
