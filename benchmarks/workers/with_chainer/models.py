@@ -35,8 +35,18 @@ chainer.global_config.enable_backprop = False
 
 @functools.lru_cache(maxsize=1)
 def model_of(kind, key):
-    """The model of the rows that follow each other, with weights as large as trained ones."""
-    options = sizes.DECODERS[key] if kind == "decoder" else sizes.ENCODERS[key][0]
+    """The model of the rows that follow each other.
+
+    Decoders are mapped from their files, as programs have them: products with a vector take other
+    times where a weight is in another order, and files of GPT-2 have theirs transposed.
+    """
+    if kind == "decoder":
+        return cm.load_pretrained(folder(key).name)
+    return random_model(sizes.ENCODERS[key][0])
+
+
+def random_model(options):
+    """A model with weights as large as trained ones."""
     model = cm.from_config(options)
     draw = np.random.default_rng(0).standard_normal
     for path, parameter in sorted(model.namedparams()):
@@ -48,10 +58,10 @@ def model_of(kind, key):
 
 
 @functools.lru_cache(maxsize=1)
-def folder():
-    """A file of GPT-2 small, and the folder that is removed with it."""
+def folder(key):
+    """The file of a decoder, and the folder that is removed with it."""
     place = tempfile.TemporaryDirectory()
-    cm.save_pretrained(model_of("decoder", "GPT-2"), place.name)
+    cm.save_pretrained(random_model(sizes.DECODERS[key]), place.name)
     return place
 
 
@@ -131,7 +141,7 @@ def encoding(row):
 
 
 def loading():
-    place = folder()
+    place = folder("GPT-2")
     return lambda: cm.load_pretrained(place.name)
 
 

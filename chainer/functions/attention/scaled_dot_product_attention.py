@@ -87,9 +87,10 @@ class ScaledDotProductAttention(ComposedFunction):
             scores = (*q.shape[:-1], k.shape[-2])
             self.keep = self.xp.random.rand(*scores) >= options.ratio
         self._kernel = operation.select(q, k, v, mask, self.keep, options=options)
-        self.retain_inputs(range(len(inputs)))
-        self.retain_outputs((0,))
         save = config.enable_backprop
+        if save:
+            self.retain_inputs(range(len(inputs)))
+            self.retain_outputs((0,))
         y, self._residual = self._kernel.forward(q, k, v, mask, self.keep, options, save)
         return (y,)
 
@@ -224,26 +225,30 @@ def scaled_dot_product_attention(
     """
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
-    q, k, v = (as_variable(array) for array in (q, k, v))
+    q, k, v = as_variable(q), as_variable(k), as_variable(v)
     factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
-    scores = (*q.shape[:-1], *k.shape[-2:-1])
     inputs = (q, k, v)
     if mask is not None:
-        _check_mask(mask.shape, scores)
+        _check_mask(mask.shape, _shape_of_scores(q, k))
         inputs = (q, k, v, mask)
     if not dropout or not config.train:
         dropout, dropout_mask = 0.0, None
     if dropout_mask is not None and (
-        dropout_mask.shape != scores or dropout_mask.dtype.kind != "b"
+        dropout_mask.shape != _shape_of_scores(q, k) or dropout_mask.dtype.kind != "b"
     ):
         raise ValueError(
-            f"dropout_mask must be of bool and of shape {scores}, "
+            f"dropout_mask must be of bool and of shape {_shape_of_scores(q, k)}, "
             f"got {dropout_mask.dtype} and {dropout_mask.shape}"
         )
     offset = _offset(offset, q, k)
-    _check_limits(window, softcap)
+    if window is not None or softcap is not None:
+        _check_limits(window, softcap)
     options = AttentionOptions(causal, factor, dropout, offset, window, softcap)
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
+
+
+def _shape_of_scores(q: Variable, k: Variable) -> tuple[int, ...]:
+    return (*q.shape[:-1], *k.shape[-2:-1])
 
 
 def _offset(offset: int | None, q: Variable, k: Variable) -> int:

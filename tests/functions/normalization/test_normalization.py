@@ -170,3 +170,29 @@ def test_labels():
     )
     label = "BatchRenormalizationFunction"
     assert F.batch_renormalization(x, *parameters(3), 2, 1).creator.label == label
+
+
+@pytest.mark.parametrize("dtype", "efd")
+@pytest.mark.parametrize("size", [0, 1, 300])
+def test_a_single_vector_is_normalized_as_a_row_of_several(dtype, size):
+    rows = (RNG.normal(size=(3, 2 * size)) + 5).astype(dtype)[:, ::2]  # not contiguous
+    gamma, beta = (RNG.normal(size=size).astype(dtype) for _ in range(2))
+    one, several = chainer.Variable(rows[:1]), chainer.Variable(rows)
+    y, ys = (F.layer_normalization(x, gamma, beta) for x in (one, several))
+    assert (y.shape, y.dtype) == ((1, size), rows.dtype)
+    # A sum of ``size`` terms is off by so many roundings; values are sums of five such numbers.
+    exact = max(np.finfo(dtype).eps, 10 * size * np.finfo("f" if dtype == "e" else dtype).eps)
+    np.testing.assert_allclose(y.array[0], ys.array[0], rtol=exact, atol=2 * exact)
+    # The statistics that backward gets have the shapes of those of several vectors.
+    y.grad, ys.grad = y.array, np.where(np.arange(3)[:, None] == 0, ys.array, 0).astype(dtype)
+    y.backward()
+    ys.backward()
+    # Two sums more, of products with numbers up to 4.
+    np.testing.assert_allclose(one.grad[0], several.grad[0], rtol=8 * exact, atol=16 * exact)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_single_vector_with_a_number_that_is_not_finite_is_nan(number):
+    x = np.array([[1, number, 3]], "f")
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(F.layer_normalization(x, *parameters(3)).array).all()

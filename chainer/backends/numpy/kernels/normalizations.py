@@ -204,6 +204,8 @@ class LayerNormalizationKernel(ReferenceKernel):
         wide = to_compute_dtype(x)
         # Rows without elements have the mean 0, not NaN.
         size = max(x.shape[1], 1)
+        if xp is numpy and len(x) == 1:
+            return _normalized_row(x, wide, gamma, beta, size, eps)
         mean = wide.sum(axis=1)
         mean /= size
         y = wide - mean[:, None]
@@ -241,6 +243,25 @@ class LayerNormalizationKernel(ReferenceKernel):
             ggamma.astype(gamma.dtype, copy=False),
             gbeta.astype(gamma.dtype, copy=False),
         )
+
+
+def _normalized_row(
+    x: Array, wide: Array, gamma: Array, beta: Array, size: int, eps: float
+) -> tuple[Array, Array, Array, None]:
+    """Normalizes a single vector, as when text is decoded.
+
+    Its statistics are two numbers: arithmetic with NumPy's scalars, and a dot product of BLAS, take
+    half the time of calls for arrays.
+    """
+    dtype = wide.dtype
+    mean = numpy.add.reduce(wide[0]) / dtype.type(size)
+    y = wide - mean
+    centered = y[0]
+    inverse = 1 / numpy.sqrt(centered.dot(centered) / dtype.type(size) + dtype.type(eps))
+    y *= inverse
+    y *= gamma
+    y += beta
+    return y.astype(x.dtype, copy=False), mean.reshape(1), inverse.reshape(1), None
 
 
 class BatchRenormalizationKernel(ReferenceKernel):

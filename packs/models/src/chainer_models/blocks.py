@@ -362,26 +362,25 @@ class Block(chainer.Chain):
             last: If given, hidden states of the last ``last`` tokens of each text only.
         """
         options = self.options
+        first = options.norm_first
+        y = self.attn(self.ln1(h) if first else h, reading, store, None, last)
         old = h if last is None else _last_rows(h, reading.batch, last)
-        h = self._add(h, lambda x: self.attn(x, reading, store, None, last), self.ln1, "1", old)
+        h = self._add(old, y, self.ln1, "1")
         if options.cross:
-            h = self._add(h, lambda x: self.cross(x, reading, None, kept), self.ln_cross, "")
-        return self._add(h, self.mlp, self.ln2, "2")
+            y = self.cross(self.ln_cross(h) if first else h, reading, None, kept)
+            h = self._add(h, y, self.ln_cross, "")
+        return self._add(h, self.mlp(self.ln2(h) if first else h), self.ln2, "2")
 
-    def _add(
-        self, h: Variable, function: Any, norm: Any, number: str, old: Variable | None = None
-    ) -> Variable:
+    def _add(self, h: Variable, y: Variable, norm: Any, number: str) -> Variable:
         """Adds the output of a function, with normalizations where the options say.
 
         Args:
-            h: Hidden states, the input of the function.
-            function: The function.
+            h: Hidden states that the output is added to.
+            y: The output.
             norm: The normalization.
             number: End of the names of further links.
-            old: What the output is added to; ``h`` if None.
         """
         options = self.options
-        y = function(norm(h) if options.norm_first else h)
         if options.dropout:
             y = F.dropout(y, options.dropout)
         # The number is empty for cross attention, which has neither of these links.
@@ -389,7 +388,7 @@ class Block(chainer.Chain):
             y = getattr(self, f"post{number}")(y)
         if options.layer_scale and number:
             y = getattr(self, f"ls{number}")(y)
-        h = (h if old is None else old) + y
+        h = h + y
         return h if options.norm_first else norm(h)
 
 

@@ -100,21 +100,30 @@ class GrowingStore(_RowsOfBatch):
             values: Shape ``(B, H, T, E)``.
             visible: False for padding, shape ``(B, T)``; None if there is none.
         """
-        xp = get_array_module(keys)
-        start, stop = self._length, self._length + keys.shape[2]
+        # Each token of a text calls it for each layer, when the weights have driven all else out of
+        # the cache: most calls find enough memory and no padding.
+        start = self._length
+        stop = start + keys.shape[2]
+        if self._arrays is None or stop > self._arrays[0].shape[2]:
+            self._arrays = self._enlarged(keys, values, stop)
         self._length = stop
+        k, v = self._arrays
+        k[:, :, start:stop] = keys
+        v[:, :, start:stop] = values
+        if visible is not None or self._visible is not None:
+            xp = get_array_module(keys)
+            self._visible = _joined(xp, self._visible, visible, len(keys), start, stop)
+        return Kept(k[:, :, :stop], v[:, :, :stop], self._visible, True)
+
+    def _enlarged(self, keys: Array, values: Array, stop: int) -> list[Array]:
+        """Returns memory for ``stop`` tokens and more, with what is known."""
+        xp = get_array_module(keys)
         if self._arrays is None:
-            self._arrays = [_memory(xp, a, max(stop, _FIRST_LENGTH)) for a in (keys, values)]
-        elif stop > self._arrays[0].shape[2]:
-            larger = [_memory(xp, a, 2 * stop) for a in self._arrays]
-            for new, old in zip(larger, self._arrays, strict=True):
-                new[:, :, :start] = old[:, :, :start]
-            self._arrays = larger
-        for memory, new in zip(self._arrays, (keys, values), strict=True):
-            memory[:, :, start:stop] = new
-        self._visible = _joined(xp, self._visible, visible, len(keys), start, stop)
-        k, v = (memory[:, :, :stop] for memory in self._arrays)
-        return Kept(k, v, self._visible, True)
+            return [_memory(xp, a, max(stop, _FIRST_LENGTH)) for a in (keys, values)]
+        larger = [_memory(xp, a, 2 * stop) for a in self._arrays]
+        for new, old in zip(larger, self._arrays, strict=True):
+            new[:, :, : self._length] = old[:, :, : self._length]
+        return larger
 
     def fixed_length(self, length: int) -> int:
         """Returns the number of places that some tokens need: one for each.
