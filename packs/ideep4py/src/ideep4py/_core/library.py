@@ -16,7 +16,6 @@ from typing import Any
 
 from ideep4py._core import constants as C
 from ideep4py._core.declarations import CDEF
-from ideep4py._core.waiting import short_waits
 
 SONAME = "libdnnl.so.3"
 _INSTALL = 'pip install "onednn-cpu-gomp==2023.2.0"'
@@ -63,8 +62,7 @@ def _open(ffi: Any) -> tuple[Any, str]:
     problems = []
     for path in paths:
         try:
-            with short_waits():
-                return ffi.dlopen(path), path
+            return ffi.dlopen(path), path
         except OSError as error:
             problems.append(str(error))
     reasons = "; ".join(problems)
