@@ -163,7 +163,7 @@ def test_threads_wake_up(run_with):
 
 
 def test_a_busy_thread_is_not_waited_for(run_with):
-    """The caller computes what nobody else has begun."""
+    """The caller computes the parts that no other thread has begun."""
     code = """
 import numpy as np
 from chainer_numba import divided_calls, native_threads

@@ -24,7 +24,7 @@ _BOUNDS = (types.int64, types.int64, types.int64)
 
 
 def _token(signature: Sequence[Any]) -> int:
-    """Returns a number that stands for the types of the arguments of a loop."""
+    """Returns a number that represents the types of the arguments of a loop."""
     text = ", ".join(map(str, signature)).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)
 

@@ -1,6 +1,6 @@
 """Threads that run parts of a call without Python: a part starts within some microseconds.
 
-The calling thread runs every part that no other thread has claimed yet. So a call never waits for
+The calling thread runs every part that no other thread has taken yet. So a call never waits for
 a thread that has not started, such as one that sleeps, or one whose processor another program uses.
 Waking a thread takes 20 to 100 microseconds, in which the caller computes what it would have
 waited for.
@@ -37,9 +37,9 @@ _FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform 
 #: Whether the system has these threads.
 ARE_THERE = _FUTEX is not None
 
-# A ticket holds the number of the call, the number of its parts and the first part that nobody has
-# claimed (32, 16 and 16 bits). Claiming compares all of it, so that no thread takes a part of a
-# call that has ended. What a part reads belongs to the caller, who waits for all claimed parts.
+# A ticket holds the number of the call, the number of its parts and the first part that no thread
+# has taken (32, 16 and 16 bits). A thread that takes a part compares all of it, so that it takes no
+# part of a call that has ended. What a part reads belongs to the caller, who waits for all parts.
 #
 # Operations of ``futex``: 128 waits while a number has a value, 129 wakes that many threads, both
 # within a process. A thread that is about to sleep counts itself first, and looks for work then. A
@@ -61,7 +61,7 @@ define internal void @futex(i64 %operation, i32 %value) {
   ret void
 }
 
-define internal i32 @claim() {
+define internal i32 @take() {
 entry:
   br label %again
 again:
@@ -110,7 +110,7 @@ begin:
   call void %function(ptr %argument, i32 0)
   br label %next
 next:
-  %part = call i32 @claim()
+  %part = call i32 @take()
   %any = icmp sge i32 %part, 0
   br i1 %any, label %one, label %wait
 one:
@@ -138,7 +138,7 @@ fresh:
   br label %poll
 poll:
   %polls = phi i32 [ 0, %fresh ], [ %more, %yield ]
-  %part = call i32 @claim()
+  %part = call i32 @take()
   %any = icmp sge i32 %part, 0
   br i1 %any, label %one, label %idle
 one:
