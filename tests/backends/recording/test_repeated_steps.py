@@ -203,10 +203,11 @@ def test_a_changed_shape_begins_another_layer():
     assert "2 of them all steps of a layer" in captured(step, (8, 3, 4))
 
 
-def test_steps_with_another_number_stay_single_calls():
+@pytest.mark.parametrize("numbers", [(0.5, 0.25), (0.0, -0.0)])
+def test_steps_with_another_number_stay_single_calls(numbers):
     def step(h, x):
         for i in range(len(x)):
-            h = F.tanh(F.linear(h, WEIGHTS[0]) * (0.5 if i % 2 else 0.25)) + x[i]
+            h = F.tanh(F.linear(h, WEIGHTS[0]) * numbers[i % 2]) + x[i]
         return h
 
     assert "all steps" not in captured(step)

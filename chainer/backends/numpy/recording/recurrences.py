@@ -29,7 +29,7 @@ from chainer.backends.numpy.recording.repeated_steps import (
     Repeated,
     Step,
     can_repeat,
-    number_of,
+    is_number,
     repeated_steps,
 )
 from chainer.backends.numpy.recording.simplify import written
@@ -392,7 +392,7 @@ def _fits(
     if name == ANYTHING:
         return True
     if isinstance(name, (int, float)):
-        return number_of(value) == name
+        return is_number(value, name)
     if name is None or value is None:
         is_missing = name is not None and name in recurrence.carried.values()
         if is_missing and name is not None and bound.setdefault(name, None) is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import copysign
 from typing import Any, NamedTuple
 
 import numpy
@@ -285,8 +286,8 @@ class _Steps:
             pairs = zip((call.results, *call.arguments), (self._result(i), *given), strict=True)
             for name, value in pairs:
                 if not isinstance(name, str):
-                    is_same = value is None if name is None else number_of(value) == name
-                    if not is_same:
+                    is_same = isinstance(name, float) and is_number(value, name)
+                    if not (value is None if name is None else is_same):
                         return None
                     continue
                 if not isinstance(value, Ref):
@@ -316,3 +317,16 @@ def number_of(value: Any) -> float | None:
     if type(value) is numpy.ndarray and value.ndim == 0 and value.dtype.kind == "f":
         return float(value)
     return None
+
+
+def is_number(value: Any, number: float) -> bool:
+    """Returns whether an array holds a number: 0.0 and -0.0 are two numbers, as sums show.
+
+    Args:
+        value: Argument of a recorded call.
+        number: The number.
+    """
+    found = number_of(value)
+    if found is None:
+        return False
+    return found == number and copysign(1, found) == copysign(1, number)

@@ -19,6 +19,7 @@ import llvmlite.binding as llvm
 from chainer.backends.operations.loops import Loop, Sum
 
 from chainer_numba.native_code import loaded
+from chainer_numba.step_calls import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,14 +62,7 @@ class NativeLoopsKernel:
         backend: Backend of the arrays.
     """
 
-    #: Calls of which steps consist; see ``chainer_numba.step_programs``.
-    step_calls = frozenset(
-        {
-            *("linear.forward", "linear.backward_data", "sigmoid.forward", "sigmoid.backward"),
-            *("numpy.add", "numpy.subtract", "numpy.multiply", "numpy.negative", "numpy.square"),
-            *("numpy.tanh", "numpy.exp", "numpy.reciprocal"),
-        }
-    )
+    step_calls = CALLS
 
     def __init__(self, backend: Backend) -> None:
         self._addresses: dict[tuple[Loop | Sum, ...], int | None] = {}

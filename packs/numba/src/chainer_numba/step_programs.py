@@ -8,6 +8,7 @@ the cache.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -25,6 +26,7 @@ from chainer_numba.products import (
     pack_rows,
     panels_of,
 )
+from chainer_numba.step_calls import ELEMENTWISE, PRODUCTS
 from chainer_numba.supports import MIN_ELEMENTS
 from chainer_numba.vector_code import IS_SUITABLE, ROWS
 from chainer_numba.workers import run_parts
@@ -42,26 +44,8 @@ _ONE = f(1)
 
 _PRODUCT = 0
 
-#: Codes of the elementwise calls, and the time of an element in units of a pass over memory.
-_ELEMENTWISE = {
-    "numpy.add": (1, 1),
-    "numpy.subtract": (2, 1),
-    "numpy.multiply": (3, 1),
-    "numpy.negative": (4, 1),
-    "numpy.square": (5, 1),
-    "numpy.tanh": (6, 4),
-    "sigmoid.forward": (7, 4),
-    "sigmoid.backward": (8, 1),
-    # Of which a sigmoid consists where an array is small.
-    "numpy.exp": (9, 4),
-    "numpy.reciprocal": (10, 2),
-}
-
-#: Products, and how their weights are packed.
-_PRODUCTS = {"linear.forward": pack_rows, "linear.backward_data": pack_columns}
-
-#: The calls of which steps consist.
-CALLS = frozenset({*_ELEMENTWISE, *_PRODUCTS})
+#: How the weights of products are packed.
+_PACKING = dict(zip(PRODUCTS, (pack_rows, pack_columns), strict=True))
 
 #: Multiplications that take as long as an element of a cheap loop, as for LSTM.
 _MULTIPLICATIONS = 4
@@ -179,7 +163,7 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
     rows, times = shapes[last][0] if shapes[last] else 0, len(steps[last])
     if not 0 < rows <= _MOST_ROWS:
         return f"only states of 1 to {_MOST_ROWS} rows"
-    products = [call for call in recurrence.calls if call.name in _PRODUCTS]
+    products = [call for call in recurrence.calls if call.name in PRODUCTS]
     if not products:
         return "without products, loops over all arrays of a step are as fast"
     if not all([_is_known(call, recurrence, shapes, rows) for call in recurrence.calls]):
@@ -222,7 +206,7 @@ def _shapes_of(recurrence: Recurrence, steps: Arrays) -> Shapes:
         given = [shapes[a] for a in call.arguments if isinstance(a, str)]
         if y in shapes:
             continue
-        if call.name in _PRODUCTS:
+        if call.name in PRODUCTS:
             shapes[y] = given[0][0], given[1][0 if call.name == "linear.forward" else 1]
         else:
             shapes[y] = numpy.broadcast_shapes(*given)
@@ -241,7 +225,7 @@ def _is_known(call: StepCall, recurrence: Recurrence, shapes: Shapes, rows: int)
     y = shapes[call.names_of_results()[0]]
     if len(y) != 2 or y[0] != rows or not y[1]:
         return False
-    if call.name not in _PRODUCTS:
+    if call.name not in PRODUCTS:
         given = [shapes[a] for a in call.arguments if isinstance(a, str)]
         return None not in call.arguments and all([s in (y, y[1:], (1, *y[1:])) for s in given])
     x, W, bias = _arguments(call)
@@ -265,10 +249,10 @@ def _parts(recurrence: Recurrence, shapes: Shapes, times: int) -> int:
     work = 0
     for call in recurrence.calls:
         rows, columns = shapes[call.names_of_results()[0]]
-        if call.name in _PRODUCTS:
+        if call.name in PRODUCTS:
             work += rows * columns * _sizes(call, shapes)[1] // _MULTIPLICATIONS
         else:
-            work += rows * columns * _ELEMENTWISE[call.name][1]
+            work += rows * columns * ELEMENTWISE[call.name][1]
     (last,) = recurrence.carried
     # A thread takes at least a tile of rows.
     return parts_of(max(shapes[last][0] // ROWS, 1), times * work)
@@ -326,7 +310,7 @@ class AllSteps:
             columns[name] = [address(a) for a in steps[name]]
         for name in recurrence.results:
             # Memory for what no call reads: twice for the state, from which the next one is made.
-            own = [_memory(*shapes[name]) for _ in range(2 if name == last else 1)]
+            own = [_memory(shapes[name]) for _ in range(2 if name == last else 1)]
             arrays = enumerate(steps[name])
             columns[name] = [address(own[t % len(own)] if a is None else a) for t, a in arrays]
         for name in recurrence.fixed:
@@ -343,23 +327,20 @@ class AllSteps:
     ) -> tuple[int, ...]:
         """Returns an instruction of :func:`run_steps`."""
         shapes, y = self._shapes, call.names_of_results()[0]
-        if call.name not in _PRODUCTS:
+        if call.name not in PRODUCTS:
             x, z = [*call.arguments, *call.arguments][:2]  # a single one takes both places
             columns = shapes[y][1]
             apart = [columns if shapes.get(a) == shapes[y] else 0 for a in (x, z)]  # type: ignore[arg-type]
-            return (_ELEMENTWISE[call.name][0], slots[y], slots[x], slots[z], columns, *apart, 0)
+            return (ELEMENTWISE[call.name][0], slots[y], slots[x], slots[z], columns, *apart, 0)
         x, W, bias = _arguments(call)
         columns, terms = _sizes(call, shapes)
         shape, start = (panels_of(columns), terms, PANEL), self._size
-        self._weights.append((_PRODUCTS[call.name], steps[W][0], start, shape))
+        self._weights.append((_PACKING[call.name], steps[W][0], start, shape))
         self._size += shape[0] * terms * PANEL
         # Without a bias any array stands in its place, and is not read.
         of_bias, z = (-1, slots[y]) if bias is None else (0, slots[bias])
         return _PRODUCT, slots[y], slots[x], z, columns, terms, of_bias, start
 
 
-def _memory(*shape: int) -> Array:
-    size = 1
-    for length in shape:
-        size *= length
-    return aligned(size).reshape(shape)
+def _memory(shape: tuple[int, ...]) -> Array:
+    return aligned(prod(shape)).reshape(shape)
