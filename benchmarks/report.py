@@ -176,17 +176,18 @@ def _limited(
 
 
 def _row_budgets(result: Result) -> list[str]:
-    """Budgets for the ratio of two rows of one peer: how the cost grows with the case."""
-    found = {row.label: row.best(result.base) for row in result.rows}
+    """Budgets for the ratio of two rows of a column of ours: how the cost grows with the case."""
     lines = []
-    for label, other, limit in result.row_budgets:
-        value, reference = found.get(label), found.get(other)
-        if value is not None and reference:
-            verdict = "met" if round(value / reference, 2) <= limit else "MISSED"
-            lines.append(
-                f"   budget: {result.base}, {label!r} / {other!r} <= {limit:.2f}: "
-                f"{verdict}, {value / reference:.2f}"
-            )
+    for peer in [name for name in result.peers if name.startswith("ours")]:
+        found = {row.label: row.best(peer) for row in result.rows}
+        for label, other, limit in result.row_budgets:
+            value, reference = found.get(label), found.get(other)
+            if value is not None and reference:
+                verdict = "met" if round(value / reference, 2) <= limit else "MISSED"
+                lines.append(
+                    f"   budget: {peer}, {label!r} / {other!r} <= {limit:.2f}: "
+                    f"{verdict}, {value / reference:.2f}"
+                )
     return lines
 
 

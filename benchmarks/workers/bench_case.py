@@ -21,8 +21,8 @@ A program is a Python file with a docstring, whose first line is its title, and 
 ``MEAN_BUDGETS``
     The same for the geometric mean of all rows.
 ``ROW_BUDGETS``
-    List of ``[row, other row, ratio]``: the largest ratio of two rows of the peer that others are
-    compared with. Default: none.
+    List of ``[row, other row, ratio]``: the largest ratio of two rows, in each of our columns.
+    Default: none.
 ``BEST_BUDGETS``
     Dictionary from a peer's name to a dictionary, which gives the largest ratio of the best of our
     columns to that peer, among all rows whose names begin with the key. Default: none.

@@ -12,6 +12,7 @@ import numpy
 
 from chainer.backends.operations.shared_threads import shared_threads
 from chainer.backends.optional_modules import Found, usable
+from chainer.core.config.blas_threads import lower_blas_threads
 from chainer.core.installation import install_command
 from chainer.core.utils import installed
 
@@ -74,7 +75,7 @@ def arrange_threads(ideep4py: ModuleType) -> None:
     if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0":
         return
     try:
-        ideep4py.limit_blas_threads()
+        lower_blas_threads(ideep4py.limit_blas_threads, 1)
     except ImportError as error:
         warnings.warn(
             "iDeep and the BLAS library of NumPy each have a pool of threads, which slow each "

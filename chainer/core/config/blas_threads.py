@@ -10,13 +10,20 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.core.config.busy_threads import BusyMonitor
 
 #: Environment variables that set the number of threads of BLAS libraries.
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 #: The present limiter of the threads; None if there is no limit.
 _limiter: Any = None
+
+#: The limiter, if it watches the machine.
+_monitor: BusyMonitor | None = None
 
 #: The limit is one for the process. Threads that change it at once take turns.
 _changing = threading.Lock()
@@ -53,7 +60,7 @@ def limit_blas_threads(count: Any) -> None:
         ValueError: If it is not positive or ``'auto'``.
         ImportError: If threadpoolctl is not installed.
     """
-    global _limiter
+    global _limiter, _monitor
     is_number = isinstance(count, int) and not isinstance(count, bool) and count > 0
     if not is_number and count is not None and count != "auto":
         raise ValueError(
@@ -76,16 +83,30 @@ def limit_blas_threads(count: Any) -> None:
         # original number.
         if _limiter is not None:
             _limiter.restore_original_limits()
-            _limiter = None
+            _limiter = _monitor = None
         if count == "auto":
             from chainer.core.config.busy_threads import BusyMonitor
 
-            # Pools of OpenMP, such as oneDNN's, wait in the same way as pools of BLAS.
-            _limiter = BusyMonitor(threadpoolctl.ThreadpoolController().lib_controllers)
-            _limiter.start()
+            # Threads of OpenMP, such as oneDNN's, wait in the same way as threads of BLAS.
+            _monitor = BusyMonitor(lambda: threadpoolctl.ThreadpoolController().lib_controllers)
+            _monitor.start()
+            _limiter = _monitor
         elif count is not None:
             # The threads of oneDNN, which iDeep uses, are not limited.
             _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
+
+
+def lower_blas_threads(limit: Callable[[], object], count: int) -> None:
+    """Lets a provider limit the threads of BLAS, because they would compete with its own.
+
+    Args:
+        limit: Sets the limit.
+        count: The number of threads that it sets. A monitor of a busy machine gives no more back.
+    """
+    with _changing:
+        limit()
+        if _monitor is not None:
+            _monitor.lower_blas_threads(count)
 
 
 def blas_threads() -> int | None:

@@ -3,8 +3,10 @@
 While the threads of BLAS or OpenMP wait for each other, they keep their cores busy. If another
 program has one of the cores, each product of matrices waits for a thread that does not run. The
 operating system then takes cores away from this process while it works, and counts this. So a
-monitor reads that count some fifty times a second. Where it grows, libraries get one thread, which
-waits for no other. After a while without interruptions they get their threads back on trial.
+monitor reads that count some fifty times a second. Where it grows, BLAS libraries get one thread,
+which waits for no other, and threads of GNU OpenMP sleep while they wait
+(:mod:`chainer.core.config.openmp_waiting`). After a while without interruptions all is undone, on
+trial.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
+
+from chainer.core.config.openmp_waiting import OpenMPWaiting
 
 try:
     import resource
@@ -32,14 +36,62 @@ BUSY = 2
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
 
 
-class Pool(Protocol):
+#: Seconds from one search for libraries that were loaded meanwhile to the next, on a busy machine.
+SEARCH = 1.0
+
+
+class Library(Protocol):
     """A library with threads, as threadpoolctl describes it."""
 
-    num_threads: int
+    user_api: str
+    prefix: str
+    filepath: str
+    dynlib: Any
+
+    @property
+    def num_threads(self) -> int | None:
+        """The number of threads."""
+        ...
 
     def set_num_threads(self, num_threads: int) -> Any:
         """Sets the number of threads."""
         ...
+
+
+class BlasThreads:
+    """Threads of a BLAS library: one while others use the cores.
+
+    Args:
+        library: The library.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library, self._before = library, library.num_threads
+
+    def give_way(self) -> None:
+        """Gives the library one thread."""
+        self._before = self._library.num_threads
+        self._library.set_num_threads(1)
+
+    def take_back(self) -> None:
+        """Gives the library the threads that it had."""
+        self._library.set_num_threads(self._before or 1)
+
+    def lower(self, count: int) -> None:
+        """Remembers at most that many threads."""
+        self._before = min(self._before or 1, count)
+
+
+Pool = BlasThreads | OpenMPWaiting
+
+
+def _pool(library: Library) -> Pool | None:
+    if library.user_api == "blas":
+        return BlasThreads(library)
+    if library.prefix == "libgomp":
+        return OpenMPWaiting(library.dynlib)
+    # The number of threads of OpenMP belongs to the thread that sets it: of no use from here.
+    return None
 
 
 def interruptions() -> int:
@@ -48,28 +100,32 @@ def interruptions() -> int:
 
 
 class BusyMonitor:
-    """Gives libraries one thread while other programs use the cores, and their threads otherwise.
+    """Makes the threads of libraries give way while other programs use the cores.
 
     Args:
-        pools: The libraries.
+        find: Returns the libraries of this process that have threads.
         count: Returns the number of interruptions of this process so far.
         clock: Returns the time in seconds.
     """
 
     def __init__(
         self,
-        pools: Sequence[Pool],
+        find: Callable[[], Iterable[Library]],
         count: Callable[[], int] = interruptions,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._pools = [(pool, pool.num_threads) for pool in pools]
-        self._count, self._clock = count, clock
+        self._find, self._count, self._clock = find, count, clock
+        #: What gives way, by the path of the library; None if nothing can.
+        self._pools: dict[str, Pool | None] = {}
+        self._searched = float("-inf")
+        #: Held while pools change.
+        self._changing = threading.Lock()
         self._last = count()
         self._pause = FIRST_PAUSE
         self._changed = float("-inf")  # no trial has failed yet
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        #: Whether libraries have one thread at the moment.
+        #: Whether the threads give way at the moment.
         self.is_limited = False
 
     def look(self) -> None:
@@ -78,7 +134,10 @@ class BusyMonitor:
         new, self._last = count - self._last, count
         if self.is_limited:
             if new >= BUSY:
-                self._changed = now  # even one thread is interrupted
+                self._changed = now
+                if now - self._searched >= SEARCH:
+                    with self._changing:
+                        self._give_way(now)
             elif now - self._changed >= self._pause:
                 self._set(False, now)
         elif new >= BUSY:
@@ -88,14 +147,38 @@ class BusyMonitor:
             self._set(True, now)
 
     def _set(self, limited: bool, now: float) -> None:
-        self.is_limited, self._changed = limited, now
-        for pool, threads in self._pools:
-            pool.set_num_threads(1 if limited else threads)
+        with self._changing:
+            self.is_limited, self._changed = limited, now
+            if limited:
+                for pool in self._pools.values():
+                    if pool is not None:
+                        pool.give_way()
+                self._give_way(now)
+            else:
+                for pool in self._pools.values():
+                    if pool is not None:
+                        pool.take_back()
+
+    def _give_way(self, now: float) -> None:
+        """Makes libraries give way that were loaded since the last search."""
+        self._searched = now
+        for library in self._find():
+            if library.filepath not in self._pools:
+                pool = self._pools[library.filepath] = _pool(library)
+                if pool is not None:
+                    pool.give_way()
+
+    def lower_blas_threads(self, count: int) -> None:
+        """Gives BLAS libraries at most that many threads back."""
+        with self._changing:
+            for pool in self._pools.values():
+                if isinstance(pool, BlasThreads):
+                    pool.lower(count)
 
     def start(self) -> None:
         """Starts to look in a thread of its own."""
         # A machine that is busy already need not be tried.
-        if _load() >= 0.5 and any([threads > 1 for _, threads in self._pools]):
+        if _load() >= 0.5:
             self._set(True, self._clock())
         self._thread = threading.Thread(target=self._run, name="chainer-busy", daemon=True)
         self._thread.start()
@@ -105,11 +188,12 @@ class BusyMonitor:
             self.look()
 
     def restore_original_limits(self) -> None:
-        """Stops, and gives the libraries their threads back. Named as threadpoolctl's method."""
+        """Stops, and undoes what was changed. Named as threadpoolctl's method."""
         self._stopped.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        self._set(False, self._clock())
+        if self.is_limited:
+            self._set(False, self._clock())
 
 
 def _load() -> float:
