@@ -289,7 +289,8 @@ CORE_ENTRIES = (
         accepted="positive int, 'auto' or None",
         about="Number of threads of NumPy's BLAS library, for the whole process; None leaves it as "
         "the library has it. 'auto': one thread while other programs use the cores, else as many "
-        "as the library has. Needs the extra `threads`.",
+        "as the library has; threads of GNU OpenMP (iDeep) sleep while they wait, meanwhile. Needs "
+        "the extra `threads`.",
     ),
     ConfigEntry(
         "cast_inputs",
