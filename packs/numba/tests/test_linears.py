@@ -54,13 +54,13 @@ def test_values_are_those_of_the_formula(size, bias):
 
 
 @pytest.mark.usefixtures("with_numba")
-def test_one_row_is_multiplied_with_a_weight_that_no_cache_holds():
+def test_one_row_is_multiplied_with_a_large_weight():
     def provider(columns):
         x, W, _ = arrays((1, 768, columns), bias=False)
         return chainer.explain("linear", x, W, None).chosen.provider
 
     assert provider(768) == "numba"
-    assert provider(600) == "reference"
+    assert provider(120) == "reference"
 
 
 @pytest.mark.usefixtures("any_size", "with_numba")

@@ -21,7 +21,15 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from chainer_numba.launching import compiled
-from chainer_numba.vectors import FLOATS, INDEX, LANES, Row, multiply_add, repeated
+from chainer_numba.vectors import (
+    FLOATS,
+    INDEX,
+    LANES,
+    PASSES_CACHES,
+    Row,
+    multiply_add,
+    repeated,
+)
 
 #: Columns of a block: its sums stay in registers while a row of each place is added.
 BLOCK = 64
@@ -31,6 +39,10 @@ BLOCK = 64
 #: that are transposed (340 MB) take 14.2 to 14.4 milliseconds with 2 places, 12.5 with 4 or 6 and
 #: 13.4 with 8, and with 4 and 8 neighboring rows 16.0 and 15.1 (AMD EPYC with AVX2, in turns).
 PLACES = 4
+
+#: How many blocks ahead of its use the memory of a row is fetched. On AMD's Zen 3 two to four took 5
+#: to 15 % more time than one. Elsewhere it is as far as for :mod:`chainer_numba.packed_rows`.
+_BLOCKS_AHEAD = 1 if PASSES_CACHES else 4
 
 #: Columns that all vectors are multiplied with before the next ones are read: with a row of each
 #: place they take a quarter of the first level of the cache.
@@ -75,11 +87,11 @@ def _sums_of(rows: int, fetches: bool) -> Any:
             numbers = [vector.at(i) for i in indexes]
             factors = [repeated(builder, number) for number in numbers]
             blocks = builder.sdiv(builder.sub(stop, start), INDEX(BLOCK))
-            last = builder.sub(blocks, INDEX(1))
+            last = builder.sub(blocks, INDEX(_BLOCKS_AHEAD + 1))
             with cgutils.for_range(builder, blocks) as loop:
                 place = builder.add(start, builder.mul(loop.index, INDEX(BLOCK)))
                 starts = [builder.add(place, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
-                is_last = builder.icmp_signed("==", loop.index, last)
+                is_last = builder.icmp_signed(">", loop.index, last)
                 ahead = builder.select(is_last, skipped, INDEX(0))
                 sums = [totals.vector(at, FLOATS) for at in starts]
                 for row, factor in zip(places, factors, strict=True):
@@ -108,9 +120,10 @@ def _sums_of(rows: int, fetches: bool) -> Any:
 
 
 def _fetch_next(builder: Any, row: Row, starts: list[Any], ahead: Any) -> None:
-    """Fetches the block that is used next; 2 to 4 blocks ahead took 5 to 15 % more time."""
+    """Fetches a block that is used soon, ``ahead`` numbers farther than it would be in a row."""
+    farther = builder.add(ahead, INDEX(_BLOCKS_AHEAD * BLOCK))
     for at in starts:
-        row.fetch_ahead(builder.add(builder.add(at, INDEX(BLOCK)), ahead), 0)
+        row.fetch_ahead(builder.add(at, farther), 0)
 
 
 # Without the first parameter, which the decorator fills in.

@@ -40,8 +40,11 @@ MIN_ELEMENTS = {
     "loss": 1 << 8,
     # Products: rows, and multiplications.
     "product rows": 3,
-    # Numbers of a weight that is read from memory, for a single row.
-    "product memory": 1 << 19,
+    # Numbers of a weight for a single row. A weight of 192 x 576 numbers or more that is read from
+    # memory takes BLAS 1.5 to 1.7 times as long as here, and its transpose 1.3 to 1.6 times; if it
+    # is in the cache, 0.9 to 1.1 times and 0.7 to 1.0 times, which are a few microseconds (AVX2,
+    # one thread, quiet). Smaller weights of several layers often stay in the cache.
+    "product memory": 3 << 15,
     # Numbers of a weight whose transpose is contiguous, for a few rows: with 2 to 6 rows 128 x 256
     # numbers took BLAS 1.1 to 1.9 times as long, and 100 x 100 numbers 0.6 to 0.9 times (AVX2).
     "product columns": 1 << 15,
