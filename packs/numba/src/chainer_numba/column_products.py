@@ -40,8 +40,8 @@ BLOCK = 64
 #: 13.4 with 8, and with 4 and 8 neighboring rows 16.0 and 15.1 (AMD EPYC with AVX2, in turns).
 PLACES = 4
 
-#: How many blocks ahead of its use the memory of a row is fetched. On AMD's Zen 3 two to four took 5
-#: to 15 % more time than one. Elsewhere it is as far as for :mod:`chainer_numba.packed_rows`.
+#: How many blocks ahead of its use the memory of a row is fetched. On AMD's Zen 3 two to four took
+#: 5 to 15 % more time than one. Elsewhere it is as far as for :mod:`chainer_numba.packed_rows`.
 _BLOCKS_AHEAD = 1 if PASSES_CACHES else 4
 
 #: Columns that all vectors are multiplied with before the next ones are read: with a row of each
