@@ -20,17 +20,19 @@ class ArraySpec(NamedTuple):
         shape: Shape.
         dtype: Data type.
         contiguous: Whether the array is C-contiguous.
+        transposed: Whether it is the transpose of a C-contiguous array, and not C-contiguous.
 
     Example:
         >>> from chainer.kernel import ArraySpec
         >>> spec = ArraySpec.of(np.zeros((2, 3), np.float32).T)
-        >>> spec.shape, spec.dtype.name, spec.contiguous
-        ((3, 2), 'float32', False)
+        >>> spec.shape, spec.dtype.name, spec.contiguous, spec.transposed
+        ((3, 2), 'float32', False, True)
     """
 
     shape: Shape
     dtype: DType
     contiguous: bool
+    transposed: bool = False
 
     @classmethod
     def of(cls, array: Array | None) -> ArraySpec | None:
@@ -43,8 +45,11 @@ class ArraySpec(NamedTuple):
             return None
         # Arrays of some libraries have no flags; they are always contiguous.
         flags = getattr(array, "flags", None)
-        contiguous = True if flags is None else bool(flags.c_contiguous)
-        return cls(tuple(array.shape), array.dtype, contiguous)
+        if flags is None:
+            return cls(tuple(array.shape), array.dtype, True)
+        contiguous = bool(flags.c_contiguous)
+        transposed = not contiguous and bool(flags.f_contiguous)
+        return cls(tuple(array.shape), array.dtype, contiguous, transposed)
 
     @property
     def ndim(self) -> int:

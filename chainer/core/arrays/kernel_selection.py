@@ -295,8 +295,12 @@ class KernelSelector:
             attributes: The other arguments, hashable.
         """
         # This runs for every operation: most have no attributes, and no view of them is made then.
+        # The order of an array is True (of C), "F" or False.
         parts: list[Any] = [
-            None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays
+            None
+            if a is None
+            else (a.shape, a.dtype, (f := a.flags).c_contiguous or (f.f_contiguous and "F"))
+            for a in arrays
         ]
         if attributes:
             parts.extend(attributes.items())

@@ -341,8 +341,11 @@ CORE_ENTRIES = (
     ConfigEntry(
         "initialize",
         True,
-        about="Whether initializers fill new parameters. False makes them zeros at no cost, for "
-        "models whose parameters are all loaded from a file.",
+        choices=(True, False, "shape"),
+        about="Whether initializers fill new parameters. False makes them zeros at little cost, "
+        "for models whose parameters are all loaded from a file. `'shape'` takes no memory: they "
+        "have a shape and a data type, and cannot be written until the program replaces "
+        "`parameter.array`.",
     ),
     ConfigEntry(
         "pace_collector",

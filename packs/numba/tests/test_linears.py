@@ -54,13 +54,13 @@ def test_values_are_those_of_the_formula(size, bias):
 
 
 @pytest.mark.usefixtures("with_numba")
-def test_one_row_is_multiplied_with_a_weight_that_no_cache_holds():
+def test_one_row_is_multiplied_with_a_large_weight():
     def provider(columns):
         x, W, _ = arrays((1, 768, columns), bias=False)
         return chainer.explain("linear", x, W, None).chosen.provider
 
     assert provider(768) == "numba"
-    assert provider(600) == "reference"
+    assert provider(120) == "reference"
 
 
 @pytest.mark.usefixtures("any_size", "with_numba")
@@ -226,7 +226,8 @@ def test_the_reference_serves_where_it_is_as_fast(size, dtype, reason):
     explanation = chainer.explain("linear", x, W, None)
     assert explanation.chosen.provider == "reference"
     assert reason in str(explanation)
-    explanation = chainer.explain("linear", x, np.asfortranarray(W), None)
-    assert explanation.chosen.provider == "reference"
     x, W = np.ones((20, 300), np.float32), np.ones((900, 300), np.float32)
     assert chainer.explain("linear", x, W, None).chosen.provider == "numba"
+    explanation = chainer.explain("linear", x, np.ones((900, 600), np.float32)[:, ::2], None)
+    assert explanation.chosen.provider == "reference"
+    assert "only weights that are contiguous, or whose transpose is" in str(explanation)

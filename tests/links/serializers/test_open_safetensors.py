@@ -114,3 +114,16 @@ def test_construction_without_initialization():
     with chainer.using_config("initialize", False):
         assert chainer.Parameter(np.ones(2, "f")).array[0] == 1
     assert np.any(L.Linear(3, 2).W.array != 0)
+
+
+def test_construction_without_memory():
+    with chainer.using_config("initialize", "shape"), chainer.using_config("dtype", np.float16):
+        link = L.Linear(300_000, 300_000)  # 180 GB
+    W = link.W.array
+    assert (W.shape, W.dtype, W[-1, -1]) == ((300_000, 300_000), np.float16, 0)
+    with pytest.raises(ValueError, match="read-only"):
+        W[0] = 1
+    link.W.array = np.ones((2, 3), np.float16)
+    link.W.array[0] = 2
+    with pytest.raises(ValueError, match="config.initialize must be True, False or 'shape'"):
+        chainer.config.initialize = "shapes"

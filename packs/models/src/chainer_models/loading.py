@@ -83,14 +83,19 @@ def from_config(
         options = Options(config)
     else:
         options = read_options(Path(config))
-    architecture = find_architecture(options)
     dtype = chainer.config.dtype if dtype is None else numpy.dtype(dtype)
     # Usually a file replaces the weights: random numbers for them would be made in vain.
-    with chainer.using_config("initialize", initialize), chainer.using_config("dtype", dtype):
-        model = architecture(options)
+    model = _make(options, dtype, initialize)
     if initialize:
         _scale_embeddings(model, options)
     return model
+
+
+def _make(options: Options, dtype: Any, initialize: bool | str) -> Any:
+    """Makes a model; for ``initialize`` see ``chainer.config``."""
+    architecture = find_architecture(options)
+    with chainer.using_config("initialize", initialize), chainer.using_config("dtype", dtype):
+        return architecture(options)
 
 
 def _check_layers(options: Mapping[str, Any], count: int, source: str) -> None:
@@ -199,7 +204,8 @@ def load_pretrained(
     tensors = Tensors(folder)
     _check_layers(options.as_dict(), len(tensors), options.source)
     try:
-        model = from_config(options, dtype=dtype)
+        # All arrays are replaced below.
+        model = _make(options, numpy.dtype(dtype), "shape")
     except MemoryError as error:
         raise ModelFileError(
             f"{options.source} asks for arrays that do not fit into memory: {error}"

@@ -8,9 +8,11 @@ import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
+from chainer_numba.column_products import BLOCK, column_product
 from chainer_numba.launching import dense, launch, parts_of
 from chainer_numba.packed_rows import float32_product
 from chainer_numba.products import PANEL, dots, panels_of, sums, sums_of_rows
+from chainer_numba.supports import MAX_COLUMN_ROWS
 from chainer_numba.vector_code import ROWS
 
 if TYPE_CHECKING:
@@ -58,10 +60,17 @@ class LinearKernel:
         self._reference = get_operation("linear").reference_for(backend)
 
     def forward(self, x: Array, W: Array, b: Array | None, out: Array | None = None) -> Array:
-        x, W = dense(x), dense(W)
-        rows, terms = x.shape
         columns = len(W)
+        x, (W, is_transposed) = dense(x), _in_memory(W)
+        rows, terms = x.shape
         y = numpy.empty((rows, columns), f) if out is None else out
+        start, step = (_NO_START, -1) if b is None else (dense(b), 0)
+        if is_transposed:
+            if rows <= MAX_COLUMN_ROWS:
+                launch(column_product, -(-columns // BLOCK), rows * W.size, x, W, start, y)
+            else:
+                _launch_sums(x, (terms, 1), W, False, rows > DIRECT_ROWS, start, step, y)
+            return y
         if rows == 1:
             # It waits for the memory of the weight, and BLAS waits longer.
             launch(float32_product, columns, W.size * rows, x, W, y)
@@ -73,17 +82,21 @@ class LinearKernel:
             if b is not None:
                 y += b
             return y
-        start, step = (_NO_START, -1) if b is None else (dense(b), 0)
         _launch_sums(x, (terms, 1), W, True, True, start, step, y)
         return y
 
     def backward_data(self, gy: Array, W: Array, out: Array | None = None) -> Array:
         if len(gy) < SEVERAL_ROWS:
             return numpy.matmul(gy, W, out=out)
-        gy, W = dense(gy), dense(W)
+        shape = len(gy), W.shape[1]
+        gx = numpy.empty(shape, f) if out is None else out
+        gy, (W, is_transposed) = dense(gy), _in_memory(W)
         rows, columns = gy.shape
-        gx = numpy.empty((rows, W.shape[1]), f) if out is None else out
-        _launch_sums(gy, (columns, 1), W, False, rows > DIRECT_ROWS, _NO_START, -1, gx)
+        if is_transposed and rows <= DOT_ROWS:
+            launch(dots, len(W), rows * W.size // _MULTIPLICATIONS, gy, W, gx)
+        else:
+            packs = is_transposed or rows > DIRECT_ROWS
+            _launch_sums(gy, (columns, 1), W, is_transposed, packs, _NO_START, -1, gx)
         return gx
 
     def backward_weight(self, x: Array, gy: Array, dtype: DType, out: Array | None = None) -> Array:
@@ -151,6 +164,12 @@ class WeightGradientSum:
             start = total.reshape(-1), total.shape[1]
             _multiply_columns(self._x[:rows], self._gy[:rows], *start, total)
         self._rows = 0
+
+
+def _in_memory(W: Array) -> tuple[Array, bool]:
+    """Returns a weight in the order of its memory, and whether that is its transpose."""
+    is_transposed = not W.flags.c_contiguous and W.flags.f_contiguous
+    return dense(W.T if is_transposed else W), is_transposed
 
 
 def _multiply_columns(x: Array, gy: Array, start: Array, step: int, gW: Array) -> None:

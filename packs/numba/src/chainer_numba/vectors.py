@@ -63,12 +63,13 @@ def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
 
     Args:
         builder: Builder of the code.
-        a: Vector of float32.
-        b: Vector of float32.
-        c: Vector of float32.
+        a: Vector or number of float32.
+        b: Vector or number of float32.
+        c: Vector or number of float32.
     """
-    kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
-    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
+    kind = ir.FunctionType(c.type, [c.type] * 3)
+    suffix = f"v{LANES}f32" if c.type == FLOATS else "f32"
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{suffix}")
     return builder.call(function, [a, b, c])
 
 
@@ -135,6 +136,17 @@ class Row:
             number: The element.
         """
         self._builder.store(number, self._builder.gep(self._begin, [index]))
+
+    def put_vector(self, index: Any, vector: Any) -> None:
+        """Writes the elements from a column on.
+
+        Args:
+            index: Index of the column.
+            vector: The elements.
+        """
+        place = self._builder.gep(self._begin, [index])
+        stored = self._builder.store(vector, self._builder.bitcast(place, vector.type.as_pointer()))
+        stored.align = 1
 
     def fetch_ahead(self, index: Any, distance: int = AHEAD) -> None:
         """Fetches the line of the cache that is used a while after an element.
