@@ -62,6 +62,13 @@ def cases() -> Iterator[tuple[str, int, Callable[..., chainer.Variable], list[np
     for rows, inner, columns in _AFFINE:
         arrays = [random(rows, inner), random(columns, inner), random(columns)]
         yield f"linear, {rows} rows", inner * columns, F.linear, arrays
+    for rows, size in ((128, 128), (512, 64), (128, 768), (512, 1024)):
+        arrays = [random(rows, size), random(size), random(size)]
+        yield "layer normalization", rows * size, F.layer_normalization, arrays
+    for batch, heads, length in ((16, 4, 32), (1, 12, 128), (1, 12, 197), (8, 12, 128)):
+        # As layers of a Transformer have them: heads are axes in the middle of memory.
+        arrays = [random(batch, length, heads, 64).transpose(0, 2, 1, 3) for _ in range(3)]
+        yield "attention", batch * heads * length**2, F.scaled_dot_product_attention, arrays
     for batch, channels, side in ((1, 1, 8), (1, 4, 8), (2, 8, 8), (8, 16, 14), (16, 32, 28)):
         x, size = random(batch, channels, side, side), batch * channels * side * side
         W = random(channels, channels, 3, 3)

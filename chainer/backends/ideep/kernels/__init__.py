@@ -29,6 +29,7 @@ _BY_OPERATION = {
     "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "pooling"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "normalization"),
+    "layer_normalization": ("normalizations:LayerNormalizationKernel", "row_normalization"),
     "local_response_normalization": (
         "response_normalizations:ResponseNormalizationKernel",
         "response_normalization",
@@ -41,6 +42,7 @@ _FOR_NUMPY = {
     "gelu": ("gelus:GELUKernel", "gelu"),
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "n_step_rnn": ("rnns:NStepRNNKernel", "recurrence"),
+    "scaled_dot_product_attention": ("attentions:AttentionKernel", "attention"),
 }
 
 #: Kernels that pay only for arrays with a blocked layout.

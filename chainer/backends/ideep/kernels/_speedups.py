@@ -27,6 +27,14 @@ def _weights(spec: CallSpec) -> int:
     return W.size if x.shape[0] <= _MOST_ROWS else 0
 
 
+def _scores(spec: CallSpec) -> int:
+    """Returns the number of scores of an attention."""
+    q, k = spec.arrays[:2]
+    assert q is not None
+    assert k is not None
+    return q.size // q.shape[-1] * k.shape[-2]
+
+
 SPEEDUPS = {
     "convolution_nd": SpeedupBySize(((0, 1.4), (1 << 12, 1.9))),
     "max_pooling_nd": 1.8,
@@ -34,5 +42,7 @@ SPEEDUPS = {
     "linear": SpeedupBySize(((700_000, 1.2),), _weights),
     "relu": SpeedupBySize(((1 << 18, 1.4),)),
     "gelu": SpeedupBySize(((1 << 14, 1.4), (1 << 16, 2.3), (1 << 18, 3.5))),
+    "layer_normalization": SpeedupBySize(((1 << 15, 1.6), (1 << 17, 2.4), (1 << 19, 4.0))),
     "n_step_rnn": 1.3,
+    "scaled_dot_product_attention": SpeedupBySize(((1 << 16, 1.1), (1 << 17, 1.25)), _scores),
 }

@@ -1,4 +1,4 @@
-"""oneDNN kernels of batch normalization."""
+"""oneDNN kernels of batch and layer normalization."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Axes = tuple[int, ...]
 
 
 class Saved(NamedTuple):
-    """Values that a batch normalization keeps for its gradient.
+    """Values that a normalization keeps for its gradient.
 
     Attributes:
-        var: Variance of the batch.
+        var: Variance of the batch, or of each row.
         eps: The number added to it.
     """
 
@@ -65,10 +65,7 @@ class BatchNormalizationKernel(IdeepKernel):
             count = x.size // x.shape[1]
             _update(running[0], numpy.asarray(mean), decay)
             _update(running[1], batch_var * numpy.float32(count / max(count - 1, 1)), decay)
-        inv_std = batch_var + numpy.float32(eps)
-        numpy.sqrt(inv_std, out=inv_std)
-        numpy.reciprocal(inv_std, out=inv_std)
-        return y, mean, inv_std, Saved(var, eps)
+        return y, mean, _inverse(batch_var, eps), Saved(var, eps)
 
     def forward_with_relu(
         self, normalization: tuple[Any, ...], relu: tuple[Any, ...]
@@ -94,6 +91,12 @@ class BatchNormalizationKernel(IdeepKernel):
         axis: Axes,
     ) -> tuple[Array, Array, Array]:
         return self.ops.batch_normalization_backward(x, gy, gamma, mean, residual.var, residual.eps)
+
+
+def _inverse(var: Array, eps: float) -> Array:
+    inv_std = var + numpy.float32(eps)
+    numpy.sqrt(inv_std, out=inv_std)
+    return numpy.reciprocal(inv_std, out=inv_std)
 
 
 def _are_finite(*vectors: Array) -> bool:
@@ -134,6 +137,21 @@ class FixedBatchNormalizationKernel(IdeepKernel):
         gmean = -factor * numpy.asarray(gbeta)
         gvar = numpy.asarray(ggamma) * factor * inv_std * numpy.float32(-0.5)
         return gx, ggamma, gbeta, gmean, gvar
+
+
+class LayerNormalizationKernel(IdeepKernel):
+    """Kernel of ``layer_normalization``."""
+
+    def forward(
+        self, x: Array, gamma: Array, beta: Array, eps: float
+    ) -> tuple[Array, Array, Array, Saved]:
+        y, mean, var = self.ops.layer_normalization(x, gamma, beta, eps)
+        return y, numpy.asarray(mean), _inverse(numpy.asarray(var), eps), Saved(var, eps)
+
+    def backward(
+        self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: Saved
+    ) -> tuple[Array, Array, Array]:
+        return self.ops.layer_normalization_backward(x, gy, gamma, mean, residual.var, residual.eps)
 
 
 def _is_dense(x: Array) -> bool:

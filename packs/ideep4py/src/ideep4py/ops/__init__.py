@@ -37,6 +37,11 @@ from ideep4py.ops.convolution import (
 )
 from ideep4py.ops.deconvolution import deconvolution
 from ideep4py.ops.joining import concat, split
+from ideep4py.ops.layer_normalization import (
+    LayerNormalized,
+    layer_normalization,
+    layer_normalization_backward,
+)
 from ideep4py.ops.layouts import astype, dense, from_numpy, reorder
 from ideep4py.ops.linear import linear, linear_backward_data, linear_backward_weights, matmul
 from ideep4py.ops.local_response_normalization import (
@@ -45,6 +50,7 @@ from ideep4py.ops.local_response_normalization import (
 )
 from ideep4py.ops.optimizers import adam_update, momentum_sgd_update, sgd_update, zeros_like
 from ideep4py.ops.pooling import pooling, pooling_backward
+from ideep4py.ops.products import products
 from ideep4py.ops.recurrent import (
     Recurrence,
     RecurrentGradients,
@@ -56,6 +62,7 @@ from ideep4py.ops.softmax import log_softmax, log_softmax_backward, softmax, sof
 
 __all__ = [
     "BatchNormalized",
+    "LayerNormalized",
     "Layout",
     "OneDNNError",
     "Recurrence",
@@ -81,6 +88,8 @@ __all__ = [
     "from_numpy",
     "gru",
     "has_bfloat16",
+    "layer_normalization",
+    "layer_normalization_backward",
     "leaky_relu_backward",
     "linear",
     "linear_backward_data",
@@ -96,6 +105,7 @@ __all__ = [
     "pooling",
     "pooling_backward",
     "prepare_weights",
+    "products",
     "recurrent_backward",
     "relu",
     "relu_backward",

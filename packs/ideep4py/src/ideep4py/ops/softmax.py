@@ -10,7 +10,7 @@ from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import lib
 from ideep4py._core.primitive import Primitive, attributes, describe, implementation
-from ideep4py._core.reorder import in_layout
+from ideep4py._core.reorder import copy_into, in_layout
 from ideep4py._kernels import elementwise
 from ideep4py._kernels.binary import binary_into, broadcast_inplace, broadcast_into
 from ideep4py._kernels.reduction import sum_axes
@@ -130,17 +130,36 @@ def _backward(y: Array, gy: Array, axis: int, log: bool) -> mdarray:
     return wrap(layout, out)
 
 
-def softmax(x: Array, axis: int = 1) -> mdarray:
+def softmax(x: Array, axis: int = 1, *, out: Array | None = None) -> Array:
     """``exp(x) / sum(exp(x))`` over one axis.
 
     Args:
         x: any shape.
         axis: the axis whose elements sum to one.
+        out: array to overwrite, ``x`` itself or one of its shape and layout that shares no memory
+            with it; a new mdarray when None.
+
+    Returns:
+        The softmax; ``out`` itself when given.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    return _forward(x, axis, False)
+    if out is None:
+        return _forward(x, axis, False)
+    data, target = data_of(x, "x"), data_of(out, "out")
+    # A copy of an array that is not contiguous would be written instead of it.
+    is_kept = isinstance(out, mdarray) or out.flags.carray
+    if not is_kept or target[0] is not data[0]:
+        raise ValueError(f"out must be writable and have the layout of x, {data[0]!r}")
+    found = runtime.plan(_Forward, data[0], axis, False)
+    if found.layout is data[0]:
+        found.run(data[1], target[1])
+    else:
+        y = allocate(found.layout.nbytes)
+        found.run(in_layout(data, found.layout), y)
+        copy_into((found.layout, y), target)
+    return out
 
 
 def softmax_backward(y: Array, gy: Array, axis: int = 1) -> mdarray:
