@@ -128,6 +128,9 @@ def next_state_at_once(
     if state.hooks or not state.is_common or state.recorder is not None:
         return None
     h, x = as_variable(h), as_variable(x)
-    if x._array.ndim != 2 or operation.provided(h._array, x._array, *[W._array for W in weights]) is None:
+    if (
+        x._array.ndim != 2
+        or operation.provided(h._array, x._array, *[W._array for W in weights]) is None
+    ):
         return None
     return GRUCell().apply((h, x, *weights, *biases))[0]

@@ -52,8 +52,11 @@ class GRUBase(Chain):
             return None
         layers = self._layers()
         for layer in layers:
-            is_plain = type(layer) is Linear and "forward" not in layer.__dict__
-            if not is_plain or layer.b is None or layer.W.array is None:
+            # Links with hooks of their own do not call their method forward() at once.
+            is_plain = type(layer) is Linear and layer._calls_forward
+            if not is_plain or "forward" in layer.__dict__:
+                return None
+            if layer.b is None or layer.W.array is None:
                 return None
         weights = [layer.W for layer in layers]
         return _gru_cell.next_state_at_once(weights, [layer.b for layer in layers], h, x)

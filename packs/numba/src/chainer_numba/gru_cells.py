@@ -43,7 +43,20 @@ def _column(panel, columns):
 def _added(start, stop, a, b, is_transposed, packs, c):
     """Adds panels of a product to ``c``."""
     terms = a.shape[1]
-    sums(0, start, stop, a.reshape(-1), terms, 1, b, is_transposed, packs, c.reshape(-1), c.shape[1], c)
+    sums(
+        0,
+        start,
+        stop,
+        a.reshape(-1),
+        terms,
+        1,
+        b,
+        is_transposed,
+        packs,
+        c.reshape(-1),
+        c.shape[1],
+        c,
+    )
 
 
 @compiled
@@ -170,7 +183,11 @@ class GRUCellKernel:
     ) -> tuple[Array, Array, Array, Array]:
         h, r, z, a, rh = dense(h), *saved
         rows, units = h.shape
-        g_h, g_x, sources = numpy.empty((rows, units), f), numpy.empty(x.shape, f), numpy.empty((3, rows, units), f)
+        g_h, g_x, sources = (
+            numpy.empty((rows, units), f),
+            numpy.empty(x.shape, f),
+            numpy.empty((3, rows, units), f),
+        )
         *first, U = map(dense, weights)
         size, panels, packs = h.size, panels_of(units), rows > _DIRECT_ROWS
         launch(candidate_gradient, rows, 3 * size, h, z, a, dense(gh), g_h, sources)

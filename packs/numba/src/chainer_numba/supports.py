@@ -188,7 +188,9 @@ def gru_cell(spec: CallSpec) -> bool | str:
     if not all(array is None or array.contiguous for array in spec.arrays[2:]):
         return "only contiguous weights"
     rows, units = _given(spec).shape
-    if rows < MIN_ELEMENTS["cell rows"] or not (units and _given(spec, 1).size):
+    if not (units and _given(spec, 1).size):
+        return "empty arrays"
+    if rows < MIN_ELEMENTS["cell rows"]:
         return f"for less than {MIN_ELEMENTS['cell rows']} rows single products are as fast"
     if rows > MAX_ROWS:
         return f"the reference is as fast for more than {MAX_ROWS} rows"
