@@ -35,6 +35,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "gelus": ("gelu",),
     "gradient_hooks": ("gradient_hooks",),
     "group_normalizations": ("decorrelated_batch_normalization", "group_normalization"),
+    "gru_cells": ("gru_cell",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
     "linear_algebra": ("cholesky", "inverse"),

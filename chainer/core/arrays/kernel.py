@@ -232,6 +232,21 @@ class Operation:
         except KeyError:
             return self._find(policy, array)
 
+    def provided(self, *arrays: Array | None, **attributes: Any) -> Any | None:
+        """Returns the kernel of a provider that serves a call; None if the reference would.
+
+        For work that differentiable functions compose as well as the reference does it, and whose
+        numbers stay theirs then.
+
+        Args:
+            arrays: The arrays of the call.
+            attributes: The other arguments.
+        """
+        kernel = self.select(*arrays, **attributes)
+        loaded = kernel.reference if isinstance(kernel, ReferenceOnXpArrays) else kernel
+        is_reference = any([key[0] is None and x is loaded for key, x in self._loaded.items()])
+        return None if is_reference else kernel
+
     def explain(self, *arrays: Array | None, **attributes: Any) -> Explanation:
         """Returns which kernel would serve a call and why the others would not.
 

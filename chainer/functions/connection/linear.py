@@ -131,20 +131,31 @@ class LinearFunction(FunctionNode):
             if i == 0:
                 gradients.append(kernel.backward_data(gy, W))
             elif i == 1:
-                gradients.append(self._weight_gradient(x, gy, W.dtype))
+                gradients.append(weight_gradient(self, 1, kernel, x, gy, W.dtype))
             else:
                 gradients.append(axes_sum.select(gy).forward(gy, 0, False))
         return tuple(gradients)
 
-    def _weight_gradient(self, x: Array, gy: Array, dtype: DType) -> Array:
-        """Returns the gradient of W, or the array of the sum to which its kernel adds it."""
-        kernel = self._kernel
-        make = getattr(kernel, "weight_gradient_sum", None)
-        if make is not None:
-            found = self.gradient_sum(1, make)
-            if found is not None and found[0].add(x, gy):
-                return found[1]
-        return kernel.backward_weight(x, gy, dtype)
+
+def weight_gradient(
+    function: FunctionNode, index: int, kernel: Any, x: Array, gy: Array, dtype: DType
+) -> Array:
+    """Returns the gradient of a weight, or the array of the sum to which its kernel adds it.
+
+    Args:
+        function: The function whose input the weight is.
+        index: Index of that input.
+        kernel: Kernel of ``linear``.
+        x: Rows that were multiplied with the weight.
+        gy: Gradients of the products.
+        dtype: Data type of the weight.
+    """
+    make = getattr(kernel, "weight_gradient_sum", None)
+    if make is not None:
+        found = function.gradient_sum(index, make)
+        if found is not None and found[0].add(x, gy):
+            return found[1]
+    return kernel.backward_weight(x, gy, dtype)
 
 
 # A linear function and its two gradients are the gradients of each other, so that gradients of any

@@ -8,9 +8,11 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation import sigmoid, tanh
 from chainer.functions.math import linear_interpolate
+from chainer.functions.rnn import _gru_cell
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import ArgumentCountError
+from chainer.links.link_hook import hook_count
 from chainer.links.rnn._state import HiddenStateChain, StatelessCell
 
 
@@ -37,6 +39,27 @@ class GRUBase(Chain):
             self.U_z = linear(out_size, inner_init)
             self.W = linear(in_size, init)
             self.U = linear(out_size, inner_init)
+
+    def _layers(self) -> tuple[Linear, ...]:
+        return self.W_r, self.W_z, self.W, self.U_r, self.U_z, self.U
+
+    def _next_at_once(self, h: VariableLike, x: VariableLike) -> Variable | None:
+        """Returns the next hidden vectors, computed by one kernel; None if there is none.
+
+        None, too, if a layer does something else than its class: a hook, or another link.
+        """
+        if hook_count.value:
+            return None
+        layers = self._layers()
+        for layer in layers:
+            # Links with hooks of their own do not call their method forward() at once.
+            is_plain = type(layer) is Linear and layer._calls_forward
+            if not is_plain or "forward" in layer.__dict__:
+                return None
+            if layer.b is None or layer.W.array is None:
+                return None
+        weights = [layer.W for layer in layers]
+        return _gru_cell.next_state_at_once(weights, [layer.b for layer in layers], h, x)
 
 
 class StatelessGRU(StatelessCell, GRUBase):
@@ -73,6 +96,9 @@ class StatelessGRU(StatelessCell, GRUBase):
     """
 
     def _next(self, h: VariableLike, x: VariableLike) -> Variable:
+        y = self._next_at_once(h, x)
+        if y is not None:
+            return y
         r = sigmoid.sigmoid(self.W_r(x) + self.U_r(h))
         z = sigmoid.sigmoid(self.W_z(x) + self.U_z(h))
         h_bar = tanh.tanh(self.W(x) + self.U(r * h))
@@ -120,15 +146,12 @@ class StatefulGRU(HiddenStateChain, GRUBase):
         # The first step has no state, so that the layers U are left out. As in earlier releases
         # this includes their biases.
         h = self.h
-        z = self.W_z(x)
-        h_bar = self.W(x)
-        if h is not None:
-            r = sigmoid.sigmoid(self.W_r(x) + self.U_r(h))
-            z += self.U_z(h)
-            h_bar += self.U(r * h)
-        z = sigmoid.sigmoid(z)
-        h_bar = tanh.tanh(h_bar)
-        return z * h_bar if h is None else linear_interpolate.linear_interpolate(z, h_bar, h)
+        if h is None:
+            z = self.W_z(x)
+            h_bar = self.W(x)
+            return sigmoid.sigmoid(z) * tanh.tanh(h_bar)
+        y = self._next_at_once(h, x)
+        return _gru_cell.next_state(self._layers(), h, x) if y is None else y
 
 
 class GRU(StatefulGRU):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from chainer.kernel import ArraySpec, Recurrence, StepCall
 
-from chainer_numba import launching, loops, step_programs, supports
+from chainer_numba import launching, loops, step_calls, step_programs, supports
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,7 @@ FORMULAS = {
     "sigmoid.backward": lambda y, gy: y * (1 - y) * gy,
     "linear.forward": lambda x, W, b=None: x @ W.T + (0 if b is None else b),
     "linear.backward_data": np.matmul,
+    "numpy.matmul": np.matmul,
 }
 
 
@@ -99,7 +100,10 @@ def expected_of(recurrence, steps):
 
 
 def specs_of(steps):
-    return {name: [ArraySpec.of(a) for a in arrays] for name, arrays in steps.items()}
+    return {
+        name: [None if a is None else ArraySpec.of(a) for a in arrays]
+        for name, arrays in steps.items()
+    }
 
 
 def compare(recurrence, steps):
@@ -117,7 +121,7 @@ def test_every_call_is_known():
     assert loops.NativeLoopsKernel.step_calls == set(FORMULAS)
 
 
-@pytest.mark.parametrize("name", sorted({*FORMULAS} - {"linear.forward", "linear.backward_data"}))
+@pytest.mark.parametrize("name", sorted({*FORMULAS} - {*step_calls.PRODUCTS}))
 @pytest.mark.parametrize("rows", [1, 5])
 def test_values(name, rows):
     recurrence = step_with(name)
@@ -134,6 +138,37 @@ def test_products(arguments):
     )
     # Several panels, and more terms than are added up at once.
     compare(recurrence, arrays_of(recurrence, units=231))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [lambda W: W, lambda W: W.T.copy().T, lambda W: np.repeat(W, 2, axis=1)[:, ::2]],
+    ids=["plain", "transposed", "strided"],
+)
+def test_products_of_numpy(layout):
+    recurrence = recurrence_of(
+        StepCall("numpy.matmul", ("state", "W"), "p"),
+        StepCall("numpy.multiply", ("p", 0.0625), "y"),
+        fixed=("W",),
+    )
+    steps = arrays_of(recurrence, units=231)
+    steps["W"] = [layout(W) for W in steps["W"]]
+    compare(recurrence, steps)
+
+
+@pytest.mark.parametrize("shape", [(19,), (5, 19, 19)])
+def test_products_of_numpy_with_other_arrays_than_matrices(shape):
+    recurrence = recurrence_of(
+        StepCall("numpy.matmul", ("state", "W"), "p"),
+        StepCall("numpy.tanh", ("p",), "y"),
+        fixed=("W",),
+    )
+    steps = arrays_of(recurrence)
+    steps["W"] = [np.ones(shape, "f")]
+    for name in recurrence.results:
+        steps[name] = [np.empty((5,) if len(shape) == 1 else (5, 5, 19), "f") for _ in range(4)]
+    steps["p"] = [None] * 4
+    assert step_programs.are_suitable(recurrence, specs_of(steps)) is not True
 
 
 def test_a_row_for_all_rows():

@@ -56,6 +56,7 @@ KERNELS = {
         "rows",
     ),
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
+    "gru_cell": ("gru_cells:GRUCellKernel", "gru_cell"),
     "s_lstm_cell": ("lstm_cells:SLSTMCellKernel", "lstm_cell"),
     "tree_lstm_cell": ("tree_lstm_cells:TreeLSTMCellKernel", "tree_lstm_cell"),
     "n_step_rnn": ("lstm_sequences:NStepRNNKernel", "n_step_rnn"),

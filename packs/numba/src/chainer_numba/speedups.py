@@ -41,6 +41,8 @@ local_response_normalization = SpeedupBySize(((1 << 14, 1.5), (1 << 18, 1.7)))
 
 # Cells and networks.
 lstm_cell = SpeedupBySize(((1 << 10, 1.4), (1 << 16, 1.7)))
+# As one node of the graph, against the functions of which a step consists.
+gru_cell = 2.0
 s_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
 tree_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
 

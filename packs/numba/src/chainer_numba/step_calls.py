@@ -21,8 +21,9 @@ ELEMENTWISE = {
     "numpy.reciprocal": (10, 2),
 }
 
-#: Products of rows with a weight and its transpose.
-PRODUCTS = ("linear.forward", "linear.backward_data")
+#: Products of rows with a weight and its transpose. NumPy's own is what the kernel of ``linear``
+#: leaves to it: small products.
+PRODUCTS = ("linear.forward", "linear.backward_data", "numpy.matmul")
 
 #: All of them.
 CALLS = frozenset({*ELEMENTWISE, *PRODUCTS})

@@ -44,9 +44,6 @@ _ONE = f(1)
 
 _PRODUCT = 0
 
-#: How the weights of products are packed.
-_PACKING = dict(zip(PRODUCTS, (pack_rows, pack_columns), strict=True))
-
 #: Multiplications that take as long as an element of a cheap loop, as for LSTM.
 _MULTIPLICATIONS = 4
 
@@ -155,9 +152,12 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
     """
     if not IS_SUITABLE:
         return "the processor has neither AVX2 nor AVX-512, for which it was measured"
-    specs = [spec for part in steps.values() for spec in part if spec is not None]
-    if any([spec.dtype != f or not spec.contiguous for spec in specs]):
-        return "only contiguous arrays of float32"
+    # NumPy's product gets a transposed weight, which is a view.
+    views = {call.arguments[1] for call in recurrence.calls if call.name == "numpy.matmul"}
+    for name, part in steps.items():
+        specs = [spec for spec in part if spec is not None]
+        if any([s.dtype != f or not (s.contiguous or name in views) for s in specs]):
+            return "only contiguous arrays of float32"
     shapes = _shapes_of(recurrence, steps)
     (last,) = recurrence.carried
     rows, times = shapes[last][0] if shapes[last] else 0, len(steps[last])
@@ -207,7 +207,10 @@ def _shapes_of(recurrence: Recurrence, steps: Arrays) -> Shapes:
         if y in shapes:
             continue
         if call.name in PRODUCTS:
-            shapes[y] = given[0][0], given[1][0 if call.name == "linear.forward" else 1]
+            # Products of vectors and of stacks of matrices are unknown, and have no shape here.
+            of_weight = given[1][::-1] if call.name == "linear.forward" else given[1]
+            are_matrices = len(given[0]) == len(of_weight) == 2
+            shapes[y] = (given[0][0], of_weight[1]) if are_matrices else ()
         else:
             shapes[y] = numpy.broadcast_shapes(*given)
     return shapes
@@ -335,11 +338,27 @@ class AllSteps:
         x, W, bias = _arguments(call)
         columns, terms = _sizes(call, shapes)
         shape, start = (panels_of(columns), terms, PANEL), self._size
-        self._weights.append((_PACKING[call.name], steps[W][0], start, shape))
+        self._weights.append((*_packing(call.name, steps[W][0]), start, shape))
         self._size += shape[0] * terms * PANEL
         # Without a bias any array stands in its place, and is not read.
         of_bias, z = (-1, slots[y]) if bias is None else (0, slots[bias])
         return _PRODUCT, slots[y], slots[x], z, columns, terms, of_bias, start
+
+
+def _packing(name: str, W: Array) -> tuple[Any, Array]:
+    """Returns the function that packs the weight of a product, and the array that it gets."""
+    if name == "linear.forward":
+        return pack_rows, W
+    if W.flags.c_contiguous:
+        return pack_columns, W
+    if W.T.flags.c_contiguous:
+        return pack_rows, W.T
+    return _pack_copied, W
+
+
+def _pack_copied(W: Array, packed: Array) -> None:
+    # The loop reads neighbors as vectors.
+    pack_columns(numpy.ascontiguousarray(W), packed)
 
 
 def _memory(shape: tuple[int, ...]) -> Array:

@@ -34,6 +34,8 @@ MIN_ELEMENTS = {
     "columns": 16,
     "axes": 3,
     "cell": 1 << 9,
+    # Rows of a cell with products: they copy the weights, which takes as long as few rows save.
+    "cell rows": 4,
     "copy": 1 << 16,
     "rows": 1 << 11,
     "sum": 1 << 17,
@@ -188,6 +190,22 @@ def lstm_cell(spec: CallSpec) -> bool | str:
     if _given(spec).ndim != 2:
         return "states must have two dimensions"
     return enough(_given(spec), "cell")
+
+
+def gru_cell(spec: CallSpec) -> bool | str:
+    """Steps of a GRU of float32, with as many rows as make it worth to copy the weights."""
+    if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
+        return "only float32 arrays"
+    if not all(array is None or array.contiguous for array in spec.arrays[2:]):
+        return "only contiguous weights"
+    rows, units = _given(spec).shape
+    if not (units and _given(spec, 1).size):
+        return "empty arrays"
+    if rows < MIN_ELEMENTS["cell rows"]:
+        return f"for less than {MIN_ELEMENTS['cell rows']} rows single products are as fast"
+    if rows > MAX_ROWS:
+        return f"the reference is as fast for more than {MAX_ROWS} rows"
+    return _has_vectors()
 
 
 def n_step_rnn(spec: CallSpec) -> bool | str:

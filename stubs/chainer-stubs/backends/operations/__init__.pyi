@@ -11,6 +11,7 @@ from chainer.backends.operations import (
     embeddings as embeddings,
     gelus as gelus,
     group_normalizations as group_normalizations,
+    gru_cells as gru_cells,
     indexing as indexing,
     joining as joining,
     linear_algebra as linear_algebra,
@@ -69,6 +70,7 @@ from chainer.backends.operations.group_normalizations import (
     decorrelated_batch_normalization as decorrelated_batch_normalization,
     group_normalization as group_normalization,
 )
+from chainer.backends.operations.gru_cells import gru_cell as gru_cell
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linear_algebra import cholesky as cholesky, inverse as inverse

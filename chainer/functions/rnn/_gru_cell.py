@@ -1,0 +1,136 @@
+"""A step of gated recurrent units as one node of the graph, where a provider's kernel makes it."""
+
+# The rules read private state of the graph for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from chainer.backends.operations.gru_cells import gru_cell as operation
+from chainer.backends.operations.linears import linear as linear_operation
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import threads
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
+from chainer.core.utils import type_check
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.connection.linear import linear, weight_gradient
+from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
+
+Layer: TypeAlias = Callable[[VariableLike], Variable]
+"""An affine transformation."""
+
+#: Numbers of the weights among the inputs: of the products with ``x``, then with ``h``.
+_FIRST_WEIGHT, _FIRST_BIAS = 2, 8
+
+
+class GRUCell(ComposedFunction):
+    """Gated recurrent units: inputs are ``h``, ``x``, six weights and their biases."""
+
+    argument_names = (
+        *("h", "x", "W_r", "W_z", "W", "U_r", "U_z", "U"),
+        *("b_r", "b_z", "b", "d_r", "d_z", "d"),
+    )
+
+    type_check_key = ()
+    # All of them: biases are small, and the composition needs them.
+    retained_inputs = tuple(range(14))
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        expect_one_dtype(in_types, 14)
+        h_type, x_type = in_types[:2]
+        type_check.expect(h_type.ndim == 2, x_type.ndim == 2, h_type.shape[0] == x_type.shape[0])
+        for i in range(6):
+            W_type, b_type = in_types[_FIRST_WEIGHT + i], in_types[_FIRST_BIAS + i]
+            type_check.expect(
+                W_type.ndim == 2,
+                W_type.shape[0] == h_type.shape[1],
+                W_type.shape[1] == (x_type if i < 3 else h_type).shape[1],
+                b_type.ndim == 1,
+                b_type.shape[0] == h_type.shape[1],
+            )
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        kernel = self._kernel = operation.select(*inputs[:_FIRST_BIAS])
+        h, x = inputs[:_FIRST_WEIGHT]
+        weights = inputs[_FIRST_WEIGHT:_FIRST_BIAS]
+        y, self._saved = kernel.forward(h, x, weights, inputs[_FIRST_BIAS:])
+        return (y,)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        h, x, *parameters = self.retained_input_arrays
+        weights = tuple(parameters[: _FIRST_BIAS - _FIRST_WEIGHT])
+        (gh,) = grad_outputs
+        g_h, g_x, sources, rh = self._kernel.backward(h, x, weights, self._saved, gh)
+        products = linear_operation.select(x, weights[0], None)
+        products_of_states = linear_operation.select(h, weights[3], None)
+        g_biases: Any = None
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i < _FIRST_WEIGHT:
+                gradients.append(g_x if i else g_h)
+            elif i < _FIRST_BIAS:
+                n = i - _FIRST_WEIGHT
+                kernel = products if n < 3 else products_of_states
+                rows, dtype = (x, x, x, h, h, rh)[n], weights[n].dtype
+                gradients.append(weight_gradient(self, i, kernel, rows, sources[n % 3], dtype))
+            else:
+                if g_biases is None:
+                    g_biases = sources.sum(axis=1)
+                gradients.append(g_biases[(i - _FIRST_BIAS) % 3])
+        return tuple(gradients)
+
+    def compose(self, *inputs: Variable) -> Variables:
+        h, x, *parameters = inputs
+        pairs = zip(parameters[:6], parameters[6:], strict=True)
+        return (next_state([partial(linear, W=W, b=b) for W, b in pairs], h, x),)
+
+
+def next_state(layers: Sequence[Layer], h: VariableLike, x: VariableLike) -> Variable:
+    """Returns the next state of gated recurrent units, composed of differentiable functions.
+
+    Args:
+        layers: The layers ``W_r``, ``W_z``, ``W``, ``U_r``, ``U_z`` and ``U``.
+        h: States of shape ``(B, n)``.
+        x: Inputs of shape ``(B, I)``.
+    """
+    W_r, W_z, W, U_r, U_z, U = layers
+    # The order in which the layers are called is that of earlier releases.
+    z = W_z(x)
+    h_bar = W(x)
+    r = sigmoid(W_r(x) + U_r(h))
+    z = z + U_z(h)
+    h_bar = h_bar + U(r * h)
+    return linear_interpolate(sigmoid(z), tanh(h_bar), h)
+
+
+def next_state_at_once(
+    weights: Sequence[Variable], biases: Sequence[Variable], h: VariableLike, x: VariableLike
+) -> Variable | None:
+    """Returns the next state as one node of the graph, if a provider has a kernel for it.
+
+    Args:
+        weights: Weights of the layers, in the order of :func:`next_state`.
+        biases: Their biases.
+        h: As there.
+        x: As there.
+
+    Returns:
+        Variable: None if no provider serves the arrays. None, too, where functions are observed,
+            since the functions of which the step consists would not be seen, and while a step is
+            recorded, because a recorder finds the steps of a layer by these functions.
+    """
+    state = threads.state
+    if state.hooks or not state.is_common or state.recorder is not None:
+        return None
+    h, x = as_variable(h), as_variable(x)
+    if (
+        x._array.ndim != 2
+        or operation.provided(h._array, x._array, *[W._array for W in weights]) is None
+    ):
+        return None
+    return GRUCell().apply((h, x, *weights, *biases))[0]
