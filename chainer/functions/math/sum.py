@@ -1,6 +1,11 @@
 """Sum of array elements."""
 
+# The shapes of inputs are read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
+
+from typing import Any
 
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
@@ -35,7 +40,7 @@ class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
         return (axes_sum.select(x).forward(x, self.axis, self.keepdims),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
-        shape = self.input_shape(0)
+        shape = (self.inputs or self.input_nodes)[0]._type[1]
         # One node in place of two, unless function hooks expect the two.
         if isinstance(gy, Variable) and not threads.state.hooks:
             return SumGrad(self.axis, shape).apply((gy,))[0]
@@ -81,7 +86,8 @@ class SumGrad(UnaryFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (gy,) = grad_outputs
         gx = axes_sum.select(gy).forward(gy, self._axis, False)
-        shape = self.input_shape(0)
+        nodes = self.inputs or self.input_nodes
+        shape = nodes[0]._type[1]
         return (gx if gx.shape == shape else gx.reshape(shape),)
 
 
@@ -121,7 +127,8 @@ class SumTo(UnaryFunction):
 
     # The same without the calls in between, as for SumGrad.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        return (broadcast_array(self.xp, grad_outputs[0], self.input_shape(0)),)
+        nodes = self.inputs or self.input_nodes
+        return (broadcast_array(self.xp, grad_outputs[0], nodes[0]._type[1]),)
 
 
 @explained_keywords

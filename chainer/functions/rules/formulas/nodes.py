@@ -179,7 +179,9 @@ def gradients_by_formula(
         if x is None:
             continue
         array = x._array
-        if array is None or array.shape != shape or array.dtype != dtype:
+        if array is None or array.shape != shape:
+            return None
+        if array.dtype is not dtype and array.dtype != dtype:
             return None
         present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
