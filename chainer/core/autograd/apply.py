@@ -50,7 +50,7 @@ _new = object.__new__
 #: faster than reading a dictionary.
 _FEW = 8
 _ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
-_FIRST, _SECOND = (0,), (1,)
+_FIRST, _SECOND, _BOTH = _ALL_INDEXES[1], (1,), _ALL_INDEXES[2]
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -89,6 +89,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         marks = node._marks
         in_data: Arrays = (array,)
         nodes: tuple[VariableNode, ...] = (node,)
+        targets: Indexes | None = _FIRST
         types: list[Any] = [node._type]
     elif len(inputs) == 2 and isinstance(inputs[0], Variable) and isinstance(inputs[1], Variable):
         # The same for two, which are products and all gradients of unary functions.
@@ -100,6 +101,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         rank = node._rank if node._rank > node2._rank else node2._rank
         marks = node._marks | node2._marks
         nodes = (node, node2)
+        targets = _BOTH
         types = [node._type, node2._type]
     else:
         arrays: list[Array] = []
@@ -126,6 +128,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
             types.append(node._type)
         in_data = tuple(arrays)
         nodes = tuple(node_list)
+        targets = _ALL_INDEXES[len(nodes)] if len(nodes) <= _FEW else None
     if not is_usual:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
@@ -143,11 +146,10 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         outputs = _run(self, in_data, types, state)
 
     self.inputs = nodes
-    if marks & NO_GRADIENT or len(nodes) > _FEW:
+    if marks & NO_GRADIENT or targets is None:
         targets = _targets_of(nodes)
         marks = NO_GRADIENT * (not targets)
     else:
-        targets = _ALL_INDEXES[len(nodes)]
         marks = 0
     self._targets = targets
     for i in self._retained_inputs:
@@ -226,7 +228,7 @@ def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
         # calls of one took as long as a small sum.
         if nodes[0]._marks & NO_GRADIENT:
             return () if nodes[1]._marks & NO_GRADIENT else _SECOND
-        return _FIRST if nodes[1]._marks & NO_GRADIENT else _ALL_INDEXES[2]
+        return _FIRST if nodes[1]._marks & NO_GRADIENT else _BOTH
     if len(nodes) == 3 and nodes[1]._marks & nodes[2]._marks & NO_GRADIENT:
         # Linear functions and convolutions whose parameters are constant.
         return () if nodes[0]._marks & NO_GRADIENT else _FIRST

@@ -186,7 +186,7 @@ def gradients_by_formula(
         present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
     for node in function.inputs or function.input_nodes:
-        if node._type[1] != shape:
+        if node._type[1] is not shape and node._type[1] != shape:
             return None
     given = _GIVEN
     if len(present) != len(arguments) or len(grad_outputs) != 1:
