@@ -110,7 +110,9 @@ class BackwardPass:
         self._targets = targets
         self._paths = paths
         self._any_dtype = any_dtype
-        self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
+        self.on_variables = (
+            create_graph or any_dtype or (bool(state.hooks) and _are_seen_inside(state.hooks))
+        )
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
         self.waiting: set[VariableNode] = set()
