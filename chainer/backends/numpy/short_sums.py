@@ -62,32 +62,32 @@ def _sum_of_slices(x: Array, axis: int) -> Array:
     y = slices[0] + slices[1]
     for i in range(2, len(slices)):
         y += slices[i]
-    return _from_zero(y).reshape(shape[:axis])
+    y += _zero(y.dtype)
+    return y.reshape(shape[:axis])
 
 
 def _sum_of_rows(x: Array, axis: int) -> Array:
     shape = x.shape
     front = x.reshape(-1, shape[axis], prod(shape[axis + 1 :])).swapaxes(0, 1).copy()
-    y = _from_zero(numpy.add.reduce(front, 0))
+    y = numpy.add.reduce(front, 0)
+    y += _zero(y.dtype)
     return y.reshape(shape[:axis] + shape[axis + 1 :])
 
 
 def _sum_of_columns(x: Array, axis: int) -> Array:
     shape = x.shape
     front = x.reshape(-1, shape[axis], prod(shape[axis + 1 :])).transpose(1, 2, 0).copy()
-    y = _from_zero(numpy.add.reduce(front, 0))
-    return y.T.reshape(shape[:axis] + shape[axis + 1 :])
-
-
-def _from_zero(y: Array) -> Array:
-    # NumPy's loops begin with zero, and the sum of negative zeros is zero.
+    y = numpy.add.reduce(front, 0)
     y += _zero(y.dtype)
-    return y
+    return y.T.reshape(shape[:axis] + shape[axis + 1 :])
 
 
 @cache
 def _zero(dtype: DType) -> Array:
-    # NumPy takes an array faster than a Python number.
+    """Returns what is added to each sum: NumPy's loops begin with zero.
+
+    So the sum of negative zeros is zero. NumPy takes an array faster than a Python number.
+    """
     return numpy.zeros((), dtype)
 
 

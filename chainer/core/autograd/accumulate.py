@@ -225,5 +225,7 @@ def add_variables(terms: list[Variable]) -> Variable:
     """Adds Variables with one function: a chain of additions would keep every partial sum."""
     if len(terms) == 1:
         return terms[0]
+    if len(terms) == 2:  # the usual case by the operator, which is the same function
+        return terms[0] + terms[1]
     add: Callable[..., Variable] = registries.functions.get("add")
     return add(*terms)

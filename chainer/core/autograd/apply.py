@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.autograd.accumulate import Scalar
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.batching import CLASSES, apply_batched
 from chainer.core.autograd.collector_pacing import collections, pacing
@@ -49,7 +50,7 @@ _new = object.__new__
 #: faster than reading a dictionary.
 _FEW = 8
 _ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
-_FIRST, _SECOND = (0,), (1,)
+_FIRST, _SECOND, _BOTH = _ALL_INDEXES[1], (1,), _ALL_INDEXES[2]
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -88,6 +89,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         marks = node._marks
         in_data: Arrays = (array,)
         nodes: tuple[VariableNode, ...] = (node,)
+        targets: Indexes | None = _FIRST
         types: list[Any] = [node._type]
     elif len(inputs) == 2 and isinstance(inputs[0], Variable) and isinstance(inputs[1], Variable):
         # The same for two, which are products and all gradients of unary functions.
@@ -99,6 +101,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         rank = node._rank if node._rank > node2._rank else node2._rank
         marks = node._marks | node2._marks
         nodes = (node, node2)
+        targets = _BOTH
         types = [node._type, node2._type]
     else:
         arrays: list[Array] = []
@@ -125,35 +128,44 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
             types.append(node._type)
         in_data = tuple(arrays)
         nodes = tuple(node_list)
+        targets = _ALL_INDEXES[len(nodes)] if len(nodes) <= _FEW else None
     if not is_usual:
         return _apply_to_other_arrays(self, inputs, in_data, nodes, types, state)
 
     # The usual case, with as few tests as possible and without a call: one of the last applications
-    # of this class had inputs of the same types and returned a tuple. The lists differ if the
-    # signature has more than dtypes and shapes, or if hooks were added to this function.
+    # of this class had the same signature and returned a tuple. No signature is known if hooks were
+    # added to this function.
     if self.inputs is not None:
         _give_outputs_away(self)
-    if types in self._traits.passed_types and state.is_common and not state.hooks:
+    traits = self._traits
+    if traits.attributes_of is not None and state.type_check:
+        types.append(traits.attributes_of(self))
+    if types in traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
     else:
         outputs = _run(self, in_data, types, state)
 
     self.inputs = nodes
-    if marks & NO_GRADIENT or len(nodes) > _FEW:
+    if marks & NO_GRADIENT or targets is None:
         targets = _targets_of(nodes)
         marks = NO_GRADIENT * (not targets)
     else:
-        targets = _ALL_INDEXES[len(nodes)]
         marks = 0
     self._targets = targets
     for i in self._retained_inputs:
         nodes[i].data = in_data[i]
-    if len(outputs) != 1 or type(outputs[0]) is not _ndarray:
+    if len(outputs) != 1:
         return _make_outputs(self, outputs, True, rank + 1)
+    y = outputs[0]
+    if type(y) is not _ndarray:
+        if not isinstance(y, Scalar):
+            return _make_outputs(self, outputs, True, rank + 1)
+        # NumPy has a number in place of an array without axes. So the result of a mean is one.
+        y = numpy.asarray(y)
+        outputs = (y,)
 
     # Nearly all functions have one output. Its variable and node are filled in slot by slot, as
     # Variable() and VariableNode() would do: that saves the calls of two initializers.
-    y = outputs[0]
     variable = _new(Variable)
     variable._array = y
     variable._gradient = None
@@ -201,7 +213,7 @@ def _apply_to_other_arrays(
             return variables
     if self.inputs is not None:
         _give_outputs_away(self)
-    outputs = _run(self, in_data, types, state)
+    outputs = _run(self, in_data, _signature_of(self, types, state), state)
     self.inputs = nodes
     self._targets = _targets_of(nodes)
     for i in self._retained_inputs:
@@ -216,7 +228,7 @@ def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
         # calls of one took as long as a small sum.
         if nodes[0]._marks & NO_GRADIENT:
             return () if nodes[1]._marks & NO_GRADIENT else _SECOND
-        return _FIRST if nodes[1]._marks & NO_GRADIENT else _ALL_INDEXES[2]
+        return _FIRST if nodes[1]._marks & NO_GRADIENT else _BOTH
     if len(nodes) == 3 and nodes[1]._marks & nodes[2]._marks & NO_GRADIENT:
         # Linear functions and convolutions whose parameters are constant.
         return () if nodes[0]._marks & NO_GRADIENT else _FIRST
@@ -226,6 +238,14 @@ def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
 def _types_of(in_data: Arrays) -> list[Any]:
     """Returns dtype and shape of each array."""
     return [(None, None) if x is None else (x.dtype, x.shape) for x in in_data]
+
+
+def _signature_of(self: FunctionNode, types: list[Any], state: ThreadState) -> list[Any]:
+    """Returns the signature by which passed type checks are remembered: it changes ``types``."""
+    attributes_of = self._traits.attributes_of
+    if attributes_of is not None and state.type_check:
+        types.append(attributes_of(self))
+    return types
 
 
 def _give_outputs_away(self: FunctionNode) -> None:
@@ -312,7 +332,10 @@ def _apply_without_graph(
     if not all_numpy:
         return _apply_to_other_arrays_without_graph(self, inputs, in_data, requires_grad, state)
     # As in apply(): the usual case without further calls.
-    if types in self._traits.passed_types and state.is_common and not state.hooks:
+    traits = self._traits
+    if traits.attributes_of is not None and state.type_check:
+        types.append(traits.attributes_of(self))
+    if types in traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
     else:
         outputs = _run(self, in_data, types, state)
@@ -339,7 +362,7 @@ def _apply_to_other_arrays_without_graph(
         in_data, variables = _prepare_inputs(self, inputs, in_data, state)
         if variables is not None:
             return variables
-    outputs = _run(self, in_data, _types_of(in_data), state)
+    outputs = _run(self, in_data, _signature_of(self, _types_of(in_data), state), state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     return _without_graph(self, outputs, not in_data, requires_grad)
@@ -360,19 +383,14 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     Args:
         self: The function.
         in_data: The input arrays.
-        types: Dtype and shape of each input.
+        types: Signature: dtype and shape of each input, and the attributes that the type check
+            reads, if there are any.
         state: State of the thread.
 
     Returns:
         tuple: The outputs of ``forward``.
     """
     traits = self._traits
-    attributes_of = traits.attributes_of
-    if attributes_of is not None and state.type_check:
-        types.append(attributes_of(self))
-        # As in apply(), for signatures with attributes, which it does not know.
-        if state.is_common and not state.hooks and types in traits.passed_types:
-            return self.forward(in_data)
     if state.debug:
         import traceback  # at the first use: only debug mode needs it
 

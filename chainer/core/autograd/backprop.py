@@ -59,7 +59,7 @@ def backward(
     if given is None and root.size == 1:
         if root.ndim != 0:
             warnings.warn(_ONE_ELEMENT, DeprecationWarning, stacklevel=3)
-        root.grad = initial_gradient(root.array, loss_scale)
+        _start(root, initial_gradient(root.array, loss_scale))
     if creator is None:
         return
     if not creator._targets:
@@ -90,6 +90,16 @@ def backward(
     backward_pass.run([node], unseeded)
     deliver_to_leaves(backward_pass, enable_double_backprop, loss_scale)
     pacing.restore_with(node)
+
+
+def _start(root: Variable, gradient: Array) -> None:
+    """Sets the initial gradient of a root."""
+    if type(gradient) is _ndarray and type(root._array) is _ndarray:
+        # Made for the array just now, so that the checks of a gradient of the user are left out.
+        root._gradient = gradient
+        root._mark_grad_set()
+    else:
+        root.grad = gradient
 
 
 def backward_watched(

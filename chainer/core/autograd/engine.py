@@ -110,7 +110,9 @@ class BackwardPass:
         self._targets = targets
         self._paths = paths
         self._any_dtype = any_dtype
-        self.on_variables = create_graph or any_dtype or _are_seen_inside(state.hooks)
+        self.on_variables = (
+            create_graph or any_dtype or (bool(state.hooks) and _are_seen_inside(state.hooks))
+        )
         self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
         self.waiting: set[VariableNode] = set()
@@ -252,7 +254,22 @@ class BackwardPass:
             if not self._is_common:
                 function._know_output(node)  # hooks may read 'outputs'
             elif function._has_direct_rule and targets:
-                return self._accumulate(function, targets, function.backward_arrays(targets, gys))
+                gxs = function.backward_arrays(targets, gys)
+                if len(targets) == 1 == len(gxs):
+                    # As _accumulate() for the first gradient of an input, without its call.
+                    inputs, reached, gx = function.inputs, self.sums.sums, gxs[0]
+                    if inputs is not None and type(gx) is _ndarray:
+                        x = inputs[targets[0]]
+                        dtype, shape = x._type
+                        if x not in reached and gx.dtype is dtype and gx.shape == shape:
+                            reached[x] = gx
+                            creator = x._creator_node
+                            if creator is None:
+                                return None
+                            if not x._marks or self._is_first_visit(x, creator):
+                                return x
+                            return None
+                return self._accumulate(function, targets, gxs)
         else:
             if self._paths is not None:
                 if function not in self._paths:

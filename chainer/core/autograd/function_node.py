@@ -580,7 +580,7 @@ class FunctionNode:
         """The arrays of the retained inputs, in the order given to :meth:`retain_inputs`."""
         if not self._retained_inputs:
             return ()
-        inputs = self.input_nodes
+        inputs = self.inputs or self.input_nodes
         if self._converted is None and self._retained_inputs == _PAIR:
             # Without a loop: products retain both operands.
             return (inputs[0].data, inputs[1].data)

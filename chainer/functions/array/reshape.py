@@ -1,5 +1,8 @@
 """Change of shape."""
 
+# The shapes of inputs are read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import math
@@ -21,15 +24,16 @@ class ShapeChange(UnaryFunction):
     argument_names = ("x",)
 
     def gradient(self, ops: Ops, gy: Any) -> Value:
-        shape = self.input_shape(0)
+        shape = (self.inputs or self.input_nodes)[0]._type[1]
         if isinstance(gy, Variable):  # the same node, without the calls of a method in between
-            return gy if gy.shape == shape else Reshape(shape).apply((gy,))[0]
+            return gy if gy._array.shape == shape else Reshape(shape).apply((gy,))[0]
         return gy.reshape(shape)
 
     # The same without the calls in between, which take longer than the change of a shape.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Any = grad_outputs[0]
-        return (gy.reshape(self.input_shape(0)),)
+        nodes = self.inputs or self.input_nodes
+        return (gy.reshape(nodes[0]._type[1]),)
 
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
 from chainer.core.misuse import warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
 from chainer.functions.math._operators import BroadcastingFunction, ConstantOperator
+from chainer.functions.math.sum import SumTo
 from chainer.functions.rules import (
     ExpressionFunction,
     OneFloat,
@@ -150,6 +153,21 @@ class Sub(BroadcastingFunction):
 
     def partials(self, ops: Ops, targets: Indexes, gy: Value) -> list[Value]:
         return [-gy if i else gy for i in targets]
+
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
+        (gy,) = values
+        if not isinstance(gy, Variable) or threads.state.hooks:
+            return super().gradients(ops, targets, gy)
+        # One node in place of two where the subtrahend was broadcast. Function hooks expect two.
+        nodes = self.inputs or self.input_nodes
+        gxs: list[Variable] = []
+        for i in targets:
+            shape = nodes[i]._type[1]
+            if gy._array.shape == shape:
+                gxs.append(-gy if i else gy)
+            else:
+                gxs.append(SumTo(shape, i == 1).apply((gy,))[0])
+        return tuple(gxs)
 
     # The same without the calls in between, as for sums.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.functions._broadcasting import reduce_to_shape
@@ -34,6 +35,8 @@ class Mul(BroadcastingFunction):
         # A square: both gradients are the same. Function hooks expect two products.
         if x0 is x1 and len(targets) == 2 and not threads.state.hooks:
             return [gy * x0] * 2
+        if len(targets) == 1:  # without the call of a comprehension
+            return [gy * (x0 if targets[0] else x1)]
         return [gy * (x0 if i else x1) for i in targets]
 
     # The same without the calls in between: products are as frequent as sums.
@@ -65,6 +68,9 @@ class MulConstant(ConstantOperator):
         return (x * self._operand,)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
+        # The same node as that of the operator, which would check the operand again.
+        if isinstance(gy, Variable):
+            return MulConstant(self._operand).apply((gy,))[0]
         return gy * self._operand
 
     # The same without the calls in between, which take as long as the product of small arrays.

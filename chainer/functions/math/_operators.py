@@ -38,12 +38,13 @@ class BroadcastingFunction(BroadcastsInputs, ExpressionFunction):
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gxs = self.partials(ops, targets, *values)
-        x0, x1 = self.inputs or self.input_nodes
-        if x0._type[1] == x1._type[1]:
-            return tuple(gxs)
-        return tuple(
-            [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
-        )
+        nodes = self.inputs or self.input_nodes
+        if nodes[0]._type[1] != nodes[1]._type[1]:
+            for place, i in enumerate(targets):
+                shape = nodes[i]._type[1]
+                if gxs[place].shape != shape:
+                    gxs[place] = ops.sum_to(gxs[place], shape)
+        return tuple(gxs)
 
     def tangents(self, moving: Indexes, tangents: Variables) -> Grads:
         # Each partial derivative is diagonal in the shape of the output, to which tangents are
@@ -104,14 +105,12 @@ class ConstantOperator(UnaryFunction):
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)
+        # The usual case without further calls. Nothing was broadcast.
+        shape = (self.inputs or self.input_nodes)[0]._type[1]
+        if isinstance(gx, Variable) and gx._array.shape == shape:
+            return (gx,)
         # A number has no shape that the input could have been broadcast to.
-        if is_scalar(self.value):
-            return (gx,)
-        shape = self.input_shape(0)
-        # The usual case without the calls of functions.
-        if isinstance(gx, Variable) and gx.shape == shape:
-            return (gx,)
-        return (ops.sum_to(gx, shape),)
+        return (gx if is_scalar(self.value) else ops.sum_to(gx, shape),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gxs = super().backward_arrays(target_input_indexes, grad_outputs)

@@ -120,12 +120,14 @@ def subtract_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     if isinstance(rhs, Variable):
         return Sub().apply((self, rhs))[0]
     check_operand(rhs)
-    if rhs.__class__ is numpy.ndarray:
+    if rhs.__class__ is numpy.ndarray and rhs.ndim < 3:  # else without the calls
         warn_of_column_and_vector(self.shape, rhs.shape)
     return AddConstant(_negated(rhs)).apply((self,))[0]
 
 
 def _negated(value: ArrayLike) -> ArrayLike:
+    if value.__class__ is float or value.__class__ is int:  # the usual case
+        return -value
     if isinstance(value, (numpy.bool, numpy.unsignedinteger)):
         return -int(value)
     if is_scalar(value):

@@ -1,6 +1,11 @@
 """Sum of array elements."""
 
+# The shapes of inputs are read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
+
+from typing import Any
 
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
@@ -35,7 +40,7 @@ class Sum(ShiftsAxes, ReducesAxes, UnaryFunction):
         return (axes_sum.select(x).forward(x, self.axis, self.keepdims),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
-        shape = self.input_shape(0)
+        shape = (self.inputs or self.input_nodes)[0]._type[1]
         # One node in place of two, unless function hooks expect the two.
         if isinstance(gy, Variable) and not threads.state.hooks:
             return SumGrad(self.axis, shape).apply((gy,))[0]
@@ -81,26 +86,33 @@ class SumGrad(UnaryFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (gy,) = grad_outputs
         gx = axes_sum.select(gy).forward(gy, self._axis, False)
-        shape = self.input_shape(0)
+        nodes = self.inputs or self.input_nodes
+        shape = nodes[0]._type[1]
         return (gx if gx.shape == shape else gx.reshape(shape),)
 
 
 class SumTo(UnaryFunction):
-    """Sum over the axes along which a shape would be repeated: the opposite of broadcasting."""
+    """Sum over the axes along which a shape would be repeated: the opposite of broadcasting.
+
+    Args:
+        shape: Shape of the output.
+        is_negative: Whether the negative of the input is summed: the gradient of a subtrahend.
+    """
 
     is_linear = True
 
     type_check_key = ("_shape",)
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, is_negative: bool = False) -> None:
         self._shape = shape
+        self.is_negative = is_negative
 
     def batched(
         self, inputs: Variables, are_batched: tuple[bool, ...], size: int
     ) -> Variables | None:
         (x,) = inputs
         lead = x.ndim - 1 - len(self._shape)
-        y = SumTo((size, *[1] * lead, *self._shape)).apply((x,))[0]
+        y = SumTo((size, *[1] * lead, *self._shape), self.is_negative).apply((x,))[0]
         return (y.reshape((size, *self._shape)),)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -114,14 +126,19 @@ class SumTo(UnaryFunction):
             )
 
     def forward(self, inputs: Arrays) -> Arrays:
-        return (reduce_to_shape(inputs[0], self._shape),)
+        (x,) = inputs
+        return (reduce_to_shape(-x if self.is_negative else x, self._shape),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
-        return ops.broadcast_to(gy, self.input_shape(0))
+        return ops.broadcast_to(-gy if self.is_negative else gy, self.input_shape(0))
 
     # The same without the calls in between, as for SumGrad.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        return (broadcast_array(self.xp, grad_outputs[0], self.input_shape(0)),)
+        gy: Any = grad_outputs[0]
+        nodes = self.inputs or self.input_nodes
+        # The smaller array is negated.
+        gy = -gy if self.is_negative else gy
+        return (broadcast_array(self.xp, gy, nodes[0]._type[1]),)
 
 
 @explained_keywords

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
@@ -113,6 +113,13 @@ class UnaryFunction(ExpressionFunction):
 
     argument_names = ("x",)
 
+    #: Whether :meth:`gradients` is the one below, so that :meth:`gradient` may be called at once.
+    _has_plain_gradients: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._has_plain_gradients = cls.gradients is UnaryFunction.gradients
+
     def gradient(self, ops: Ops, *values: Any, **unused: Any) -> Value | None:
         """Computes the gradient of the input from arrays or Variables.
 
@@ -129,6 +136,17 @@ class UnaryFunction(ExpressionFunction):
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Any, **unused: Any) -> Values:
         return (self.gradient(ops, *values),)
+
+    # Same as in the base class, without the calls in between where nothing is retained: changes of
+    # shape and sums are half of the nodes of a gradient.
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        if self._retained_inputs or self._retained_outputs or not self._has_plain_gradients:
+            return super().backward(target_input_indexes, grad_outputs)
+        try:
+            return (self.gradient(functions, grad_outputs[0]),)  # type: ignore[return-value]
+        except TypeError as error:
+            self._explain(error, 1)
+            raise
 
     # Same as in the base class, but with the few cases written out. Most functions are unary, and
     # on small arrays the overhead of the calls counts.

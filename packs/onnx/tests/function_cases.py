@@ -11,6 +11,7 @@ import numpy as np
 import chainer
 import chainer.distributions as D
 import chainer.functions as F
+from chainer.functions.math.sum import SumTo
 
 _rng = np.random.RandomState(0)
 
@@ -400,6 +401,7 @@ MATH = [
     case("sum axes", lambda x: F.sum(x, (1, -1), keepdims=True), IMAGE),
     case("sum no axes", lambda x: F.sum(x, ()), X),
     case("sum_to", lambda x: F.sum_to(x, (1, 3)), normal(2, 4, 3)),
+    case("sum_to negative", lambda x: SumTo((1, 3), True).apply((x,))[0], normal(2, 4, 3)),
     case("sum_to samples", lambda x: F.sum_to(x, (len(x), 1, 3)), normal(2, 4, 3)),
     case("tan", F.tan, X),
     case(

@@ -7,7 +7,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer import Variable
+from chainer import Variable, gradient_check
 from chainer.utils.type_check import InvalidType
 
 
@@ -255,3 +255,72 @@ def test_sums_keep_no_operand_alive():
 def test_quotient_by_an_array_whose_inverse_overflows():
     x = np.array([1e-6, 3], np.float16)
     np.testing.assert_array_equal((Variable(x) / x).array, [1, 1])
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 4), (5, 1, 4), (5, 6, 1), (4,), (1, 1, 1)])
+def test_gradient_of_a_broadcast_difference_is_one_node(shape):
+    rng = np.random.RandomState(0)
+    x0, x1 = Variable(rng.randn(5, 6, 4)), Variable(rng.randn(*shape))
+    gy = Variable(rng.randn(5, 6, 4))
+    _, gx1 = chainer.grad([x0 - x1], [x0, x1], [gy], enable_double_backprop=True)
+    node = gx1.creator_node
+    if node.label == "Reshape":  # there is none where the shape has all axes
+        (node,) = [x.creator_node for x in node.inputs]
+    assert node.label == "SumTo"
+    assert node.inputs[0] is gy.node
+    np.testing.assert_array_equal(gx1.array, F.sum_to(-gy, shape).array)
+    gradient_check.check_double_backward(
+        lambda x0, x1: x0 - x1, (x0.array, x1.array), gy.array, (x0.array, x1.array), dtype="d"
+    )
+
+
+def test_function_hooks_see_the_negation_of_a_subtrahend():
+    seen = []
+
+    class Hook(chainer.FunctionHook):
+        def forward_preprocess(self, function, in_data):
+            seen.append(function.label)
+
+    x0, x1 = _variable(3, 4), _variable(4)
+    y = x0 - x1
+    y.grad = np.ones((3, 4), "f")
+    with Hook():
+        y.backward(enable_double_backprop=True)
+    assert seen == ["__neg__", "SumTo"]
+
+
+@pytest.mark.parametrize("dtype", "efd")
+@pytest.mark.parametrize(
+    ("shape", "constant"),
+    [
+        ((40, 16), (40, 1)),
+        ((24, 24, 3), (24, 24, 1)),
+        ((40, 25), (40, 1)),
+        ((40, 16), (1, 1)),
+        ((40, 16), (1, 16)),
+        ((4, 2), (4, 1)),
+    ],
+)
+def test_constants_with_a_number_for_each_row(shape, constant, dtype):
+    rng = np.random.RandomState(0)
+    x, c = Variable(rng.randn(*shape).astype(dtype)), rng.randn(*constant).astype(dtype)
+    gy = rng.randn(*shape).astype(dtype)
+    for y, expected, slope in (
+        (x * c, x.array * c, c),
+        (x + c, x.array + c, np.ones((), dtype)),
+        (c - x, c - x.array, -np.ones((), dtype)),
+    ):
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(y.array, expected)
+        y.grad = gy
+        x.cleargrad()
+        y.backward()
+        np.testing.assert_array_equal(x.grad, gy * slope)
+
+
+def test_a_constant_is_not_changed_by_its_repetition():
+    x, c = _variable(40, 16), np.ones((40, 1), "f")
+    y = x * c
+    c[...] = 3  # the program's own array: products that were computed stay as they are
+    np.testing.assert_array_equal(y.array, x.array)
+    assert c.shape == (40, 1)

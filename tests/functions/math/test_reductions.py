@@ -7,7 +7,9 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer import Variable
+from chainer import Variable, gradient_check
+from chainer.functions.math.sum import SumTo
+from chainer.utils.type_check import InvalidType
 
 
 def test_maximum_shares_its_gradient_among_equals():
@@ -78,6 +80,43 @@ def test_sum_to_is_the_opposite_of_broadcasting():
     np.testing.assert_array_equal(F.sum_to(x, (1, 3)).array, [[3, 5, 7]])
     np.testing.assert_array_equal(F.sum_to(x, (3,)).array, [3, 5, 7])
     np.testing.assert_array_equal(F.sum_to(x, (2, 1)).array, [[3], [12]])
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3,), (2, 1), ()])
+def test_gradient_of_a_subtrahend_is_a_negative_sum(shape):
+    rng = np.random.RandomState(0)
+    x, gy, ggx = rng.randn(2, 3), rng.randn(2, 3), rng.randn(*shape)
+    ggx = np.asarray(ggx)
+    (y,) = SumTo(shape, is_negative=True).apply((x,))
+    np.testing.assert_array_equal(y.array, F.sum_to(-x, shape).array)
+
+    def function(x):
+        return SumTo(shape, is_negative=True).apply((x,))[0]
+
+    gradient_check.check_backward(function, x, ggx, dtype="d")
+    gradient_check.check_double_backward(function, x, ggx, gy, dtype="d")
+
+
+def test_sums_over_other_axes_are_checked():
+    # A passed check is remembered with the axes, and not for other ones.
+    x = np.ones((2, 3), "f")
+    for _ in range(3):
+        assert F.sum(x, axis=1).shape == (2,)
+        with pytest.raises(InvalidType):
+            F.sum(x, axis=2)
+        with chainer.no_backprop_mode(), pytest.raises(InvalidType):
+            F.sum(x, axis=2)
+
+
+@pytest.mark.parametrize("dtype", "efd")
+def test_mean_is_an_array_without_axes(dtype):
+    x = Variable(np.array([1, 2], dtype))
+    y = F.mean(x)
+    assert type(y.array) is np.ndarray
+    assert y.dtype == dtype
+    assert y.array == 1.5
+    y.backward()
+    np.testing.assert_array_equal(x.grad, np.array([0.5, 0.5], dtype))
 
 
 def test_mean_of_half_precision_does_not_overflow():

@@ -21,9 +21,10 @@ class AxesSumKernel(ReferenceKernel):
         # Recorded steps have arrays of a type of their own, and choose a way when they are made.
         if type(x) is numpy.ndarray:
             # Small arrays first: the other tests would take as long as the sum.
-            if x.size >= FEWEST_ELEMENTS and axis is not None and x.ndim > 1:
+            if axis is not None and x.size >= FEWEST_ELEMENTS and x.ndim > 1:
                 single = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
-                if isinstance(single, int):
+                # Sums over the first axis need no help, so the call for them is left out.
+                if isinstance(single, int) and single:
                     y = short_sum(x, single % x.ndim)
                     if y is not None:
                         if not keepdims:

@@ -179,12 +179,14 @@ def gradients_by_formula(
         if x is None:
             continue
         array = x._array
-        if array is None or array.shape != shape or array.dtype != dtype:
+        if array is None or array.shape != shape:
+            return None
+        if array.dtype is not dtype and array.dtype != dtype:
             return None
         present.append(x)
     # An input that is not retained may have another shape, and be broadcast.
     for node in function.inputs or function.input_nodes:
-        if node._type[1] != shape:
+        if node._type[1] is not shape and node._type[1] != shape:
             return None
     given = _GIVEN
     if len(present) != len(arguments) or len(grad_outputs) != 1:

@@ -260,6 +260,8 @@ def SumTo(g: Nodes, x: str) -> str:
     shape, target = g.shape(), g.out_shape
     extra = len(shape) - len(target)
     axes = [extra + i for i, n in enumerate(target) if n == 1 and shape[extra + i] != 1]
+    if g.func.is_negative:  # in the gradient of a difference
+        x = g("Neg", x)
     if axes:
         x = g.reduce("ReduceSum", x, axes, keepdims=True)
     return g.reduce("ReduceSum", x, list(range(extra))) if extra else x
