@@ -1,9 +1,12 @@
 """The figures that scripts/measure_code.py prints are right for a small module."""
 
+import functools
 import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 SOURCE = '''"""A module."""
 
@@ -42,6 +45,14 @@ def _script():
     return module
 
 
+@pytest.fixture(scope="module")
+def of_chainer():
+    """The script, which measures the packages of Chainer once: that takes seconds."""
+    script = _script()
+    script.measure_all = functools.cache(script.measure_all)
+    return script
+
+
 def test_figures_of_a_module():
     figures = _script().measure(SOURCE, "m.py")
     assert figures.lines == 25
@@ -60,13 +71,12 @@ def test_figures_of_a_module():
     assert figures.above(2) == {"m.py:choose": 8}
 
 
-def test_all_packages_are_measured(capsys):
-    script = _script()
-    assert script.main([]) == 0
+def test_all_packages_are_measured(of_chainer, capsys):
+    assert of_chainer.main([]) == 0
     output = capsys.readouterr().out
     assert "core/arrays" in output
-    total = sum(figures.files for figures in script.measure_all().values())
-    assert total == sum("templates" not in path.parts for path in script.PACKAGE.rglob("*.py"))
+    total = sum(figures.files for figures in of_chainer.measure_all().values())
+    assert total == sum("templates" not in path.parts for path in of_chainer.PACKAGE.rglob("*.py"))
 
 
 def test_methods_of_kernels_are_counted_without_self():
@@ -78,12 +88,11 @@ def test_methods_of_kernels_are_counted_without_self():
     assert not measure(source, "numpy/library.py").kernel_arguments
 
 
-def test_no_method_of_a_kernel_takes_many_arguments():
+def test_no_method_of_a_kernel_takes_many_arguments(of_chainer):
     """What a call is about, such as the geometry of a convolution, travels as one object."""
-    script = _script()
-    counts = script.measure_all()["backends"].kernel_arguments
+    counts = of_chainer.measure_all()["backends"].kernel_arguments
     assert len(counts) > 200
-    assert {name: n for name, n in counts.items() if n > script.MOST_KERNEL_ARGUMENTS} == {}
+    assert {name: n for name, n in counts.items() if n > of_chainer.MOST_KERNEL_ARGUMENTS} == {}
 
 
 def test_lines_since_a_commit(tmp_path, monkeypatch):

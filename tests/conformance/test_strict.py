@@ -16,8 +16,9 @@ from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
 from chainer.testing.conformance.test_transforms import *
 
-# A mix with host arrays shows in any dtype; test_numpy.py runs the same rules in all of them.
-pytestmark = pytest.mark.sampled(8, always={"dtype": "float32"})
+# A mix with host arrays shows in any dtype and layout; test_numpy.py runs the same rules in all of
+# them.
+pytestmark = pytest.mark.sampled(8, always={"dtype": "float32", "layout": "contiguous"})
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,15 @@ _EVERY = [
     for kind, faults in ALL.items()
     for fault in faults
 ]
-#: One fault of each kind of plugin, and a crash.
-_SAMPLE = ("where swaps its arguments", "a stale kernel", "the second gradient is wrong")
+#: One fault of each kind of plugin; each takes ten seconds.
+_SAMPLE = (
+    "backend: where swaps its arguments",
+    "kernels: a stale kernel",
+    "functions: the second gradient is wrong",
+)
 
 
-@pytest.mark.parametrize("fault", [p for p in _EVERY if p.values[0].name in _SAMPLE])
+@pytest.mark.parametrize("fault", [p for p in _EVERY if p.id in _SAMPLE])
 def test_finds_the_fault_and_names_the_place(fault):
     assert judge(fault) is None
 

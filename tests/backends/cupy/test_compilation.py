@@ -45,6 +45,8 @@ def combinations():
             yield source, (("T", t), ("A", a), ("Index", "long long"), *first)
 
 
+# A third of a second each. Each source is compiled, and each combination of types, for some source.
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(nvrtc.library() is None, reason="nvidia-cuda-nvrtc is not installed")
 @pytest.mark.parametrize(
     ("source", "types"),

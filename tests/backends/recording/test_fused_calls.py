@@ -7,6 +7,8 @@ import chainer
 import chainer.functions as F
 from chainer.kernel import FusedCall, Fusion, Kernel, get_operation, register_kernel
 
+pytestmark = pytest.mark.usefixtures("provider")
+
 made = []
 PATTERN = (FusedCall("softplus.forward"), FusedCall("elu.forward"))
 
@@ -35,16 +37,6 @@ class SoftplusKernel:
 class Plugin:
     def chainer_kernels(self, registry):
         register_kernel(Kernel("softplus", np.ndarray, "tiles", SoftplusKernel), registry)
-
-
-@pytest.fixture(autouse=True)
-def provider():
-    made.clear()
-    plugin = Plugin()
-    chainer.plugins.register(plugin)
-    with chainer.using_config("kernels", ("tiles",)):
-        yield
-    chainer.plugins.unregister(plugin)
 
 
 def captured(step, calls=5):

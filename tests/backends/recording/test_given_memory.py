@@ -7,7 +7,9 @@ import chainer
 import chainer.functions as F
 from chainer.kernel import Kernel, get_operation, register_kernel
 
-given = []
+pytestmark = pytest.mark.usefixtures("provider")
+
+made = []
 
 
 class SoftplusKernel:
@@ -21,7 +23,7 @@ class SoftplusKernel:
 
     def forward(self, x, beta, out=None):
         y = self._reference.forward(x, beta)
-        given.append((x, out))
+        made.append((x, out))
         if out is None or self.ignores:
             return y
         out[...] = y
@@ -31,16 +33,6 @@ class SoftplusKernel:
 class Plugin:
     def chainer_kernels(self, registry):
         register_kernel(Kernel("softplus", np.ndarray, "tiles", SoftplusKernel), registry)
-
-
-@pytest.fixture(autouse=True)
-def provider():
-    given.clear()
-    plugin = Plugin()
-    chainer.plugins.register(plugin)
-    with chainer.using_config("kernels", ("tiles",)):
-        yield
-    chainer.plugins.unregister(plugin)
 
 
 def step(x):
@@ -57,9 +49,9 @@ def check():
     rng = np.random.default_rng(0)
     for _ in range(6):
         x = rng.standard_normal((3, 4), "f")
-        before = len(given)
+        before = len(made)
         found = run(x)
-        memory = given[before:]
+        memory = made[before:]
         for a, b in zip(found, step(x), strict=True):
             np.testing.assert_array_equal(a.array, b.array)
     return memory
@@ -82,7 +74,7 @@ def test_a_kernel_may_return_another_array(monkeypatch):
 
 def test_the_step_as_written_gets_new_arrays():
     step(np.ones((3, 4), "f"))
-    assert [out for _, out in given] == [None] * 3
+    assert [out for _, out in made] == [None] * 3
 
 
 def test_transposed_results_are_copied():

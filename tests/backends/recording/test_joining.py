@@ -19,13 +19,6 @@ STEPS, BATCH, UNITS, WORDS = 6, 3, 5, 7
 
 
 @pytest.fixture
-def accelerated():
-    """Joins calls, with the kernels of NumPy."""
-    with chainer.using_config("accelerate", "auto"):
-        yield
-
-
-@pytest.fixture
 def made(monkeypatch):
     """The calls of the programs that are made."""
     found = []

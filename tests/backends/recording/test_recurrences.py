@@ -7,6 +7,8 @@ import chainer
 import chainer.functions as F
 from chainer.kernel import Kernel, Recurrence, StepCall, get_operation, register_kernel
 
+pytestmark = pytest.mark.usefixtures("accelerated", "provider")
+
 made = []
 ADDITION = StepCall("numpy.add", ("h", "x"), "total")
 SOFTPLUS = StepCall("softplus.forward", ("total", "_"), "y")
@@ -55,19 +57,6 @@ class SoftplusKernel:
 class Plugin:
     def chainer_kernels(self, registry):
         register_kernel(Kernel("softplus", np.ndarray, "tiles", SoftplusKernel), registry)
-
-
-@pytest.fixture(autouse=True)
-def provider():
-    made.clear()
-    plugin = Plugin()
-    chainer.plugins.register(plugin)
-    with (
-        chainer.using_config("accelerate", "auto"),
-        chainer.using_config("kernels", ("tiles",)),
-    ):
-        yield
-    chainer.plugins.unregister(plugin)
 
 
 def layer(h, xs):

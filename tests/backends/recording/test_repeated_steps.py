@@ -9,6 +9,8 @@ import chainer.links as L
 from chainer.backends.numpy.recording import repeated_steps
 from chainer.kernel import Kernel, StepCall, get_operation, register_kernel
 
+pytestmark = pytest.mark.usefixtures("accelerated", "provider")
+
 #: The calls of which steps may consist, written with NumPy.
 CALLS = {
     "numpy.add": np.add,
@@ -80,19 +82,6 @@ class Plugin:
     def chainer_kernels(self, registry):
         register_kernel(Kernel("native_loops", np.ndarray, "tiles", Compiler), registry)
         register_kernel(Kernel("linear", np.ndarray, "tiles", Linear), registry)
-
-
-@pytest.fixture(autouse=True)
-def provider():
-    made.clear()
-    plugin = Plugin()
-    chainer.plugins.register(plugin)
-    with (
-        chainer.using_config("accelerate", "auto"),
-        chainer.using_config("kernels", ("tiles",)),
-    ):
-        yield
-    chainer.plugins.unregister(plugin)
 
 
 WEIGHTS = [np.random.default_rng(n).standard_normal((4, 4)).astype("f") / 2 for n in range(2)]

@@ -22,8 +22,8 @@ from chainer.backends.numpy.recording.tape import (
     TapeArray,
     bare,
     current,
-    released,
 )
+from chainer.backends.numpy.recording.whole_calls import released
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.typing import DType
 from chainer.core.utils.placed_memory import PAGE, zeros_at

@@ -15,7 +15,7 @@ from chainer.backends._cpu import CpuDevice
 from chainer.backends.numpy.recording import tape
 from chainer.backends.numpy.recording.memory import Held, Opaque
 from chainer.backends.numpy.recording.namespace import xp
-from chainer.backends.numpy.recording.whole_calls import WholeCalls
+from chainer.backends.numpy.recording.whole_calls import WholeCalls, record_whole
 from chainer.core.arrays import lookup
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import Operation
@@ -83,11 +83,11 @@ class OpaqueTapeArray(Opaque):
 
     def plain(self) -> Any:
         """Returns a NumPy array of the recording with the same elements."""
-        return tape.record_whole(self.backend.original.to_xp, self)
+        return record_whole(self.backend.original.to_xp, self)
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         """Returns the sum by the method of the array, which may add in another order than NumPy."""
-        return tape.record_whole(_sum, self, axis, dtype, keepdims)
+        return record_whole(_sum, self, axis, dtype, keepdims)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -137,7 +137,7 @@ def _plain(value: Any) -> Any:
 def _recorded(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
         operands = (*others, self) if swapped else (self, *others)
-        return tape.record_whole(function, *operands)
+        return record_whole(function, *operands)
 
     return method
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy
 
 from chainer.backends._cpu import CpuDevice
-from chainer.backends.numpy.recording import opaque
-from chainer.backends.numpy.recording import tape as recording_tape
+from chainer.backends.numpy.recording import opaque, whole_calls
 from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fused_calls import FusedProgram, with_fused_calls
@@ -181,7 +180,7 @@ _empty = numpy.empty
 
 _backend = RecordingBackend()
 lookup.add_private_backend(TapeArray, _backend)
-recording_tape.hold_opaque = partial(opaque.held_array, plain=_backend)
+whole_calls.hold_opaque = partial(opaque.held_array, plain=_backend)
 
 
 class NumpyProgram(Program):

@@ -15,8 +15,8 @@ from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
 from chainer.backends.numpy.recording.recurrences import AllSteps
 from chainer.backends.numpy.recording.simplify import written
-from chainer.backends.numpy.recording.tape import Call, Errors, Kind, released
-from chainer.backends.numpy.recording.whole_calls import writes_to_memory
+from chainer.backends.numpy.recording.tape import Call, Errors, Kind
+from chainer.backends.numpy.recording.whole_calls import released, writes_to_memory
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
 from chainer.core.typing import HostArray
 

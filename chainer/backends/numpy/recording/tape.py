@@ -17,10 +17,7 @@ from typing import Any, cast
 import numpy
 
 from chainer.backends.numpy.recording.memory import Buffers, Held, Opaque, Ref, references, root
-from chainer.core.arrays.lookup import find_backend
-from chainer.core.arrays.protocol import Backend
 from chainer.core.arrays.recorder import NotRecordableError, VaryingNumber
-from chainer.core.config.configuration import threads
 
 _ndarray = numpy.ndarray
 _Generic: Any = numpy.generic
@@ -169,15 +166,6 @@ def bare(value: Any) -> Any:
     return value
 
 
-def for_kernels(value: Any) -> Any:
-    """As :func:`bare`, with holders for arrays in layouts of their own, which kernels read."""
-    if isinstance(value, Opaque):
-        return value.held
-    if type(value) in (tuple, list):
-        return type(value)([for_kernels(v) for v in value])
-    return bare(value)
-
-
 def taped(value: Any) -> Any:
     """Returns arrays of the recording for plain ones, also within lists and tuples."""
     if type(value) is _ndarray:
@@ -304,88 +292,6 @@ def _adds_in_order(args: Sequence[Any]) -> bool:
 def _add_with_out(tape: Tape, function: Any, args: Any, kwargs: Any) -> None:
     rest = {name: value for name, value in kwargs.items() if name != "out"}
     tape.add(Kind.OUT, function, args, rest, kwargs["out"])
-
-
-def released(value: Any) -> Any:
-    """Returns what is held now in place of :class:`Held` objects, and the values of numbers."""
-    if isinstance(value, Held):
-        return value.value
-    if isinstance(value, VaryingNumber):
-        return value.evaluate()
-    if isinstance(value, tuple):
-        parts = [released(v) for v in value]
-        make = getattr(type(value), "_make", tuple)  # hyperparameters are a named tuple
-        return make(parts)
-    if type(value) is list:
-        return [released(v) for v in value]
-    return value
-
-
-def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Calls a method of a kernel and puts the call on the tape.
-
-    Args:
-        method: Method that gets and returns plain arrays, or other objects with arrays.
-        args: Its arguments.
-        kwargs: Its keyword arguments.
-
-    Returns:
-        The results of the function, as arrays of the recording.
-    """
-    args = for_kernels(args)
-    kwargs = {name: for_kernels(value) for name, value in kwargs.items()}
-    # The whole kernel runs again in each repetition, so that it may read values, as without a tape.
-    state = threads.state
-    recorder, state.recorder = state.recorder, None
-    try:
-        result = method(*released(args), **{k: released(v) for k, v in kwargs.items()})
-    finally:
-        state.recorder = recorder
-    if current.tape is None:
-        return taped(result)
-    held = _holding(result)
-    _made(current.tape, held, (args, kwargs))
-    current.tape.add(Kind.WHOLE, method, args, kwargs, held)
-    return taped(held)
-
-
-def _made(tape: Tape, held: Any, given: Any) -> None:
-    """Notes the memory of results, except where they are views of arguments."""
-    if isinstance(held, _ndarray):
-        if not shares_memory(held, given):
-            tape.buffers.made(held)
-    elif isinstance(held, (tuple, list)):
-        for part in held:
-            _made(tape, part, given)
-
-
-def _no_opaque(array: Any, backend: Backend) -> Held | None:
-    return None
-
-
-#: Returns the holder of an array in a layout of its own; None if its layout is an open one. Set by
-#: the recorder, whose backend such arrays need.
-hold_opaque: Callable[[Any, Backend], Held | None] = _no_opaque
-
-
-def _holding(result: Any) -> Any:
-    """Returns a result with fixed memory for arrays, and holders for other objects."""
-    if result is None or isinstance(result, _ndarray):
-        return result
-    if isinstance(result, _Generic):
-        return numpy.asarray(result)
-    if type(result) in (tuple, list):
-        return type(result)([_holding(r) for r in result])
-    backend = find_backend(type(result))
-    if backend is not None:
-        held = hold_opaque(result, backend)
-        if held is not None:
-            return held
-        raise NotRecordableError(
-            f"a kernel returns an array of backend {backend.name!r}, and only arrays of NumPy can "
-            f"be recorded; chainer.config.use_{backend.name} = 'never' turns such kernels off"
-        )
-    return Held(result)
 
 
 def _array(value: Any, name: str) -> Any:

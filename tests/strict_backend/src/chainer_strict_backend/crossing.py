@@ -19,6 +19,10 @@ def refuse(value: Any) -> TypeError:
     )
 
 
+#: Classes of arguments that hold no array, looked up first: most arguments are of them.
+_WITHOUT_ARRAYS = frozenset((int, float, bool, str, type(None), type(...)))
+
+
 def lower(value: Any, devices: set[int]) -> Any:
     """Returns a value with the NumPy array in place of each strict array.
 
@@ -29,9 +33,17 @@ def lower(value: Any, devices: set[int]) -> Any:
     Raises:
         TypeError: If there is a NumPy array in it.
     """
-    from chainer_strict_backend.array import ndarray
-
-    if isinstance(value, ndarray):
+    kind = type(value)
+    if kind in _WITHOUT_ARRAYS:
+        return value
+    if kind is tuple:
+        return tuple([lower(item, devices) for item in value])
+    if kind is slice:
+        parts = value.start, value.stop, value.step
+        if _WITHOUT_ARRAYS.issuperset(map(type, parts)):
+            return value
+        return slice(*[lower(part, devices) for part in parts])
+    if isinstance(value, _array_class()):
         devices.add(value.device_index)
         return value._host
     if isinstance(value, numpy.ndarray):
@@ -41,9 +53,15 @@ def lower(value: Any, devices: set[int]) -> Any:
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
         return {key: lower(item, devices) for key, item in value.items()}
-    if isinstance(value, slice):
-        return slice(*(lower(part, devices) for part in (value.start, value.stop, value.step)))
     return value
+
+
+@functools.cache
+def _array_class() -> Any:
+    # Not imported above: its module imports this one. Each import statement takes a microsecond.
+    from chainer_strict_backend.array import ndarray
+
+    return ndarray
 
 
 def lift(result: Any, device: int, sources: tuple[Any, ...] = ()) -> Any:
@@ -54,8 +72,7 @@ def lift(result: Any, device: int, sources: tuple[Any, ...] = ()) -> Any:
         device: Index of the device of the result.
         sources: Strict arrays the result may be a view of.
     """
-    from chainer_strict_backend.array import ndarray
-
+    ndarray = _array_class()
     if isinstance(result, numpy.generic):
         return ndarray(numpy.asarray(result), device)
     if isinstance(result, numpy.ndarray):
@@ -113,9 +130,7 @@ def _is_view(result: Any) -> bool:
 
 
 def _arrays_in(values: Any) -> list[Any]:
-    from chainer_strict_backend.array import ndarray
-
-    if isinstance(values, ndarray):
+    if isinstance(values, _array_class()):
         return [values]
     if isinstance(values, (list, tuple)):
         return [array for value in values for array in _arrays_in(value)]
