@@ -1,5 +1,7 @@
 """Attention and layer normalization on oneDNN against the reference."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -182,3 +184,13 @@ def test_normalization_keeps_nan_and_infinity():
         y = np.asarray(F.layer_normalization(x, np.ones(100, "f"), np.ones(100, "f")).array)
     assert np.isnan(y[[3, 5]]).all()
     assert np.isfinite(np.delete(y, [3, 5], 0)).all()
+
+
+def test_infinite_values_cause_no_warning():
+    """As with the reference: NaN in the output is no result of a sum of our own."""
+    q, k, v = heads(0), heads(1), heads(2)
+    v[0, 1, 2, 3], v[1, 0, 1, 3] = np.inf, -np.inf
+    assert provider(q, k, v) == "ideep"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F.scaled_dot_product_attention(q, k, v)
