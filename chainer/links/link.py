@@ -728,6 +728,8 @@ class Link(DeviceResident, CheckedKeywords):
             if _is_array(param):  # put in the place of the parameter; release 7 saves it, too
                 members[name] = serializer(name, param)
                 continue
+            if isinstance(serializer, Deserializer):
+                param.take_memory()
             with NamingReplaced(self, hierarchy=False):
                 data = serializer(name, param.array)
             if data is None and param.array is not None:

@@ -161,6 +161,30 @@ class Parameter(Variable):
                 self.cleargrad()
             super()._zero_gradient()
 
+    def take_memory(self) -> None:
+        """Gives the array memory of its own, if ``config.initialize = "shape"`` made it.
+
+        Loading a file into a parameter, and :meth:`copydata`, do this first.
+
+        Example:
+            >>> with chainer.using_config("initialize", "shape"):
+            ...     parameter = chainer.Parameter(0.5, (2, 3))
+            >>> parameter.take_memory()
+            >>> parameter.array[0] = 1
+        """
+        array = self._array
+        if array is not None and array.ndim and not any(getattr(array, "strides", (1,))):
+            self.array = self.device.backend.copy(array, self.device)
+
+    def copydata(self, var: Variable) -> None:
+        """Copies the data array of another variable, see :meth:`chainer.Variable.copydata`.
+
+        Args:
+            var (Variable): Source variable.
+        """
+        self.take_memory()
+        super().copydata(var)
+
     def initialize(self, shape: ShapeLike) -> None:
         """Initializes the data array by the initializer.
 
@@ -232,7 +256,7 @@ def _generate(initializer: Any, shape: ShapeLike, device: Device) -> Array:
     dtype = get_dtype(getattr(initializer, "dtype", None))
     with backend.use(device):
         if callable(initializer):
-            if config.initialize == "shape":
+            if config.initialize == "shape" and shape:
                 # A read-only view of a single zero. Asking the system for the memory of large
                 # arrays, and giving it back, takes as long as all else of loading a model.
                 return backend.xp.broadcast_to(backend.xp.zeros((), dtype), shape)

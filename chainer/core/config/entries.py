@@ -344,8 +344,8 @@ CORE_ENTRIES = (
         choices=(True, False, "shape"),
         about="Whether initializers fill new parameters. False makes them zeros at little cost, "
         "for models whose parameters are all loaded from a file. `'shape'` takes no memory: they "
-        "have a shape and a data type, and cannot be written until the program replaces "
-        "`parameter.array`.",
+        "have a shape and a data type, and get memory when a file is loaded into them, or when the "
+        "program replaces `parameter.array`. Nothing can be written to them before.",
     ),
     ConfigEntry(
         "pace_collector",

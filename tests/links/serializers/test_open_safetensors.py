@@ -127,3 +127,29 @@ def test_construction_without_memory():
     link.W.array[0] = 2
     with pytest.raises(ValueError, match="config.initialize must be True, False or 'shape'"):
         chainer.config.initialize = "shapes"
+
+
+@pytest.mark.parametrize("form", ["npz", "hdf5", "safetensors"])
+def test_files_give_memory(form, tmp_path):
+    if form == "hdf5":
+        pytest.importorskip("h5py")
+    save = getattr(chainer.serializers, f"save_{form}")
+    load = getattr(chainer.serializers, f"load_{form}")
+    source = chainer.Sequential(L.Linear(3, 1), L.BatchNormalization(1), L.PReLU(()))
+    source[0].W.array[...] = 0  # zeros as they are in memory that nobody has written to
+    save(tmp_path / "file", source)
+    with chainer.using_config("initialize", "shape"):
+        model = chainer.Sequential(L.Linear(3, 1), L.BatchNormalization(1), L.PReLU(()))
+    load(tmp_path / "file", model)
+    for one, other in zip(source.params(), model.params(), strict=True):
+        np.testing.assert_array_equal(one.array, other.array)
+        assert other.array.flags.writeable
+
+
+def test_copies_give_memory():
+    source = L.Linear(3, 4)
+    with chainer.using_config("initialize", "shape"):
+        target = L.Linear(3, 4)
+    target.copyparams(source)
+    np.testing.assert_array_equal(target.W.array, source.W.array)
+    target.W.array[0] = 2
