@@ -54,12 +54,12 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 # what has no wheel here: MPI, oneDNN, NVRTC (60 MB, for Linux; compiles the CUDA sources).
 $(VENV)/.test: $(BIN)/python $(PROJECTS) tests/strict_backend/pyproject.toml
 	$(BIN)/python scripts/install.py --quiet --extras test --packs
-	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
-	$(BIN)/python -m pip install --quiet -e ".[nvrtc-test]" || echo "nvidia-cuda-nvrtc is not available here"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps -e tests/strict_backend
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[nvrtc-test]" || echo "nvidia-cuda-nvrtc is not available here"
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet -e ".[lint]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[lint]"
 	@touch $@
 
 demo: $(VENV)/.demo

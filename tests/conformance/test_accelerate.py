@@ -27,8 +27,8 @@ QUICK = True
 supports = pytest.importorskip("chainer_numba.supports")
 
 pytestmark = [
-    # The suites of iDeep and of Numba alone run all layouts as well. Here it matters which of the two
-    # is chosen: by the operation and by shapes, and for some operations by the layout.
+    # The suites of iDeep and of Numba alone run all layouts as well. Here it matters which of the
+    # two is chosen: by the operation and by shapes, and for some operations by the layout.
     pytest.mark.sampled(4, always={"layout": "contiguous"}),
     pytest.mark.ideep,
     pytest.mark.skipif(not intel64.is_ideep_available(), reason="ideep4py is not available"),

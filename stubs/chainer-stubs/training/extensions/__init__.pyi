@@ -35,6 +35,7 @@ from chainer.training.extensions import (
     scheduled as scheduled,
     signal_snapshot as signal_snapshot,
     snapshot_files as snapshot_files,
+    snapshot_saving as snapshot_saving,
     snapshot_state as snapshot_state,
     snapshot_workers as snapshot_workers,
     snapshot_writers as snapshot_writers,
