@@ -331,14 +331,12 @@ def _apply_without_graph(
     in_data = tuple(arrays)
     if not all_numpy:
         return _apply_to_other_arrays_without_graph(self, inputs, in_data, requires_grad, state)
-    # As in apply(): the usual case without further calls.
-    traits = self._traits
-    if traits.attributes_of is not None and state.type_check:
-        types.append(traits.attributes_of(self))
-    if types in traits.passed_types and state.is_common and not state.hooks:
+    # As in apply(): the usual case without further calls. Here even a look at the attributes of the
+    # signature would be felt, so that functions with such attributes take the other branch.
+    if types in self._traits.passed_types and state.is_common and not state.hooks:
         outputs = self.forward(in_data)
     else:
-        outputs = _run(self, in_data, types, state)
+        outputs = _run_with_attributes(self, in_data, types, state)
     if len(outputs) == 1 and type(outputs[0]) is _ndarray:
         variable = _new(Variable)
         variable._array = outputs[0]
@@ -423,6 +421,16 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
     if state.type_check and traits.is_check_remembered and types not in traits.passed_types:
         traits.passed_types = (types, *traits.passed_types[: RECENT_SIGNATURES - 1])
     return outputs
+
+
+def _run_with_attributes(
+    self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState
+) -> Arrays:
+    """Does the work of :func:`_run`; the signature has dtypes and shapes only so far."""
+    types = _signature_of(self, types, state)
+    if types in self._traits.passed_types and state.is_common and not state.hooks:
+        return self.forward(in_data)
+    return _run(self, in_data, types, state)
 
 
 def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
