@@ -1,4 +1,4 @@
-"""Products of few vectors with a weight whose transpose is contiguous, read as it lies in memory.
+"""Products of few vectors with a weight whose transpose is contiguous, in the order of memory.
 
 Files of some models, such as GPT-2, have the weights of linear layers transposed: numbers that
 belong to one input are side by side. So the product is a sum of rows in memory, each times an
