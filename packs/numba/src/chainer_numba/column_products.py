@@ -142,7 +142,7 @@ def column_product(part, start, stop, x, matrix, bias, y):
     terms, columns = matrix.shape
     first, after = start * BLOCK, min(stop * BLOCK, columns)
     vectors, apart = len(x), terms // PLACES
-    if not vectors:
+    if not vectors or first == after:
         return
     y[:, first:after] = 0
     # A single vector needs no row again.
