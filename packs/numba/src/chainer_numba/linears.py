@@ -67,7 +67,7 @@ class LinearKernel:
         start, step = (_NO_START, -1) if b is None else (dense(b), 0)
         if is_transposed:
             if rows <= MAX_COLUMN_ROWS:
-                # BLAS waits longer for memory, and reads a weight twice for two rows.
+                # The weight is read once for all rows, and BLAS waits longer for memory.
                 launch(column_product, -(-columns // BLOCK), rows * W.size, x, W, start, y)
             else:
                 # Gradients of gradients ask for other arrays than the kernel was chosen for.
