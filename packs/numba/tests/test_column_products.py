@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import chainer
 import chainer.functions as F
 import numpy as np
@@ -83,6 +85,25 @@ def test_strided_inputs_and_read_only_arrays():
     for array in (x, W, b):
         array.flags.writeable = False
     np.testing.assert_array_equal(F.linear(x, W, b).array, expected)
+
+
+@pytest.mark.usefixtures("with_numba")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_weights_of_files_that_are_mapped_for_reading_are_not_copied(order):
+    x, W, b = arrays(1, 600, 512)
+    W = np.asarray(W, order=order)
+    expected = F.linear(x, W, b).array
+    W.flags.writeable = False
+    assert provider(x, W, b) == "numba"
+    tracemalloc.start()
+    try:
+        y = F.linear(x, W, b).array
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(y, expected)
+    assert peak < W.nbytes / 10
+    assert not W.flags.writeable
 
 
 @pytest.mark.usefixtures("any_size", "with_numba")

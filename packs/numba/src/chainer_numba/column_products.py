@@ -1,4 +1,4 @@
-"""Products of few vectors with a weight whose transpose is contiguous, read as it lies in memory.
+"""Products of few vectors with a weight whose transpose is contiguous, in the order of memory.
 
 Files of some models, such as GPT-2, have the weights of linear layers transposed: numbers that
 belong to one input are side by side. So the product is a sum of rows in memory, each times an
@@ -142,7 +142,7 @@ def column_product(part, start, stop, x, matrix, bias, y):
     terms, columns = matrix.shape
     first, after = start * BLOCK, min(stop * BLOCK, columns)
     vectors, apart = len(x), terms // PLACES
-    if not vectors:
+    if not vectors or first == after:
         return
     y[:, first:after] = 0
     # A single vector needs no row again.

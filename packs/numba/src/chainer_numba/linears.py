@@ -67,8 +67,10 @@ class LinearKernel:
         start, step = (_NO_START, -1) if b is None else (dense(b), 0)
         if is_transposed:
             if rows <= MAX_COLUMN_ROWS:
+                # The weight is read once for all rows, and BLAS waits longer for memory.
                 launch(column_product, -(-columns // BLOCK), rows * W.size, x, W, start, y)
             else:
+                # Gradients of gradients ask for other arrays than the kernel was chosen for.
                 _launch_sums(x, (terms, 1), W, False, rows > DIRECT_ROWS, start, step, y)
             return y
         if rows == 1:
@@ -168,8 +170,28 @@ class WeightGradientSum:
 
 def _in_memory(W: Array) -> tuple[Array, bool]:
     """Returns a weight in the order of its memory, and whether that is its transpose."""
-    is_transposed = not W.flags.c_contiguous and W.flags.f_contiguous
-    return dense(W.T if is_transposed else W), is_transposed
+    flags = W.flags
+    is_transposed = not flags.c_contiguous and flags.f_contiguous
+    if is_transposed:
+        W = W.T
+    # Files may be mapped for reading only. Loops take writable arrays only, and copying a weight
+    # takes longer than the product.
+    if not flags.writeable and flags.aligned and W.dtype == f and W.flags.c_contiguous:
+        W = numpy.asarray(_Alias(W))
+    return dense(W), is_transposed
+
+
+class _Alias:
+    """The memory of a read-only array, as that of a writable one; the kernel only reads it.
+
+    Args:
+        array: The array.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def _multiply_columns(x: Array, gy: Array, start: Array, step: int, gW: Array) -> None:
