@@ -13,7 +13,7 @@ from ideep4py._core import runtime
 
 
 def heads(normal, *shape: int) -> np.ndarray:
-    """Matrices (batch, heads, length, size) that lie in memory as a layer of a Transformer has."""
+    """Matrices (batch, heads, length, size) in the order of a layer of a Transformer."""
     batch, n_heads, length, size = shape
     return normal(batch, length, n_heads, size).transpose(0, 2, 1, 3)
 

@@ -7,6 +7,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
+import chainer.links as L
 
 SHAPE = (2, 4, 100, 16)  # batch, heads, length, size
 
@@ -194,3 +195,45 @@ def test_infinite_values_cause_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         F.scaled_dot_product_attention(q, k, v)
+
+
+class Layer(chainer.Chain):
+    """Attention of four heads with a normalization, and a sum of input and output."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.norm = L.LayerNormalization(64)
+            self.qkv = L.Linear(64, 192)
+            self.out = L.Linear(64, 64)
+
+    def forward(self, x):
+        h = F.reshape(self.qkv(self.norm(x)), (4, 128, 3, 4, 16))
+        q, k, v = F.separate(F.transpose(h, (2, 0, 3, 1, 4)))
+        y = F.transpose(F.scaled_dot_product_attention(q, k, v), (0, 2, 1, 3))
+        return x + self.out(F.reshape(y, x.shape))
+
+
+def losses(captured):
+    chainer.utils.seed(0)
+    model = Layer()
+    optimizer = chainer.optimizers.Adam().setup(model)
+
+    def step(x):
+        loss = F.mean(model(x) ** 2)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    run = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+    draw = np.random.RandomState(1).randn
+    found = [float(run(draw(512, 64).astype("f")).array) for _ in range(5)]
+    if captured:
+        assert "in use" in chainer.explain(run)
+    return found
+
+
+def test_captured_step():
+    """A captured step has the bits of the step as written."""
+    assert losses(captured=True) == losses(captured=False)

@@ -44,5 +44,6 @@ SPEEDUPS = {
     "gelu": SpeedupBySize(((1 << 14, 1.4), (1 << 16, 2.3), (1 << 18, 3.5))),
     "layer_normalization": SpeedupBySize(((1 << 15, 1.6), (1 << 17, 2.4), (1 << 19, 4.0))),
     "n_step_rnn": 1.3,
-    "scaled_dot_product_attention": SpeedupBySize(((1 << 16, 1.1), (1 << 17, 1.25)), _scores),
+    # Of fewer scores, 0.97 to 1.4 with sizes of 16 and 64.
+    "scaled_dot_product_attention": SpeedupBySize(((1 << 17, 1.25),), _scores),
 }

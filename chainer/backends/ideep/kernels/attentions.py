@@ -64,9 +64,9 @@ class AttentionKernel(IdeepKernel):
         with numpy.errstate(all="ignore"):  # the sum is no result
             is_finite = numpy.isfinite(y.sum())
         if not is_finite:
-            # oneDNN's exponentials are no NaN where another score of the query is NaN or infinite,
-            # and a query that may attend to no key is no zero. The sum shows it in a twentieth of
-            # the time of the rest. A finite array may have an infinite sum, too.
+            # NumPy's kernel has other rules for NaN and infinity than oneDNN's softmax, and gives
+            # zeros to a query that may attend to no key. The sum shows all of these in a twentieth
+            # of the time of the rest. A finite array may have an infinite sum, too.
             return self._reference.forward(q, k, v, mask, keep, options, save)
         return y, None if weights is None else _Saved(weights)
 
@@ -102,7 +102,7 @@ class AttentionKernel(IdeepKernel):
 
 
 def _empty(shape: Shape, like: Array) -> Array:
-    """Returns an array whose axes lie in memory as those of another one, and rows without gaps."""
+    """Returns an array with the order of axes of another one, and rows without gaps."""
     order = sorted(range(len(shape) - 1), key=lambda i: -like.strides[i])
     order.append(len(shape) - 1)
     memory = numpy.empty([shape[i] for i in order], like.dtype)
