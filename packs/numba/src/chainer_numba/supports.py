@@ -34,8 +34,8 @@ MIN_ELEMENTS = {
     "columns": 16,
     "axes": 3,
     "cell": 1 << 9,
-    # Rows of a cell with products, with small and with large weights: its kernel copies the weights,
-    # and the single products of few rows do not.
+    # Rows of a cell with products, with small and with large weights: its kernel copies the
+    # weights, and the single products of few rows do not.
     "cell rows": 4,
     "cell rows of large weights": 64,
     "copy": 1 << 16,
