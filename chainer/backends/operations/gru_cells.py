@@ -19,10 +19,10 @@ class GRUCell(Operation):
         ``a = tanh(W x + b + U (r h) + d)``, ``h_next = (1 - z) h + z a``; ``saved`` is opaque and
         given to ``backward``.
 
-        ``backward(h, x, weights, saved, gh_next) -> (gh, gx, sources, rh)``: gradients of ``h`` and
-        ``x``; those of the arguments of the two sigmoids and of tanh, of shape ``(3, B, n)``, from
-        which the gradients of the weights and the biases follow; and ``r h``, which ``U``
-        multiplies.
+        ``backward(h, x, weights, saved, gh_next) -> (gh, gx, sources, rh)``: ``gh`` and ``gx`` are
+        the gradients of ``h`` and ``x``; ``sources`` of shape ``(3, B, n)`` has the gradients of
+        the arguments of the two sigmoids and of tanh, from which the gradients of the weights and
+        the biases follow; ``rh`` is ``r h``, which ``U`` multiplies.
     """
 
     name = "gru_cell"

@@ -99,7 +99,7 @@ def next_state(layers: Sequence[Layer], h: VariableLike, x: VariableLike) -> Var
         x: Inputs of shape ``(B, I)``.
     """
     W_r, W_z, W, U_r, U_z, U = layers
-    # The order in which the layers are called is that of earlier releases.
+    # Earlier releases call the layers in this order, on which the bits of gradients depend.
     z = W_z(x)
     h_bar = W(x)
     r = sigmoid(W_r(x) + U_r(h))

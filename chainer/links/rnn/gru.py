@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation import sigmoid, tanh
@@ -50,16 +51,18 @@ class GRUBase(Chain):
         """
         if hook_count.value:
             return None
-        layers = self._layers()
-        for layer in layers:
+        weights: list[Parameter] = []
+        biases: list[Parameter] = []
+        for layer in self._layers():
             # Links with hooks of their own do not call their method forward() at once.
             is_plain = type(layer) is Linear and layer._calls_forward
             if not is_plain or "forward" in layer.__dict__:
                 return None
             if layer.b is None or layer.W.array is None:
                 return None
-        weights = [layer.W for layer in layers]
-        return _gru_cell.next_state_at_once(weights, [layer.b for layer in layers], h, x)
+            weights.append(layer.W)
+            biases.append(layer.b)
+        return _gru_cell.next_state_at_once(weights, biases, h, x)
 
 
 class StatelessGRU(StatelessCell, GRUBase):

@@ -115,7 +115,7 @@ def candidate_gradient(part, start, stop, h, z, a, gy, gh, sources):
 
 @compiled
 def reset_gradient(part, start, stop, h, r, U, packs, gh, sources):
-    """Writes the gradient of the reset gate, and adds to that of the state."""
+    """Writes the gradient of the reset gate, and adds to the gradient of the state."""
     own = numpy.empty((1, 1), f)[0]
     g_reset = sources[0]
     g_now = sources[2]
@@ -136,9 +136,9 @@ def reset_gradient(part, start, stop, h, r, U, packs, gh, sources):
 
 @compiled
 def input_gradients(part, start, stop, sources, W_r, W_z, W, U_r, U_z, packs, gh, gx):
-    """Adds to the gradient of the state, and writes that of the input.
+    """Adds to the gradient of the state, and writes the gradient of the input.
 
-    Panels ``start`` to ``stop`` of the first, and the same share of those of the second.
+    It takes the panels ``start`` to ``stop`` of the state, and the same share of the input's.
     """
     g_reset, g_update, g_now = sources[0], sources[1], sources[2]
     units = gh.shape[1]
