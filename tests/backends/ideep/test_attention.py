@@ -188,7 +188,7 @@ def test_normalization_keeps_nan_and_infinity():
 
 
 def test_infinite_values_cause_no_warning():
-    """As with the reference: NaN in the output is no result of a sum of our own."""
+    """As with the reference: the kernel adds NaN up for itself only."""
     q, k, v = heads(0), heads(1), heads(2)
     v[0, 1, 2, 3], v[1, 0, 1, 3] = np.inf, -np.inf
     assert provider(q, k, v) == "ideep"

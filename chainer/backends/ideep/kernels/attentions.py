@@ -61,7 +61,7 @@ class AttentionKernel(IdeepKernel):
                 view += hidden if len(hidden) == 1 else hidden[part]
             self.ops.softmax(scores, -1, out=scores)
             self.ops.products(scores, v[part], out=y[part])
-        with numpy.errstate(all="ignore"):  # the sum is no result
+        with numpy.errstate(all="ignore"):  # no output has this sum
             is_finite = numpy.isfinite(y.sum())
         if not is_finite:
             # NumPy's kernel has other rules for NaN and infinity than oneDNN's softmax, and gives
