@@ -13,11 +13,11 @@ from typing import Any
 
 import numba
 import numpy
+from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils
 
 intrinsic: Any = extending.intrinsic
-_ir: Any = cgutils.ir  # pyright: ignore[reportAttributeAccessIssue]
 
 #: Types of ``part``, ``start`` and ``stop``.
 _BOUNDS = (types.int64, types.int64, types.int64)
@@ -45,23 +45,23 @@ def _run(typingctx: Any, run: Any, loop: Any, bounds: Any, arguments: Any) -> An
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address, loop_address, limits, values = args
-        number = _ir.IntType(64)
+        number = ir.IntType(64)
         pointer = context.get_value_type(types.voidptr)
         elements = cgutils.unpack_tuple(builder, values)
         limits = context.make_array(bounds)(context, builder, limits)
         whole = cgutils.pack_struct(
-            builder, [loop_address, limits.data, _ir.Constant(number, 0), *elements]
+            builder, [loop_address, limits.data, ir.Constant(number, 0), *elements]
         )
         place = cgutils.alloca_once_value(builder, whole)
         part = _part(context, builder, place.type, (*_BOUNDS, *arguments))
-        kind = _ir.FunctionType(_ir.VoidType(), [pointer, pointer, _ir.IntType(32)])
+        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, ir.IntType(32)])
         target = builder.inttoptr(address, kind.as_pointer())
         length = cgutils.unpack_tuple(builder, limits.shape)[0]
-        count = builder.trunc(builder.sub(length, _ir.Constant(number, 1)), _ir.IntType(32))
+        count = builder.trunc(builder.sub(length, ir.Constant(number, 1)), ir.IntType(32))
         argument = builder.bitcast(place, pointer)
         builder.call(target, [builder.bitcast(part, pointer), argument, count])
         failures = builder.load(cgutils.gep_inbounds(builder, place, 0, 2))
-        return builder.icmp_signed("==", failures, _ir.Constant(number, 0))
+        return builder.icmp_signed("==", failures, ir.Constant(number, 0))
 
     return types.boolean(run, loop, bounds, arguments), generate
 
@@ -75,12 +75,12 @@ def _part(context: Any, builder: Any, kind: Any, signature: tuple[Any, ...]) -> 
         kind: Type of the pointer to them.
         signature: Types of the arguments of the loop.
     """
-    number, short = _ir.IntType(64), _ir.IntType(32)
-    function_type = _ir.FunctionType(_ir.VoidType(), [context.get_value_type(types.voidptr), short])
+    number, short = ir.IntType(64), ir.IntType(32)
+    function_type = ir.FunctionType(ir.VoidType(), [context.get_value_type(types.voidptr), short])
     module = builder.module
-    function = _ir.Function(module, function_type, module.get_unique_name("part"))
+    function = ir.Function(module, function_type, module.get_unique_name("part"))
     function.linkage = "internal"
-    inner = _ir.IRBuilder(function.append_basic_block())
+    inner = ir.IRBuilder(function.append_basic_block())
     place = inner.bitcast(function.args[0], kind)
     i = inner.zext(function.args[1], number)
 
@@ -89,7 +89,7 @@ def _part(context: Any, builder: Any, kind: Any, signature: tuple[Any, ...]) -> 
 
     limits = field(1)
     start, stop = (
-        inner.load(inner.gep(limits, [inner.add(i, _ir.Constant(number, k))])) for k in (0, 1)
+        inner.load(inner.gep(limits, [inner.add(i, ir.Constant(number, k))])) for k in (0, 1)
     )
     callee_type = context.call_conv.get_function_type(types.none, signature)
     callee = inner.inttoptr(field(0), callee_type.as_pointer())
@@ -98,7 +98,7 @@ def _part(context: Any, builder: Any, kind: Any, signature: tuple[Any, ...]) -> 
     status, _ = context.call_conv.call_function(inner, callee, types.none, signature, values)
     with inner.if_then(status.is_error, likely=False):
         failures = cgutils.gep_inbounds(inner, place, 0, 2)
-        inner.atomic_rmw("add", failures, _ir.Constant(number, 1), "seq_cst")
+        inner.atomic_rmw("add", failures, ir.Constant(number, 1), "seq_cst")
     inner.ret_void()
     return function
 
