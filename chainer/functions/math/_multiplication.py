@@ -68,7 +68,7 @@ class MulConstant(ConstantOperator):
         return (x * self._operand,)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
-        # The same node as that of the operator, which would check the operand again.
+        # The operator makes the same node, but checks the operand again.
         if isinstance(gy, Variable):
             return MulConstant(self._operand).apply((gy,))[0]
         return gy * self._operand

@@ -16,7 +16,7 @@ def accelerated():
 def provider(request):
     """Installs the class ``Plugin`` of the module, whose kernels are of the provider ``tiles``.
 
-    What the kernels note in the list ``made`` of the module is that of one test.
+    The list ``made`` of the module, to which the kernels add, is empty when a test begins.
     """
     request.module.made.clear()
     plugin = request.module.Plugin()

@@ -136,7 +136,7 @@ def test_files_give_memory(form, tmp_path):
     save = getattr(chainer.serializers, f"save_{form}")
     load = getattr(chainer.serializers, f"load_{form}")
     source = chainer.Sequential(L.Linear(3, 1), L.BatchNormalization(1), L.PReLU(()))
-    source[0].W.array[...] = 0  # zeros as they are in memory that nobody has written to
+    source[0].W.array[...] = 0  # the same numbers as memory that is not written yet
     save(tmp_path / "file", source)
     with chainer.using_config("initialize", "shape"):
         model = chainer.Sequential(L.Linear(3, 1), L.BatchNormalization(1), L.PReLU(()))

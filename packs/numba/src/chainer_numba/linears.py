@@ -182,7 +182,7 @@ def _in_memory(W: Array) -> tuple[Array, bool]:
 
 
 class _Alias:
-    """The memory of a read-only array, as that of a writable one; the kernel only reads it.
+    """The memory of a read-only array, marked as writable; the kernel only reads it.
 
     Args:
         array: The array.

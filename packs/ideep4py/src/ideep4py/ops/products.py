@@ -59,8 +59,8 @@ def products(
 ) -> mdarray | np.ndarray[Any, Any]:
     """``numpy.matmul(a, b)`` of arrays of three axes or more.
 
-    Matrices are read where they lie if their rows or their columns are without gaps, as those of
-    transposed views are.
+    Matrices are read where they lie if their rows or their columns are without gaps. Transposed
+    views are such matrices.
 
     Args:
         a: matrices (..., m, k), float32.
