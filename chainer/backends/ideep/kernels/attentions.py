@@ -49,7 +49,7 @@ class AttentionKernel(IdeepKernel):
         hidden = None if mask is None else _hidden(mask, len(shape))
         scaled = q * numpy.float32(options.scale)
         keys = k.swapaxes(-1, -2)
-        # Its axes lie in memory as the axes of q do: transposing y back copies nothing.
+        # In memory, y has the order of axes of q: transposing y back copies nothing.
         y = _empty((*q.shape[:-1], v.shape[-1]), q)
         weights = numpy.empty(shape, q.dtype) if save else None
         for part in _parts(shape):
