@@ -161,6 +161,14 @@ class Parameter(Variable):
                 self.cleargrad()
             super()._zero_gradient()
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether the array can be written; False after ``config.initialize = "shape"`` made it."""
+        array = self._array
+        return (
+            array is None or not (array.ndim and array.size) or any(getattr(array, "strides", (1,)))
+        )
+
     def take_memory(self) -> None:
         """Gives the array memory of its own, if ``config.initialize = "shape"`` made it.
 
@@ -172,9 +180,8 @@ class Parameter(Variable):
             >>> parameter.take_memory()
             >>> parameter.array[0] = 1
         """
-        array = self._array
-        if array is not None and array.ndim and not any(getattr(array, "strides", (1,))):
-            self.array = self.device.backend.copy(array, self.device)
+        if not self.has_memory:
+            self.array = self.device.backend.copy(self._array, self.device)
 
     def copydata(self, var: Variable) -> None:
         """Copies the data array of another variable, see :meth:`chainer.Variable.copydata`.

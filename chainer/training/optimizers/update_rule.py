@@ -284,6 +284,11 @@ class UpdateRule(Watched):
         """
 
     def _make_state(self, param: Parameter) -> dict[str, Array]:
+        if not param.has_memory:
+            raise ValueError(
+                f"{param.summary()} cannot be updated: config.initialize = 'shape' made it without "
+                "memory, and no file has been loaded into it; load one, or call its take_memory()"
+            )
         state = self._state = {}
         with param.device:
             self.init_state(param)

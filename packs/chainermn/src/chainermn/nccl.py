@@ -70,9 +70,11 @@ def require(name: str) -> None:
             f"the communicator {name!r} needs NCCL through CuPy, but {reason}; install "
             '"chainermn[cuda13]" or "chainermn[cuda12]", or use the communicator \'naive\''
         )
-    if get_build_version() < 2000:
-        raise RuntimeError(f"NCCL 2 or later is needed, CuPy has {get_build_version()}")
-    if get_version() < 2302:
+    # Both are imported where nothing is missing.
+    build, version = get_build_version(), get_version()  # pyright: ignore[reportPossiblyUnboundVariable]
+    if build < 2000:
+        raise RuntimeError(f"NCCL 2 or later is needed, CuPy has {build}")
+    if version < 2302:
         warnings.warn("NCCL before 2.3 is deprecated", DeprecationWarning, stacklevel=3)
 
 

@@ -29,7 +29,7 @@ class TorchGraph(FunctionNode):
         self.outputs_of_torch = list(outputs)
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Name in printed graphs."""
         return "PyTorch"
 

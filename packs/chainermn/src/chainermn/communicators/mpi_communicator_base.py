@@ -301,7 +301,10 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._check_peer(dest, "dest")
         self.mpi_comm.send(obj, dest=dest, tag=tag)
 
-    def recv_obj(self, source: int, status: Any = None, tag: int | None = None) -> Any:
+    # Documented with status before tag, where the base class has the tag alone.
+    def recv_obj(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, source: int, status: Any = None, tag: int | None = None
+    ) -> Any:
         self._check_peer(source, "source")
         # -1 is not MPI's ANY_TAG everywhere, so None is the default here.
         tag = self._mpi.ANY_TAG if tag is None else tag

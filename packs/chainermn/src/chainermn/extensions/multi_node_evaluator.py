@@ -90,7 +90,8 @@ class GenericMultiNodeEvaluator(Extension):
     """
 
     trigger = (1, "epoch")
-    default_name = "validation"  # pyright: ignore[reportAssignmentType]
+    # The base class makes it a property, so that a subclass may write a string.
+    default_name = "validation"  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
     priority = PRIORITY_WRITER
     name: str | None = None
 

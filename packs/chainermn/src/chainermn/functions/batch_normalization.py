@@ -12,7 +12,7 @@ from chainer.utils import type_check
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if TYPE_CHECKING:
-    from chainer.typing import DTypeLike, Indexes, Variables
+    from chainer.typing import DTypeLike, Grads, Indexes
 
 
 class MultiNodeBatchNormalizationFunction(FunctionNode):
@@ -65,11 +65,13 @@ class MultiNodeBatchNormalizationFunction(FunctionNode):
         self.retain_inputs((1,))
         return (y.astype(x.dtype, copy=False),)
 
-    def backward(self, target_input_indexes: Indexes, grad_outputs: Variables) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> tuple[Any, ...]:
         (gamma,) = self.get_retained_inputs()
         xp, expand = self.xp, self._expand
         x_node, gamma_node, beta_node = self.input_nodes
-        gy = grad_outputs[0].array.astype(self._x_hat.dtype, copy=False)
+        (output_gradient,) = grad_outputs
+        assert output_gradient is not None  # A node with one output runs for its gradient only.
+        gy = output_gradient.array.astype(self._x_hat.dtype, copy=False)
         sums = xp.stack([gy.sum(axis=self._axes), (gy * self._x_hat).sum(axis=self._axes)])
         sums = xp.ascontiguousarray(sums)
         self._comm.mean_array(sums)

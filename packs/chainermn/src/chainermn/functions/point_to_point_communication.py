@@ -41,7 +41,7 @@ class Send(FunctionNode):
         self._comm, self._peer, self._tag, self._is_tuple = comm, rank, tag, is_tuple
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return f"{type(self).__name__} (peer_rank: {self._peer})"
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -77,7 +77,7 @@ class Recv(FunctionNode):
         self._comm, self._peer, self._tag = comm, rank, tag
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return f"{type(self).__name__} (peer_rank: {self._peer})"
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:

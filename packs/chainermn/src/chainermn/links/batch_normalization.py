@@ -92,7 +92,7 @@ class MultiNodeBatchNormalization(chainer.Link):
             self.register_persistent(name)
         with self.init_scope():
             if use_gamma:
-                initializer = initializers._get_initializer(
+                initializer: Any = initializers._get_initializer(
                     1 if initial_gamma is None else initial_gamma
                 )
                 initializer.dtype = dtype

@@ -37,14 +37,14 @@ class _Maxima(reference.MaxPoolingNDKernel):
         return self.forward(*args)[0]
 
 
-class MaxPoolingNDKernel:
-    """Kernel of ``max_pooling_nd``.
+class _PoolingKernel:
+    """A kernel whose methods are programs of XLA, made from a reference kernel.
 
     Args:
         backend: The backend.
     """
 
-    _reference: type = _Maxima
+    _reference: type
 
     def __init__(self, backend: JaxBackend) -> None:
         self._backend = backend
@@ -52,6 +52,12 @@ class MaxPoolingNDKernel:
     def _call(self, method: str, arrays: tuple[Any, ...], *settings: Any) -> Any:
         function = _compiled(self._reference, self._backend, method, settings)
         return self._backend.array_class(function(*[x.native for x in arrays]))
+
+
+class MaxPoolingNDKernel(_PoolingKernel):
+    """Kernel of ``max_pooling_nd``."""
+
+    _reference = _Maxima
 
     def forward(self, x: Array, out_size: Shape, geometry: Any) -> Any:
         """See :class:`~chainer.backends.operations.poolings.MaxPoolingND`."""
@@ -62,7 +68,7 @@ class MaxPoolingNDKernel:
         return self._call("backward", (x, y, gy), None, geometry)
 
 
-class AveragePoolingNDKernel(MaxPoolingNDKernel):
+class AveragePoolingNDKernel(_PoolingKernel):
     """Kernel of ``average_pooling_nd``."""
 
     _reference = reference.AveragePoolingNDKernel

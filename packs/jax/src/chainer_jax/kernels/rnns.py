@@ -80,6 +80,7 @@ def _run(
     z = x @ w_x.T + (b_x if mode == "gru" else b_x + b_h)
     batch, times = len(h), len(batch_sizes)
     full = all(n == batch for n in batch_sizes)
+    positions: Any = None
     alive: Any = None
     if not full:
         packed, positions, alive = _padded(batch_sizes, batch)

@@ -24,7 +24,7 @@ class _Stacked(NamedTuple):
     """A value of one copy: an element of a stack."""
 
     stack: Any
-    index: int
+    position: int
 
 
 class _Value(NamedTuple):
@@ -53,7 +53,7 @@ class Values:
             return numpy.asarray(x.val, x.aval.dtype) if hasattr(x.val, "dtype") else x.val
         value = self._values[x]
         if isinstance(value, _Stacked):
-            value = self._values[x] = lax.index_in_dim(value.stack, value.index, keepdims=False)
+            value = self._values[x] = lax.index_in_dim(value.stack, value.position, keepdims=False)
         return value
 
     def stack(self, xs: Sequence[Any]) -> Any:
@@ -77,12 +77,12 @@ class Values:
                 following = self._values[xs[stop]]
                 if not isinstance(following, _Stacked) or following.stack is not value.stack:
                     break
-                step = following.index - value.index - direction * (stop - at - 1)
+                step = following.position - value.position - direction * (stop - at - 1)
                 if step not in (1, -1) or direction not in (0, step):
                     break
                 direction = step
                 stop += 1
-            pieces.append(_part(value.stack, value.index, stop - at, direction))
+            pieces.append(_part(value.stack, value.position, stop - at, direction))
             at = stop
         return pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
 

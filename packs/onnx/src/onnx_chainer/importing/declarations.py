@@ -17,7 +17,7 @@ def takes_scope(function: _Operator) -> _Operator:
 
     It gets the scope, a mapping of names to values, after the attributes.
     """
-    function.takes_scope = True
+    setattr(function, "takes_scope", True)  # noqa: B010
     return function
 
 

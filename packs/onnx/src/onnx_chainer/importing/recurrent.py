@@ -279,6 +279,7 @@ class _Cell:
         f, g, out = self._activations
         gates = F.linear(x, self._w, self._wb) + F.linear(h, self._r, self._rb)
         i, o, forget, cell = self._split(gates, 4)
+        po = None
         if self.peepholes is not None:
             pi, po, pf = [F.broadcast_to(p, c.shape) for p in self.peepholes]
             i, forget = i + pi * c, forget + pf * c
@@ -287,7 +288,7 @@ class _Cell:
         # A coupled forget gate keeps what the input gate does not replace.
         kept = 1 - i if coupled else f(self._clipped(forget))
         new = kept * c + i * g(self._clipped(cell))
-        if self.peepholes is not None:
+        if po is not None:
             # The output gate sees the new cell, the others see the old one.
             o = o + po * new
         return [f(self._clipped(o)) * out(new), new]
