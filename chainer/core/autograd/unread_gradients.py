@@ -1,0 +1,84 @@
+"""Gradients that nobody can read: a backward pass does not compute them.
+
+Programs wrap inputs in Variables, differentiate with respect to them inside a loss function, and
+drop them when the function returns. The graph still leads to the nodes of these inputs. Their
+gradients would be thrown away at the end of ``backward()``, after much work: half of the nodes of a
+loss with a gradient penalty depend on the input alone.
+
+A leaf is *dead* if its variable is gone. This module finds the inputs of functions that lead to
+dead leaves only. It is asked only if a leaf has died since the last backward pass, so that other
+programs pay nothing.
+"""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.autograd.variable_node import dead_leaves
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.typing import Indexes
+
+_rank_of = attrgetter("_rank")
+
+
+def needed_targets(root: VariableNode) -> dict[FunctionNode, Indexes] | None:
+    """Returns the functions of which some gradients are left out, if a leaf has died.
+
+    Args:
+        root: Node from which the backward pass starts. It has a creator.
+
+    Returns:
+        dict: Function -> indexes of the inputs that get gradients; none for a function that leads
+        to dead leaves only. Functions that are not in it differentiate w.r.t. all inputs that
+        require gradients. None if that is true of all functions.
+    """
+    dead_leaves.clear()
+    # Two loops without calls: the search takes a tenth of the time of the functions that it saves
+    # in a small network.
+    found = [root]
+    seen = {root}
+    #: Nodes whose gradients lead to a gradient that can be read.
+    live: set[VariableNode] = set()
+    are_all_alive = True
+    for node in found:  # it grows
+        function: Any = node._creator_node
+        inputs = function.inputs
+        if inputs is None:  # a rule has unchained the function
+            return None
+        for i in function._targets:
+            x = inputs[i]
+            if x not in seen:
+                seen.add(x)
+                if x._creator_node is not None:
+                    found.append(x)
+                elif x._variable() is None:
+                    are_all_alive = False
+                else:
+                    live.add(x)
+    if are_all_alive:
+        return None
+    found.sort(key=_rank_of)
+    needed: dict[FunctionNode, Indexes] = {}
+    for node in found:
+        function = node._creator_node
+        inputs, targets = function.inputs, function._targets
+        kept: list[int] = []
+        for i in targets:
+            if inputs[i] in live:
+                kept.append(i)
+        # Rules that may do more than compute gradients always run. Functions with several outputs
+        # use up gradients that programs set for the others, so they run, too.
+        if len(kept) == len(targets) or node._marks or not function._traits.is_rule_pure:
+            live.add(node)
+        else:
+            if kept:
+                live.add(node)
+            needed[function] = tuple(kept)
+    return needed
