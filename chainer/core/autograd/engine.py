@@ -365,6 +365,19 @@ class BackwardPass:
         if type(gxs) is not tuple or len(gxs) != len(targets):
             gxs = gradients_of_targets(function, targets, gxs)
         variable_class = VariableNode.variable_class
+        if len(gxs) == 1:
+            # As _accumulate() for the first gradient of an input, without its call.
+            gx, inputs = gxs[0], function.inputs
+            if type(gx) is variable_class and inputs is not None:
+                x, reached = inputs[targets[0]], self.sums.sums
+                dtype, shape = x._type
+                array = gx._array
+                if x not in reached and array.dtype is dtype and array.shape == shape:
+                    reached[x] = [gx]
+                    creator = x._creator_node
+                    if creator is None or (x._marks and not self._is_first_visit(x, creator)):
+                        return None
+                    return x
         for gx in gxs:
             if type(gx) is not variable_class and gx is not None:
                 _array_of(function, gx)

@@ -69,16 +69,24 @@ def needed_targets(root: VariableNode) -> dict[FunctionNode, Indexes] | None:
     for node in found:
         function = node._creator_node
         inputs, targets = function.inputs, function._targets
-        kept: list[int] = []
-        for i in targets:
-            if inputs[i] in live:
-                kept.append(i)
+        kept: Indexes = ()
+        if len(targets) == 1:
+            if inputs[targets[0]] in live:
+                live.add(node)
+                continue
+        else:
+            for i in targets:
+                if inputs[i] in live:
+                    kept += (i,)
+            if len(kept) == len(targets):
+                live.add(node)
+                continue
         # Rules that may do more than compute gradients always run. Functions with several outputs
         # use up gradients that programs set for the others, so they run, too.
-        if len(kept) == len(targets) or node._marks or not function._traits.is_rule_pure:
+        if node._marks or not function._traits.is_rule_pure:
             live.add(node)
         else:
+            needed[function] = kept
             if kept:
                 live.add(node)
-            needed[function] = tuple(kept)
     return needed
