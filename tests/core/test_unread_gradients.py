@@ -271,3 +271,21 @@ def test_other_gradients_have_the_same_bits(seed):
         loss.backward()
         found.append([p.grad.tobytes() for p in params])
     assert found[0] == found[1]
+
+
+def test_the_input_of_a_layer():
+    W, b = chainer.Parameter(array(4, 3)), chainer.Parameter(array(4))
+    found = []
+    for x in (array(2, 3), chainer.Variable(array(2, 3)), None):
+        W.cleargrad()
+        b.cleargrad()
+        y = F.sum(F.linear(chainer.Variable(array(2, 3)) if x is None else x, W, b))
+        y.backward()
+        found.append((W.grad.tobytes(), b.grad.tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_layer_is_not_differentiated_with_respect_to_an_input_that_is_gone():
+    p = chainer.Parameter(array(3))
+    F.sum(Twice().apply((p * p, chainer.Variable(array(3))))[0]).backward()
+    assert Twice.targets == [(0,)]
