@@ -368,7 +368,7 @@ class BackwardPass:
         if len(gxs) == 1:
             # As _accumulate() for the first gradient of an input, without its call.
             gx, inputs = gxs[0], function.inputs
-            if type(gx) is variable_class and inputs is not None:
+            if gx is not None and type(gx) is variable_class and inputs is not None:
                 x, reached = inputs[targets[0]], self.sums.sums
                 dtype, shape = x._type
                 array = gx._array
