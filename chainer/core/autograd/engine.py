@@ -158,7 +158,7 @@ class BackwardPass:
             self.seeds[root] = seed
 
     def leave_out_unread(self, root: VariableNode) -> None:
-        """Leaves out gradients that nobody can read, if it may. Called before :meth:`run`.
+        """Leaves out gradients that no code can read, if it may. Called before :meth:`run`.
 
         Args:
             root: The only root.

@@ -90,7 +90,7 @@ class FunctionNode:
             the same place only, wherever inputs and outputs have one shape. Unlike
             ``is_elementwise`` it says nothing about memory layouts.
         is_rule_pure: Whether the rule of the class computes gradients and does nothing else. Then a
-            backward pass leaves it out where nobody can read the gradients, because the variables
+            backward pass leaves it out where no code can read the gradients, because the variables
             that they lead to are gone. A subclass in another package that replaces ``backward`` or
             ``backward_arrays`` has to declare it again.
         is_linear: Whether the outputs are a linear function of all inputs together, such as a sum.

@@ -39,7 +39,7 @@ class NodeTraits:
         has_variable_rule: Whether there is a rule on Variables. Also True if the class defines no
             rule at all: the default rule, which returns None, is a rule on Variables.
         is_elementwise: See :attr:`FunctionNode.is_elementwise`.
-        is_rule_pure: Whether backpropagation may leave the rule out where nobody can read the
+        is_rule_pure: Whether backpropagation may leave the rule out where no code can read the
             gradients, see :attr:`FunctionNode.is_rule_pure`. False for a node with hooks.
         signature_attributes: See :attr:`FunctionNode.type_check_key`.
 

@@ -1,4 +1,4 @@
-"""Gradients that nobody can read: a backward pass does not compute them.
+"""Gradients that no code can read: a backward pass does not compute them.
 
 Programs wrap inputs in Variables, differentiate with respect to them inside a loss function, and
 drop them when the function returns. The graph still leads to the nodes of these inputs. Their
