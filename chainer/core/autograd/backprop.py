@@ -16,7 +16,7 @@ from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
-from chainer.core.autograd.variable_node import GRAD_WAS_SET
+from chainer.core.autograd.variable_node import GRAD_WAS_SET, dead_leaves
 from chainer.core.autograd.watched_backward import WatchedPass
 from chainer.core.config.configuration import using_config
 from chainer.core.misuse import MisuseWarning
@@ -67,6 +67,8 @@ def backward(
         return
     if on_complete is None:
         backward_pass = BackwardPass(enable_double_backprop, retain_grad)
+        if dead_leaves:
+            backward_pass.leave_out_unread(node)
     else:
         if loss_scale is not None:
             on_complete = _with_loss_scale(on_complete, loss_scale)

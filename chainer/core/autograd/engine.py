@@ -31,6 +31,7 @@ from chainer.core.autograd.gradient_errors import (
     gradients_of_targets,
 )
 from chainer.core.autograd.retained_checksums import compare_checksums
+from chainer.core.autograd.unread_gradients import needed_targets
 from chainer.core.autograd.variable_node import CHECK_SCHEDULED, GRAD_WAS_SET, VariableNode
 from chainer.core.config.configuration import threads
 
@@ -81,6 +82,7 @@ class BackwardPass:
         "_is_common",
         "_is_lean",
         "_is_plain",
+        "_needed",
         "_paths",
         "_pushed",
         "_retain_grad",
@@ -109,6 +111,8 @@ class BackwardPass:
         self._retain_grad = retain_grad
         self._targets = targets
         self._paths = paths
+        #: Functions of which some gradients are left out, with the indexes of the other inputs.
+        self._needed: dict[FunctionNode, Indexes] | None = None
         self._any_dtype = any_dtype
         self.on_variables = (
             create_graph or any_dtype or (bool(state.hooks) and _are_seen_inside(state.hooks))
@@ -152,6 +156,16 @@ class BackwardPass:
         seed = variable.grad_var
         if seed is not None:
             self.seeds[root] = seed
+
+    def leave_out_unread(self, root: VariableNode) -> None:
+        """Leaves out gradients that no code can read, if it may. Called before :meth:`run`.
+
+        Args:
+            root: The only root.
+        """
+        # Hooks and debug mode watch all functions, and other passes give gradients away.
+        if self._is_common:
+            self._needed = needed_targets(root)
 
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
         """Visits the creators of the roots and all functions before them.
@@ -239,6 +253,8 @@ class BackwardPass:
                 not in the heap, or None. The creators of other such nodes were put there.
         """
         targets = function._targets
+        if self._needed is not None:
+            targets = self._needed.get(function, targets)
         gys: Gradients | None
         if self._is_plain and not node._marks:
             # By far the most frequent case: one output, gradients are arrays.
@@ -349,6 +365,19 @@ class BackwardPass:
         if type(gxs) is not tuple or len(gxs) != len(targets):
             gxs = gradients_of_targets(function, targets, gxs)
         variable_class = VariableNode.variable_class
+        if len(gxs) == 1:
+            # As _accumulate() for the first gradient of an input, without its call.
+            gx, inputs = gxs[0], function.inputs
+            if gx is not None and type(gx) is variable_class and inputs is not None:
+                x, reached = inputs[targets[0]], self.sums.sums
+                dtype, shape = x._type
+                array = gx._array
+                if x not in reached and array.dtype is dtype and array.shape == shape:
+                    reached[x] = [gx]
+                    creator = x._creator_node
+                    if creator is None or (x._marks and not self._is_first_visit(x, creator)):
+                        return None
+                    return x
         for gx in gxs:
             if type(gx) is not variable_class and gx is not None:
                 _array_of(function, gx)

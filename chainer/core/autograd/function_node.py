@@ -89,6 +89,10 @@ class FunctionNode:
         is_pointwise: Whether each element of the outputs depends on the elements of the inputs at
             the same place only, wherever inputs and outputs have one shape. Unlike
             ``is_elementwise`` it says nothing about memory layouts.
+        is_rule_pure: Whether the rule of the class computes gradients and does nothing else. Then a
+            backward pass leaves it out where no code can read the gradients, because the variables
+            that they lead to are gone. A subclass in another package that replaces ``backward`` or
+            ``backward_arrays`` has to declare it again.
         is_linear: Whether the outputs are a linear function of all inputs together, such as a sum.
             Then :meth:`tangents` is :meth:`forward` again. Declare it if ``forward`` may be called
             again, on a copy of the node.
@@ -134,6 +138,7 @@ class FunctionNode:
     accepts_opaque_arrays: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
     is_pointwise: ClassVar[bool] = False
+    is_rule_pure: ClassVar[bool] = False
     is_linear: ClassVar[bool] = False
     is_multilinear: ClassVar[bool] = False
     batch_inputs: ClassVar[Indexes] = ()

@@ -39,6 +39,8 @@ class NodeTraits:
         has_variable_rule: Whether there is a rule on Variables. Also True if the class defines no
             rule at all: the default rule, which returns None, is a rule on Variables.
         is_elementwise: See :attr:`FunctionNode.is_elementwise`.
+        is_rule_pure: Whether backpropagation may leave the rule out where no code can read the
+            gradients, see :attr:`FunctionNode.is_rule_pure`. False for a node with hooks.
         signature_attributes: See :attr:`FunctionNode.type_check_key`.
 
     Attributes:
@@ -67,6 +69,7 @@ class NodeTraits:
         "has_variable_rule",
         "is_check_remembered",
         "is_elementwise",
+        "is_rule_pure",
         "passed_types",
         "signature_attributes",
     )
@@ -80,6 +83,7 @@ class NodeTraits:
         has_array_rule: bool = False,
         has_variable_rule: bool = True,
         is_elementwise: bool = False,
+        is_rule_pure: bool = False,
         signature_attributes: tuple[str, ...] | None = None,
     ) -> None:
         self.accepts_opaque_arrays = accepts_opaque_arrays
@@ -90,6 +94,7 @@ class NodeTraits:
         self.has_hooks = False
         self.has_lean_rule = has_variable_rule and not accumulates
         self.is_elementwise = is_elementwise
+        self.is_rule_pure = is_rule_pure
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
         self.checked_signatures: set[Hashable] = set()
@@ -115,6 +120,7 @@ class NodeTraits:
                 not has_array_rule or accumulates or node_class.backward is not base.backward
             ),
             is_elementwise=node_class.is_elementwise,
+            is_rule_pure=node_class.is_rule_pure and _promises(node_class, owner),
             signature_attributes=node_class.type_check_key,
         )
 
@@ -123,6 +129,7 @@ class NodeTraits:
         traits = copy(self)
         traits.has_hooks = True
         traits.has_lean_rule = False
+        traits.is_rule_pure = False
         traits.passed_types = ()
         traits.is_check_remembered = False
         return traits
@@ -132,3 +139,19 @@ class NodeTraits:
         if len(self.checked_signatures) >= _SIGNATURE_LIMIT:
             self.checked_signatures.clear()
         self.checked_signatures.add(signature)
+
+
+def _promises(node_class: type[FunctionNode], owner: type) -> bool:
+    """Returns whether the promise that a rule is pure was made for the rule of a class.
+
+    Args:
+        node_class: A class that has the attribute ``is_rule_pure``.
+        owner: The class in its ancestry that defines the rule.
+    """
+    # The rule may replace one of another package, whose promise its author does not know.
+    promised = next(c for c in node_class.__mro__ if "is_rule_pure" in vars(c))
+    return issubclass(promised, owner) or _package_of(promised) == _package_of(owner)
+
+
+def _package_of(cls: type) -> str:
+    return cls.__module__.partition(".")[0]

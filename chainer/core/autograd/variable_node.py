@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -38,6 +39,13 @@ class _Gone:
 #: Takes the place of a reference to a variable in the node of an array. A reference to nothing is
 #: called in half of the time of a function.
 _no_variable: Any = weakref.ref(_Gone())
+
+
+#: Not empty if the variable of a leaf is gone, since a backward pass looked last: see
+#: :mod:`.unread_gradients`. One element is enough.
+dead_leaves: deque[object] = deque(maxlen=1)
+# A method in C: it runs no Python code while a variable is destroyed.
+_note_death = dead_leaves.append
 
 
 #: Signature of a variable without array.
@@ -104,7 +112,9 @@ class VariableNode:
             array = variable._array
         except AttributeError:
             raise wrong_type("variable", "a Variable", variable) from None
-        self._variable: Callable[[], Variable | None] = weakref.ref(variable)
+        self._variable: Callable[[], Variable | None] = weakref.ref(
+            variable, _note_death if variable._requires_grad else None
+        )
         self._creator_node: FunctionNode | None = None
         self._rank = 0
         # Stored in the node, because reading a slot is faster than reading an attribute of function

@@ -41,6 +41,7 @@ class LinearFunction(FunctionNode):
     argument_names = ("x", "W", "b")
 
     accepts_opaque_arrays = True
+    is_rule_pure = True
     type_check_key = ()
     # As retain_inputs((0, 1)) would declare at each call.
     _retained_inputs = (0, 1)
@@ -166,6 +167,7 @@ class LinearGradData(FunctionNode):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
 
     is_multilinear = True
+    is_rule_pure = True
 
     accepts_opaque_arrays = True
     type_check_key = ()
@@ -219,6 +221,7 @@ class LinearGradWeight(FunctionNode):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
 
     is_multilinear = True
+    is_rule_pure = True
 
     accepts_opaque_arrays = True
     type_check_key = ()

@@ -34,6 +34,7 @@ class RuleFunction(FunctionNode):
 
     retained_inputs: ClassVar[Indexes] = ()
     retained_outputs: ClassVar[Indexes] = ()
+    is_rule_pure = True
     _formulas: ClassVar[Programs] = Programs()
     #: Whether gradients of gradients are zeros, and not None, where they depend on nothing.
     _gradients_have_zeros: ClassVar[bool] = False

@@ -140,9 +140,11 @@ class UnaryFunction(ExpressionFunction):
     # Same as in the base class, without the calls in between where nothing is retained: changes of
     # shape and sums are half of the nodes of a gradient.
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        if self._retained_inputs or self._retained_outputs or not self._has_plain_gradients:
+        if self._retained_inputs or self._retained_outputs:
             return super().backward(target_input_indexes, grad_outputs)
         try:
+            if not self._has_plain_gradients:
+                return self.gradients(functions, target_input_indexes, *grad_outputs)
             return (self.gradient(functions, grad_outputs[0]),)  # type: ignore[return-value]
         except TypeError as error:
             self._explain(error, 1)

@@ -32,6 +32,7 @@ class GradientNode(FunctionNode):
 
     # Whether arrays have to be converted depends on the function, not on this class.
     accepts_opaque_arrays = True
+    is_rule_pure = True
     type_check_key = ()
 
     def __init__(self, function: Any, targets: Indexes, grad_outputs: Grads) -> None:

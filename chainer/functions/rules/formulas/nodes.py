@@ -30,6 +30,7 @@ class FormulaNode(FunctionNode):
     """
 
     is_elementwise = True
+    is_rule_pure = True
     type_check_key = ()
 
     def __init__(self, program: Program, label: str) -> None:
