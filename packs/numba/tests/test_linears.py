@@ -7,6 +7,8 @@ import chainer.functions as F
 import numpy as np
 import pytest
 
+from chainer_numba.linears import LinearKernel
+
 #: Rows, terms of a sum, columns: less and more than a tile, whole tiles, and more rows than scalar
 #: products are used for.
 SIZES = [
@@ -27,6 +29,12 @@ SIZES = [
     (44, 18, 530),
     (140, 20, 17),
     (260, 24, 33),
+    # Few terms, where a copy of the weight is faster than scalar products with AVX2; more terms of
+    # a gradient than are added up at once where the weight is read in place; rows of the weight
+    # that share few sets of the cache.
+    (13, 256, 20),
+    (20, 40, 300),
+    (16, 512, 40),
 ]
 
 
@@ -51,6 +59,17 @@ def test_values_are_those_of_the_formula(size, bias):
     # for its product and at most once for each term beside it. A bias is one of them.
     terms = abs(x) @ abs(W).T + (0 if b is None else abs(b))
     assert (abs(y - expected) <= (x.shape[1] + 1) * 2.0**-24 * terms).all()
+
+
+@pytest.mark.parametrize("columns", [30, 512])
+def test_the_way_in_which_a_weight_is_read_does_not_change_the_bits(columns):
+    # 48 rows read a copy of the weight; fewer read it in place, 128 terms after the other.
+    gy, W, _ = arrays((48, 300, columns), bias=False)
+    W = np.ascontiguousarray(W.T)
+    kernel = LinearKernel(chainer.get_device("@numpy").backend)
+    many = kernel.backward_data(gy, W)
+    for rows in (8, 15, 16, 40):
+        np.testing.assert_array_equal(kernel.backward_data(gy[:rows], W), many[:rows])
 
 
 @pytest.mark.usefixtures("with_numba")
