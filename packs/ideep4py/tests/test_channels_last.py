@@ -12,8 +12,6 @@ from ideep4py._core import runtime
 from ideep4py._core.library import HAS_AVX512
 from ideep4py.ops import _channels_last
 
-pytestmark = pytest.mark.skipif(not HAS_AVX512, reason="without AVX-512 blocks have 8 channels")
-
 
 def is_last(array) -> bool:
     last = _channels_last.layout(array.shape, array.layout.data_type)
@@ -34,25 +32,26 @@ def fresh():
 
 
 CASES = [
-    # x, W, stride, pad, dilate
-    ((2, 20, 9, 7), (50, 20, 5, 5), (1, 1), (0, 0), (1, 1)),
-    ((3, 1, 8, 9), (20, 1, 3, 3), (1, 1), (1, 1), (1, 1)),
-    ((2, 3, 8, 9), (20, 3, 3, 2), (2, 1), (0, 1), (1, 1)),
-    ((2, 20, 8, 8), (64, 20, 3, 3), (1, 2), (1, 0), (2, 1)),
-    ((1, 6, 5, 5), (7, 6, 5, 5), (1, 1), (2, 2), (1, 1)),
-    ((2, 20, 5, 5), (20, 20, 5, 5), (1, 1), (0, 0), (1, 1)),
-    ((2, 20, 5, 5), (1, 20, 3, 3), (1, 1), (0, 0), (1, 1)),
+    # x, W, stride, pad, dilate, whether blocks of 8 channels would mean many zeros, too
+    ((2, 20, 9, 7), (50, 20, 5, 5), (1, 1), (0, 0), (1, 1), True),
+    ((3, 1, 8, 9), (20, 1, 3, 3), (1, 1), (1, 1), (1, 1), False),
+    ((2, 3, 8, 9), (20, 3, 3, 2), (2, 1), (0, 1), (1, 1), False),
+    ((2, 20, 8, 8), (64, 20, 3, 3), (1, 2), (1, 0), (2, 1), False),
+    ((1, 6, 5, 5), (7, 6, 5, 5), (1, 1), (2, 2), (1, 1), True),
+    ((2, 20, 5, 5), (20, 20, 5, 5), (1, 1), (0, 0), (1, 1), True),
+    ((2, 20, 5, 5), (1, 20, 3, 3), (1, 1), (0, 0), (1, 1), False),
 ]
 
 
 @pytest.mark.parametrize("laid_out", [as_it_is, in_blocks, with_channels_last])
-@pytest.mark.parametrize(("x", "W", "stride", "pad", "dilate"), CASES)
-def test_convolution_and_gradients(normal, laid_out, x, W, stride, pad, dilate) -> None:
+@pytest.mark.parametrize(("x", "W", "stride", "pad", "dilate", "narrow"), CASES)
+def test_convolution_and_gradients(normal, laid_out, x, W, stride, pad, dilate, narrow) -> None:
     check_convolution(normal, laid_out, x, W, stride=stride, pad=pad, dilate=dilate)
     options = {"stride": stride, "pad": pad, "dilate": dilate}
     y = ops.convolution(laid_out(normal(*x)), normal(*W), **options)
-    assert is_last(y)
-    assert is_last(ops.convolution_backward_data(y, normal(*W), x, **options))
+    assert is_last(y) == (HAS_AVX512 or narrow)
+    if is_last(y):
+        assert is_last(ops.convolution_backward_data(y, normal(*W), x, **options))
 
 
 @pytest.mark.parametrize(
@@ -76,6 +75,7 @@ def normal_of(shape: tuple[int, ...]) -> np.ndarray:
     return np.random.default_rng(len(shape)).standard_normal(shape, dtype=np.float32)
 
 
+@pytest.mark.skipif(not HAS_AVX512, reason="20 channels suit blocks of 8 behind one channel")
 def test_a_whole_network_keeps_the_layout(normal) -> None:
     """Convolution, relu, pooling and back: no array is in blocks."""
     W1, W2 = normal(20, 1, 5, 5), normal(50, 20, 5, 5)
