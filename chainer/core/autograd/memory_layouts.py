@@ -76,7 +76,9 @@ def get_raw_shape(arr_or_var: VariableLike) -> Shape:
     return getattr(arr_or_var, "raw_array", arr_or_var).shape
 
 
-def get_semantic_shape(arr_or_var: VariableLike, *, assumed_layout: str | None = _unspecified) -> Shape:
+def get_semantic_shape(
+    arr_or_var: VariableLike, *, assumed_layout: str | None = _unspecified
+) -> Shape:
     """Returns the shape with the channels in second place.
 
     Args:

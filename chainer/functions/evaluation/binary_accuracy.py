@@ -8,6 +8,7 @@ from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import expect_label_of_each
 
+
 class BinaryAccuracy(CallableNode, FunctionNode):
     """Share of elements whose score has the sign of their label."""
 

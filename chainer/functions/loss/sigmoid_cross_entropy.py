@@ -11,6 +11,7 @@ from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
 from chainer.functions.rules.batching import ReducesLosses
 
+
 class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
     """Sigmoid activation followed by a cross entropy loss."""
 
