@@ -223,12 +223,12 @@ class UnregisteredPairError(KeyError):
         )
 
 
-def register_kl(dist1: type[Distribution], dist2: type[Distribution]) -> Callable[[_KL], _KL]:
+def register_kl(Dist1: type[Distribution], Dist2: type[Distribution]) -> Callable[[_KL], _KL]:
     """Decorator that registers a function for :func:`kl_divergence`.
 
     Args:
-        dist1 (type): Class of the first distribution.
-        dist2 (type): Class of the second distribution.
+        Dist1 (type): Class of the first distribution.
+        Dist2 (type): Class of the second distribution.
 
     Returns:
         Decorator of a function of two distributions that returns a Variable. A function that was
@@ -248,7 +248,7 @@ def register_kl(dist1: type[Distribution], dist2: type[Distribution]) -> Callabl
     """
 
     def register(function: _KL) -> _KL:
-        _KLDIVERGENCE[dist1, dist2] = function
+        _KLDIVERGENCE[Dist1, Dist2] = function
         return function
 
     return register

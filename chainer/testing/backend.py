@@ -156,13 +156,13 @@ class BackendConfig:
         shown = {name: self._params[name] for name in _RELEASED}
         return shown | {k: v for k, v in self._given.items() if k not in _RELEASED}
 
-    def get_array(self, arrays: ArrayTree) -> Any:
+    def get_array(self, np_array: ArrayTree) -> Any:
         """Moves NumPy arrays to the device.
 
         Args:
-            arrays: A NumPy array, or a list, tuple or dictionary of such; None stays.
+            np_array: A NumPy array, or a list, tuple or dictionary of such; None stays.
         """
-        return self.device.send(arrays)
+        return self.device.send(np_array)
 
     def unavailable_reason(self) -> str | None:
         """Returns None where tests can run with this configuration, else what is missing."""

@@ -13,14 +13,14 @@ class TestCaseError(AssertionError):
     __test__ = False  # pytest takes everything called Test... for a test class
 
     @classmethod
-    def check(cls, expression: object, message: str) -> None:
+    def check(cls, expr: object, message: str) -> None:
         """Raises the error if an expression is false.
 
         Args:
-            expression: The expression.
+            expr: The expression.
             message (str): Text of the error.
         """
-        if not expression:
+        if not expr:
             cls.fail(message)
 
     @classmethod

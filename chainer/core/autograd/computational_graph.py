@@ -120,8 +120,8 @@ class ComputationalGraph:
         nodes, edges = self._shown()
         numbers = {id(node): index for index, node in enumerate(nodes)}
         shapes = [
-            graph_drawing.Shape(_label(node, self.show_name), self._style_of(node))
-            for node in nodes
+            graph_drawing.Shape(str(style.pop("label", _label(node, self.show_name))), style)
+            for node, style in ((node, self._style_of(node)) for node in nodes)
         ]
         pairs = [(numbers[id(head)], numbers[id(tail)]) for head, tail in edges]
         return graph_drawing.draw(shapes, pairs, self.rankdir)
@@ -137,8 +137,10 @@ class ComputationalGraph:
         statements: list[str] = []
         for node in nodes:
             style = self._style_of(node)
+            # A style may have a label of its own, which takes the place of the usual one.
+            shown = style.pop("label", None)
             # In a record, DOT gives a meaning to braces and other characters of a label.
-            label = _quoted(_label(node, self.show_name))
+            label = _quoted(_label(node, self.show_name) if shown is None else shown)
             if str(style.get("shape", "")).lower() in ("record", "mrecord"):
                 label = _in_record(label)
             attributes = [f"label={label}"]

@@ -58,11 +58,11 @@ def transposed(array: Array, source: str | None, target: str | None) -> Array:
     return array if axes is None else array.transpose(axes)
 
 
-def get_raw_shape(arr: VariableLike) -> Shape:
+def get_raw_shape(arr_or_var: VariableLike) -> Shape:
     """Returns the shape of an array, or of the stored array of a variable.
 
     Args:
-        arr (array or Variable): The array or variable.
+        arr_or_var (array or Variable): The array or variable.
 
     Returns:
         tuple of int: The shape.
@@ -73,14 +73,16 @@ def get_raw_shape(arr: VariableLike) -> Shape:
         >>> x.shape, chainer.memory_layouts.get_raw_shape(x)
         ((2, 3, 4, 5), (2, 4, 5, 3))
     """
-    return getattr(arr, "raw_array", arr).shape
+    return getattr(arr_or_var, "raw_array", arr_or_var).shape
 
 
-def get_semantic_shape(arr: VariableLike, *, assumed_layout: str | None = _unspecified) -> Shape:
+def get_semantic_shape(
+    arr_or_var: VariableLike, *, assumed_layout: str | None = _unspecified
+) -> Shape:
     """Returns the shape with the channels in second place.
 
     Args:
-        arr (array or Variable): The array or variable.
+        arr_or_var (array or Variable): The array or variable.
         assumed_layout (str): Layout of an array. If given, a variable must have this layout.
 
     Returns:
@@ -94,13 +96,13 @@ def get_semantic_shape(arr: VariableLike, *, assumed_layout: str | None = _unspe
         >>> chainer.memory_layouts.get_semantic_shape(np.zeros((2, 4, 5, 3)), assumed_layout=layout)
         (2, 3, 4, 5)
     """
-    if hasattr(arr, "raw_array"):
-        layout = arr.layout
+    if hasattr(arr_or_var, "raw_array"):
+        layout = arr_or_var.layout
         assert assumed_layout is _unspecified or layout == assumed_layout, (
             f"the variable has the layout {layout}, not {assumed_layout}"
         )
-        return arr.shape
+        return arr_or_var.shape
     if assumed_layout is _unspecified:
-        return arr.shape
-    axes = _axes(arr.ndim, assumed_layout, None)
-    return arr.shape if axes is None else tuple(arr.shape[axis] for axis in axes)
+        return arr_or_var.shape
+    axes = _axes(arr_or_var.ndim, assumed_layout, None)
+    return arr_or_var.shape if axes is None else tuple(arr_or_var.shape[axis] for axis in axes)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
@@ -107,11 +107,15 @@ class LightTypeInfoTuple(tuple[Any, ...]):
         return len(self)
 
 
-def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
+def get_light_types(
+    data: tuple[Array, ...], *, shapes: Sequence[Any] | None = None
+) -> LightTypeInfoTuple:
     """Describes arrays for a type check that makes no message.
 
     Args:
         data (tuple of arrays): Arrays.
+        shapes (sequence of shapes): Shapes to check in place of those of the arrays, which may be
+            stored with their axes in another order.
 
     Returns:
         LightTypeInfoTuple: NumPy arrays and None themselves, and the :class:`TypeInfo` of others.
@@ -123,6 +127,13 @@ def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
         (2, 3)
     """
     _require_tuple(data)
+    if shapes is not None:
+        return LightTypeInfoTuple(
+            [
+                None if array is None else TypeInfo(shape, array.dtype)
+                for array, shape in zip(data, shapes, strict=True)
+            ]
+        )
     return LightTypeInfoTuple(
         [
             array
@@ -168,13 +179,21 @@ def _require_tuple(data: object) -> None:
         raise AssertionError(f"data must be a tuple of arrays, got {type(data).__name__}")
 
 
-def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> TypeInfoTuple:
+def get_types(
+    data: Iterable[Array],
+    name: str,
+    accept_none: bool = False,
+    *,
+    shapes: Sequence[Any] | None = None,
+) -> TypeInfoTuple:
     """Describes arrays for a type check.
 
     Args:
         data: Tuple of arrays, or of None where ``accept_none`` allows it.
         name: Name shown in messages, usually ``'in_types'``.
         accept_none: Whether an element may be None.
+        shapes: Shapes to check in place of those of the arrays, which may be stored with their
+            axes in another order.
 
     Returns:
         TypeInfoTuple: One expression for each array.
@@ -203,7 +222,7 @@ def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> Ty
         Variable(
             TypeInfo((), None)
             if accept_none and array is None
-            else TypeInfo(array.shape, array.dtype),
+            else TypeInfo(array.shape if shapes is None else shapes[i], array.dtype),
             f"{name}[{i}]",
         )
         for i, array in enumerate(data)

@@ -8,13 +8,14 @@ from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import expect_label_of_each
 
-_IGNORED = -1
-
 
 class BinaryAccuracy(CallableNode, FunctionNode):
     """Share of elements whose score has the sign of their label."""
 
     argument_names = ("x", "t")
+
+    #: Label of elements that are ignored. Subclasses of programs have another one.
+    ignore_label = -1
 
     type_check_key = ()
     check_type_forward = expect_label_of_each
@@ -22,7 +23,7 @@ class BinaryAccuracy(CallableNode, FunctionNode):
     def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs
         xp = self.xp
-        counted = t != _IGNORED
+        counted = t != self.ignore_label
         hits = ((y >= 0) == t) & counted
         # If all labels are ignored the accuracy is zero, not a division by zero.
         return (xp.asarray(hits.sum() / xp.maximum(counted.sum(), 1), dtype=y.dtype),)

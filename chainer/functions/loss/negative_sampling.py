@@ -27,6 +27,9 @@ class NegativeSamplingFunction(SampledLoss):
 
     argument_names = ("x", "t", "W")
 
+    #: Class of samples that are ignored. Subclasses of programs have another one.
+    ignore_label = -1
+
     type_check_key = ()
     samples: Any = None
 
@@ -64,7 +67,7 @@ class NegativeSamplingFunction(SampledLoss):
         self.samples = drawn.astype(dtype if dtype.kind == "i" else numpy.int64)
         # The correct class takes the place of one sample, so that one array holds all classes.
         self.samples[:, 0] = t
-        return self.samples, t != -1
+        return self.samples, t != self.ignore_label
 
     def compose(self, scores: Variable) -> Variable:
         signs = self.xp.ones(scores.shape, scores.dtype)

@@ -11,14 +11,14 @@ from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
 from chainer.functions.rules.batching import ReducesLosses
 
-#: Label of elements that are ignored.
-_IGNORED = -1
-
 
 class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
     """Sigmoid activation followed by a cross entropy loss."""
 
     argument_names = ("x", "t")
+
+    #: Label of elements that are ignored. Subclasses of programs have another one.
+    ignore_label = -1
 
     is_pointwise = True  # where it is not reduced
     type_check_key = ()
@@ -37,14 +37,14 @@ class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
         # so that small losses keep their digits if it is computed before the sum.
         loss = xp.maximum(x, 0) - x * t.astype(x.dtype)
         loss += xp.log1p(xp.exp(-abs(x)))
-        loss *= t != _IGNORED
+        loss *= t != self.ignore_label
         if self.reduce == "no":
             return (loss,)
         # None lets the kernel count the labels that are not ignored.
         count = None if self.normalize else len(t) if t.ndim else 1
         loss = xp.asarray(loss)  # NumPy computes a scalar from arrays of no dimensions
         mean = loss_mean.select(loss, t)
-        loss, self._coefficient = mean.forward(loss, t, _IGNORED, count)
+        loss, self._coefficient = mean.forward(loss, t, self.ignore_label, count)
         return (loss,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -58,18 +58,18 @@ class SigmoidCrossEntropy(ReducesLosses, KernelFunction):
         gx *= 0.5
         gx += 0.5
         gx -= t.astype(x.dtype)
-        gx *= t != _IGNORED
+        gx *= t != self.ignore_label
         gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
-        factor = gy * (1 - IsLabel(_IGNORED, x.dtype).apply((t,))[0])
+        factor = gy * (1 - IsLabel(self.ignore_label, x.dtype).apply((t,))[0])
         if self.reduce == "mean":
             factor = factor * self.xp.asarray(self._coefficient, x.dtype)
         return ((ops.sigmoid(x) - ops.cast(t, x.dtype)) * factor,)
 
     def reduced(self, losses: Variable, inputs: Variables) -> Variable:
-        return means_of_samples(losses, inputs[1], _IGNORED, self.normalize)
+        return means_of_samples(losses, inputs[1], self.ignore_label, self.normalize)
 
 
 @explained_keywords
@@ -104,5 +104,6 @@ def sigmoid_cross_entropy(
         >>> F.sigmoid_cross_entropy(x, t)
         variable(0.25664714)
     """
-    warn_of_other_labels("sigmoid_cross_entropy", "t", t, _IGNORED)
+    ignored = SigmoidCrossEntropy.ignore_label
+    warn_of_other_labels("sigmoid_cross_entropy", "t", t, ignored)
     return SigmoidCrossEntropy(normalize, reduce).apply((x, t))[0]

@@ -8,9 +8,11 @@ from chainer.core.typing import DTypeLike
 from chainer.training.datasets.mnist_format import (
     MnistLike,
     load_mnist_like,
+    load_part,
     mnist_sections,
     mnist_splits,
 )
+from chainer.training.datasets.raw_files import Arrays
 
 _NAME = "pfnet/chainer/fashion-mnist"
 
@@ -50,6 +52,14 @@ def get_fashion_mnist_labels() -> list[str]:
     return list(_LABELS)
 
 
+def _retrieve_fashion_mnist_training() -> Arrays:
+    return load_part(_NAME, _FILES, "train")
+
+
+def _retrieve_fashion_mnist_test() -> Arrays:
+    return load_part(_NAME, _FILES, "test")
+
+
 @mnist_sections()
 def get_fashion_mnist(
     withlabel: bool = True,
@@ -83,4 +93,6 @@ def get_fashion_mnist(
         >>> train[0].shape
         (1, 28, 28)
     """
-    return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)
+    # Looked up at each call: programs without a network replace these functions.
+    parts = {"train": _retrieve_fashion_mnist_training, "test": _retrieve_fashion_mnist_test}
+    return load_mnist_like(_NAME, parts, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

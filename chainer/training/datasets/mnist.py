@@ -8,9 +8,11 @@ from chainer.core.typing import DTypeLike
 from chainer.training.datasets.mnist_format import (
     MnistLike,
     load_mnist_like,
+    load_part,
     mnist_sections,
     mnist_splits,
 )
+from chainer.training.datasets.raw_files import Arrays
 
 _NAME = "pfnet/chainer/mnist"
 
@@ -29,6 +31,14 @@ _FILES = mnist_splits(
     test=("9fb629c4189551a2d022fa330f9573f3", "ec29112dd5afa0611ce80d1b7f02629c"),
     cache_url=_OLD_URL,
 )
+
+
+def _retrieve_mnist_training() -> Arrays:
+    return load_part(_NAME, _FILES, "train")
+
+
+def _retrieve_mnist_test() -> Arrays:
+    return load_part(_NAME, _FILES, "test")
 
 
 @mnist_sections()
@@ -65,4 +75,6 @@ def get_mnist(
         >>> train[0].shape
         (1, 28, 28)
     """
-    return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)
+    # Looked up at each call: programs without a network replace these functions.
+    parts = {"train": _retrieve_mnist_training, "test": _retrieve_mnist_test}
+    return load_mnist_like(_NAME, parts, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -6,6 +6,7 @@ import functools
 import gzip
 import math
 import struct
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy
@@ -153,9 +154,20 @@ def _parse(images_path: str, labels_path: str) -> Arrays:
     return {"x": images.reshape(len(images), 784), "y": labels}
 
 
+def load_part(dataset_name: str, files: dict[str, tuple[RawFile, RawFile]], split: str) -> Arrays:
+    """Returns the arrays ``x`` of shape (n, 784) and ``y`` of shape (n,) of a part.
+
+    Args:
+        dataset_name: Name of the directory below the dataset root.
+        files: Files by name of the part: ``'train'`` and ``'test'``.
+        split: Name of the part.
+    """
+    return load_arrays(dataset_name, f"{split}.npz", files[split], _parse)
+
+
 def load_mnist_like(
     dataset_name: str,
-    files: dict[str, tuple[RawFile, RawFile]],
+    parts: dict[str, Callable[[], Arrays]],
     withlabel: bool,
     ndim: int,
     scale: float,
@@ -167,7 +179,7 @@ def load_mnist_like(
 
     Args:
         dataset_name: Name of the directory below the dataset root.
-        files: Files by name of the part: ``'train'`` and ``'test'``.
+        parts: Functions that return the arrays, by name of the part: ``'train'`` and ``'test'``.
         withlabel: See :func:`~chainer.datasets.get_mnist`, as for the others.
         ndim: Number of dimensions of each image.
         scale: Value that white is scaled to.
@@ -181,7 +193,7 @@ def load_mnist_like(
     dtype = get_dtype(dtype)
 
     def load(split: str) -> TupleDataset | HostArray:
-        arrays = load_arrays(dataset_name, f"{split}.npz", files[split], _parse)
+        arrays = parts[split]()
         source = f"{dataset_name}/{split}"
         require(arrays, source, x=(None, 784), y=(len(arrays.get("x", ())),))
         images = scaled(arrays["x"], scale, dtype)

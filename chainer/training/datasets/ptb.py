@@ -73,7 +73,7 @@ def get_ptb_words() -> tuple[HostArray, ...]:
         >>> train[:5]
         array([0, 1, 2, 3, 4], dtype=int32)
     """
-    return tuple(_load(split) for split in _LENGTHS)
+    return tuple(_retrieve_ptb_words(f"{split}.npz", _FILES[split].urls[0]) for split in _LENGTHS)
 
 
 def get_ptb_words_vocabulary() -> dict[str, int]:
@@ -94,6 +94,11 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         >>> vocabulary["<eos>"]
         24
     """
+    return _retrieve_word_vocabulary()
+
+
+def _retrieve_word_vocabulary() -> dict[str, int]:
+    # A function of its own, which programs without a network replace.
     path = os.path.join(_directory(), "vocab.txt")
     if os.path.exists(path):
         return _load_vocabulary(path)
@@ -114,8 +119,15 @@ def _directory() -> str:
     return download.get_dataset_directory(_NAME, create_directory=False)
 
 
-def _load(split: str) -> HostArray:
-    path = os.path.join(_directory(), f"{split}.npz")
+def _retrieve_ptb_words(name: str, url: str) -> HostArray:
+    """Returns the words of a part; programs without a network replace the function.
+
+    Args:
+        name: Name of the converted file: ``'train.npz'``, ``'valid.npz'`` or ``'test.npz'``.
+        url: First address of the original file.
+    """
+    file = next(file for file in _FILES.values() if url in file.urls)
+    path = os.path.join(_directory(), name)
 
     def load(path: str) -> HostArray:
         arrays = load_converted(path)
@@ -124,12 +136,12 @@ def _load(split: str) -> HostArray:
         return arrays["x"]
 
     def create(path: str) -> HostArray:
-        words = _convert(_FILES[split].fetch(_NAME))
+        words = _convert(file.fetch(_NAME))
         numpy.savez_compressed(path, x=words)
         return words
 
     # Text files of the user are read each time: they may change.
-    local = _FILES[split].local(_NAME)
+    local = file.local(_NAME)
     if local is not None and not os.path.exists(path):
         return _convert(local)
     return download.cache_or_load_file(path, create, load)

@@ -76,9 +76,15 @@ def get_svhn(
         ((3, 32, 32), 'float32', 'int32')
     """
     dtype = get_dtype(dtype)
+    # Looked up at each call: programs without a network replace these functions.
+    parts = {
+        "train": _retrieve_svhn_training,
+        "test": _retrieve_svhn_test,
+        "extra": _retrieve_svhn_extra,
+    }
 
     def load(split: str) -> TupleDataset | HostArray:
-        arrays = load_arrays(_NAME, f"{split}.npz", (_FILES[split],), _parse)
+        arrays = parts[split]()
         require(arrays, f"{_NAME}/{split}", x=(32, 32, 3, None))
         require(arrays, f"{_NAME}/{split}", y=(arrays["x"].shape[3], 1))
         # The files have the number of the image as their last axis.
@@ -90,6 +96,23 @@ def get_svhn(
         return TupleDataset(images, labels)
 
     return tuple([load(split) for split in ("train", "test", "extra")[: 3 if add_extra else 2]])
+
+
+def _load_part(split: str) -> Arrays:
+    """Returns the arrays ``x`` of shape (32, 32, 3, n) and ``y`` of shape (n, 1) of a part."""
+    return load_arrays(_NAME, f"{split}.npz", (_FILES[split],), _parse)
+
+
+def _retrieve_svhn_training() -> Arrays:
+    return _load_part("train")
+
+
+def _retrieve_svhn_test() -> Arrays:
+    return _load_part("test")
+
+
+def _retrieve_svhn_extra() -> Arrays:
+    return _load_part("extra")
 
 
 #: Size of the largest array that is read. The part 'extra' has 1.6e9 numbers of one byte.

@@ -112,6 +112,7 @@ class PrefetchIterator(EpochAttributes, Iterator):
         """
         self._fill(1)
         if not self._ahead:
+            self._previous_epoch_detail = self.epoch_detail  # as in earlier releases
             raise StopIteration
         handle, state = self._ahead.popleft()
         try:

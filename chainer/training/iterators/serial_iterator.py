@@ -135,6 +135,7 @@ class SerialIterator(EpochAttributes, Iterator):
         state = self._get_state()
         step = state.advance(len(self.dataset), self.batch_size, self.repeat, self._orders)
         if step is None:
+            self._previous_epoch_detail = self.epoch_detail  # as in earlier releases
             raise StopIteration
         next_state, segments = step
         # The usual batch is within one epoch; the others are read in parts.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from chainer.links.loaded_state import load_optional
@@ -15,9 +14,10 @@ if TYPE_CHECKING:
 class TimeTrigger:
     """Trigger based on a fixed time interval.
 
-    It fires at the first iteration that ends after each multiple of the interval. Multiples passed
-    together count once. Time is ``trainer.elapsed_time``, which goes on where it stopped when
-    training is resumed.
+    It fires at the first iteration that ends after each multiple of the interval. If an iteration
+    passes several multiples, the following iterations fire, too, until each multiple has been
+    counted. Time is ``trainer.elapsed_time``, which goes on where it stopped when training is
+    resumed.
 
     Args:
         period (float): Interval time in seconds, positive.
@@ -53,12 +53,12 @@ class TimeTrigger:
             trainer (Trainer): Trainer object whose elapsed time counts.
 
         Returns:
-            bool: True if a multiple of the period has passed since the last time.
+            bool: True if a multiple of the period has passed that was not counted yet.
         """
-        elapsed = trainer.elapsed_time
-        if elapsed < self._next_time:
+        if trainer.elapsed_time <= self._next_time:
             return False
-        self._next_time = self._period * (math.floor(elapsed / self._period) + 1)
+        # One period for each call, as in releases 4 to 7: programs count the calls.
+        self._next_time += self._period
         return True
 
     def serialize(self, serializer: AbstractSerializer) -> None:
