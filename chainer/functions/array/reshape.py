@@ -9,7 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
+from chainer.core.config.configuration import threads
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -107,6 +110,13 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     # An input that has the shape already needs no node in the graph.
     if shape_of(x) == shape:
         return as_variable(x)
+    state = threads.state
+    if not state.enable_backprop and state.is_common and not state.hooks and type(x) is Variable:
+        # Without a graph a node would take ten times as long as the view. It is made where the
+        # shapes do not fit, because it raises the documented error.
+        array = x._array
+        if type(array) is numpy.ndarray and -1 not in shape and math.prod(shape) == array.size:
+            return Variable._from_array(array.reshape(shape), x._requires_grad)
     return Reshape(shape).apply((x,))[0]
 
 
