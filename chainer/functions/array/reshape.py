@@ -108,13 +108,13 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """
     shape = tuple(shape)
     # An input that has the shape already needs no node in the graph.
-    if shape_of(x) == shape:
+    array: Any = x._array if type(x) is Variable else None
+    if (shape_of(x) if array is None else array.shape) == shape:
         return as_variable(x)
     state = threads.state
-    if not state.enable_backprop and state.is_common and not state.hooks and type(x) is Variable:
+    if not state.enable_backprop and state.is_common and not state.hooks:
         # Without a graph a node would take ten times as long as the view. It is made where the
         # shapes do not fit, because it raises the documented error.
-        array = x._array
         if type(array) is numpy.ndarray and -1 not in shape and math.prod(shape) == array.size:
             return Variable._from_array(array.reshape(shape), x._requires_grad)
     return Reshape(shape).apply((x,))[0]

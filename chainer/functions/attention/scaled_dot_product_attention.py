@@ -21,6 +21,9 @@ from chainer.functions.rules import ComposedFunction
 from chainer.functions.rules.batching import with_rank, with_samples
 
 
+_USUAL: tuple[type, ...] = (Variable, numpy.ndarray)
+
+
 class ScaledDotProductAttention(ComposedFunction):
     """Scaled dot-product attention.
 
@@ -225,12 +228,11 @@ def scaled_dot_product_attention(
     """
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
-    # Variables are taken without calls: text is decoded by many attentions of few numbers.
-    q, k, v = (
-        q if type(q) is Variable else as_variable(q),
-        k if type(k) is Variable else as_variable(k),
-        v if type(v) is Variable else as_variable(v),
-    )
+    # Variables and arrays have what is read here: text is decoded by many attentions of few
+    # numbers, and a cache of keys and values has arrays.
+    q = q if type(q) in _USUAL else as_variable(q)
+    k = k if type(k) in _USUAL else as_variable(k)
+    v = v if type(v) in _USUAL else as_variable(v)
     factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
     inputs = (q, k, v)
     if mask is not None:
@@ -252,11 +254,11 @@ def scaled_dot_product_attention(
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
 
 
-def _shape_of_scores(q: Variable, k: Variable) -> tuple[int, ...]:
+def _shape_of_scores(q: Array, k: Array) -> tuple[int, ...]:
     return (*q.shape[:-1], *k.shape[-2:-1])
 
 
-def _offset(offset: int | None, q: Variable, k: Variable) -> int:
+def _offset(offset: int | None, q: Array, k: Array) -> int:
     """Returns the position of the first query; of a cache of keys, the queries are the last."""
     if offset is None:
         # Inputs of too few axes are refused by the type check.

@@ -19,8 +19,9 @@ class RMSNormalizationKernel(ReferenceKernel):
         """Computes the output; see the operation."""
         xp = self.xp
         size = x.shape[-1]
-        rows = to_compute_dtype(x).reshape((_n_rows(x), size))
-        wide_gamma = to_compute_dtype(gamma)
+        rows, wide_gamma = to_compute_dtype(x), to_compute_dtype(gamma)
+        if rows.ndim != 2:
+            rows = rows.reshape((_n_rows(x), size))
         if rows.size <= BLOCK_SIZE or xp is not numpy:
             # A single block needs no copies. Decoding a text normalizes a vector at a time.
             y, inv_rms = self._normalized(rows, wide_gamma, eps)

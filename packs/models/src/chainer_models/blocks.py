@@ -214,17 +214,20 @@ class Attention(chainer.Chain):
             q = q[:, :, -last:]
         causal, window, mask = options.causal and not self.cross, options.window, reading.mask
         if store is not None and not self.cross:
-            keys, values, mask, is_ordered = store.add(k.array, v.array, reading.mask)
-            k, v = chainer.as_variable(keys), chainer.as_variable(values)
+            k, v, mask, is_ordered = store.add(k.array, v.array, reading.mask)
             # A full ring has its keys in any order, so that a mask by position would be wrong. The
             # single query may see all of them.
             if not is_ordered:
                 causal, window = False, None
+        if self.cross:
+            mask = _mask_of_scores(memory, None)
+        elif mask is not None or reading.bias is not None:
+            mask = _mask_of_scores(mask, reading.bias)
         y = F.scaled_dot_product_attention(
             q,
             k,
             v,
-            _mask_of_scores(memory if self.cross else mask, None if self.cross else reading.bias),
+            mask,
             causal=causal,
             window=None if self.cross else window,
             softcap=options.softcap,

@@ -69,7 +69,8 @@ class LinearKernel:
                 W = W.T
         else:
             W, is_transposed = _in_memory(W)
-        x = dense(x)
+        if x.dtype != f or not x.flags.carray:
+            x = dense(x)
         rows, terms = x.shape
         y = numpy.empty((rows, columns), f) if out is None else out
         start, step = (_NO_START, -1) if b is None else (dense(b), 0)
