@@ -20,7 +20,7 @@ from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction
 from chainer.functions.rules.batching import with_rank, with_samples
 
-
+#: Types of inputs that are used as they are.
 _USUAL: tuple[type, ...] = (Variable, numpy.ndarray)
 
 
