@@ -296,12 +296,14 @@ class KernelSelector:
         """
         # This runs for every operation: most have no attributes, and no view of them is made then.
         # The order of an array is True (of C), "F" or False.
-        parts: list[Any] = [
-            None
-            if a is None
-            else (a.shape, a.dtype, (f := a.flags).c_contiguous or (f.f_contiguous and "F"))
-            for a in arrays
-        ]
+        parts: list[Any] = []
+        for a in arrays:  # without the call that a comprehension is
+            if a is None:
+                parts.append(None)
+            else:
+                flags = a.flags
+                order = flags.c_contiguous or (flags.f_contiguous and "F")
+                parts.append((a.shape, a.dtype, order))
         if attributes:
             parts.extend(attributes.items())
         signature = tuple(parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.blocks import elementwise
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
 from chainer.functions.rules.array_functions import array_functions
@@ -42,7 +42,7 @@ class BlockwiseFunction(OneFloat, KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         ops = array_functions(self.xp)
-        if not config.enable_backprop:
+        if not threads.state.enable_backprop:
             return tuple(elementwise(self.xp, lambda x: (self.formula(ops, x)[0],), inputs[0]))
 
         def value_and_slope(x: Array) -> Arrays:

@@ -8,7 +8,7 @@ from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.gelus import logistic_argument, slope
 from chainer.backends.operations.gelus import gelu as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions.activation._blockwise import BlockwiseFunction, ValueAndSlope
 from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
@@ -25,7 +25,7 @@ class GELU(OneFloat, KernelFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         self._kernel = operation.select(x, approximate=self.approximate)
-        y, self._saved = self._kernel.forward(x, self.approximate, config.enable_backprop)
+        y, self._saved = self._kernel.forward(x, self.approximate, threads.state.enable_backprop)
         return (y,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:

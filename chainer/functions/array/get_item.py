@@ -1,5 +1,8 @@
 """Indexing."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -151,6 +154,15 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
     # The common indexes need no check.
     if not isinstance(slices, _COMMON):
         slices = normalize_index(slices)
+    state = threads.state
+    if not state.enable_backprop and state.is_common and not state.hooks and type(x) is Variable:
+        # Without a graph a node would take several times as long as the view. NumPy returns a
+        # scalar for a single element, which the node makes an array of.
+        array = x._array
+        if type(array) is _ndarray:
+            y = array[slices]
+            if type(y) is _ndarray:
+                return Variable._from_array(y, x._requires_grad)
     return GetItem(slices).apply((x,))[0]
 
 

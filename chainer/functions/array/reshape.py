@@ -9,7 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
+from chainer.core.config.configuration import threads
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import Ops, UnaryFunction, Value
@@ -105,8 +108,16 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """
     shape = tuple(shape)
     # An input that has the shape already needs no node in the graph.
-    if shape_of(x) == shape:
+    array: Any = x._array if type(x) is Variable else None
+    if (shape_of(x) if array is None else array.shape) == shape:
         return as_variable(x)
+    state = threads.state
+    # Without a graph a node takes several times as long as the view. It is made where the shapes do
+    # not fit, because it raises the documented error.
+    is_plain = not state.enable_backprop and state.is_common and not state.hooks
+    is_plain = is_plain and type(array) is numpy.ndarray and -1 not in shape
+    if is_plain and math.prod(shape) == array.size:
+        return Variable._from_array(array.reshape(shape), x._requires_grad)
     return Reshape(shape).apply((x,))[0]
 
 

@@ -23,6 +23,8 @@ class RotaryEmbedding(LinearMap):
         interleaved (bool): Whether neighbors are pairs, or halves.
     """
 
+    type_check_key = ()
+
     def __init__(self, cos: Array, sin: Array, interleaved: bool) -> None:
         self.cos = cos
         self.sin = sin
@@ -56,7 +58,8 @@ class RotaryEmbedding(LinearMap):
             first, second = slice(0, half), slice(half, 2 * half)
         # Like x in memory, so that what undoes a transposition of x copies nothing.
         y = self.xp.empty_like(x)
-        y[..., 2 * half :] = x[..., 2 * half :]
+        if x.shape[-1] != 2 * half:
+            y[..., 2 * half :] = x[..., 2 * half :]
         x = to_compute_dtype(x)
         a, b = x[..., first], x[..., second]
         crossed_a, crossed_b = b * self.sin, a * self.sin
@@ -118,7 +121,8 @@ def rotary_embedding(
                [-0.301,  1.382],
                [-1.325,  0.493]], dtype=float32)
     """
-    array = as_variable(x).array
+    # A Variable is used without a call: text is decoded by many rotations of few numbers.
+    array = (x if type(x) is Variable else as_variable(x)).array
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}")
     length, size = array.shape[-2:] if array.ndim >= 2 else (0, 0)
@@ -134,7 +138,10 @@ def rotary_embedding(
         if positions is not None or scaling is not None:
             raise TypeError("tables replace positions and scaling: give either")
         cos, sin = tables
-        _check_tables(cos, sin, array.shape)
+        # Tables of one shape (T, P) that rotate all elements need no further check.
+        shape = array.shape
+        if not (cos.shape == sin.shape == (*shape[-2:-1], shape[-1] // 2) and len(shape) > 1):
+            _check_tables(cos, sin, shape)
         # Each layer of a decoder rotates by the same tables, which have the dtype then.
         if not cos.dtype == sin.dtype == dtype:
             with get_device_from_array(array):

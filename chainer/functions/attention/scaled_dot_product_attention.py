@@ -9,7 +9,7 @@ import numpy
 from chainer.backends.operations.attentions import AttentionOptions
 from chainer.backends.operations.attentions import scaled_dot_product_attention as operation
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import config, threads
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.softmax import softmax
@@ -19,6 +19,9 @@ from chainer.functions.array.where import where
 from chainer.functions.math.matmul import matmul
 from chainer.functions.rules import ComposedFunction
 from chainer.functions.rules.batching import with_rank, with_samples
+
+#: Types of inputs that are used as they are.
+_USUAL: tuple[type, ...] = (Variable, numpy.ndarray)
 
 
 class ScaledDotProductAttention(ComposedFunction):
@@ -87,7 +90,7 @@ class ScaledDotProductAttention(ComposedFunction):
             scores = (*q.shape[:-1], k.shape[-2])
             self.keep = self.xp.random.rand(*scores) >= options.ratio
         self._kernel = operation.select(q, k, v, mask, self.keep, options=options)
-        save = config.enable_backprop
+        save = threads.state.enable_backprop
         if save:
             self.retain_inputs(range(len(inputs)))
             self.retain_outputs((0,))
@@ -225,7 +228,11 @@ def scaled_dot_product_attention(
     """
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
-    q, k, v = as_variable(q), as_variable(k), as_variable(v)
+    # Variables and arrays have what is read here: text is decoded by many attentions of few
+    # numbers, and a cache of keys and values has arrays.
+    q = q if type(q) in _USUAL else as_variable(q)
+    k = k if type(k) in _USUAL else as_variable(k)
+    v = v if type(v) in _USUAL else as_variable(v)
     factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
     inputs = (q, k, v)
     if mask is not None:
@@ -247,15 +254,16 @@ def scaled_dot_product_attention(
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
 
 
-def _shape_of_scores(q: Variable, k: Variable) -> tuple[int, ...]:
+def _shape_of_scores(q: Array, k: Array) -> tuple[int, ...]:
     return (*q.shape[:-1], *k.shape[-2:-1])
 
 
-def _offset(offset: int | None, q: Variable, k: Variable) -> int:
+def _offset(offset: int | None, q: Array, k: Array) -> int:
     """Returns the position of the first query; of a cache of keys, the queries are the last."""
     if offset is None:
         # Inputs of too few axes are refused by the type check.
-        return max(k.shape[-2] - q.shape[-2], 0) if min(q.ndim, k.ndim) >= 2 else 0
+        queries, keys = q.shape[-2:], k.shape[-2:]
+        return max(keys[0] - queries[0], 0) if len(queries) == len(keys) == 2 else 0
     if isinstance(offset, bool) or not isinstance(offset, (int, numpy.integer)):
         raise TypeError(f"offset must be an integer, got {offset!r}")
     return int(offset)

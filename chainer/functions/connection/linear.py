@@ -302,7 +302,9 @@ def linear(
     """
     if n_batch_axes <= 0:
         raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
-    shape = shape_of(x)
+    # Without the calls of a property: text is decoded by linear functions of few numbers.
+    array = x._array if type(x) is Variable else None
+    shape = shape_of(x) if array is None else array.shape
     batch_shape = None
     if n_batch_axes > 1:
         batch_shape = shape[:n_batch_axes]

@@ -92,6 +92,18 @@ def layer_normalization(
         array([[-1.,  1.],
                [-1.,  1.]], dtype=float32)
     """
+    return normalized(x, gamma, beta, eps)
+
+
+def normalized(x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float) -> Variable:
+    """Does the work of :func:`layer_normalization`, without the explanation of wrong keywords.
+
+    Args:
+        x: Vectors.
+        gamma: Scaling vector.
+        beta: Shifting vector.
+        eps: Added to the variance.
+    """
     shape = shape_of(x)
     if len(shape) <= 2:
         return LayerNormalization(eps).apply((x, gamma, beta))[0]

@@ -38,7 +38,8 @@ class RMSNormalization(ComposedFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""
         x, gamma = inputs
-        gamma = self._scale(gamma)
+        if self.offset:
+            gamma = self._scale(gamma)
         self._kernel = operation.select(x, gamma, eps=self.eps)
         y, self._inv_rms = self._kernel.forward(x, gamma, self.eps)
         return (y,)

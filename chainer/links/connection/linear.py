@@ -132,11 +132,12 @@ class Linear(Link):
         Returns:
             Variable: Output of shape ``(B, out_size)``.
         """
-        if not isinstance(n_batch_axes, (int, numpy.integer)):
+        if type(n_batch_axes) is not int and not isinstance(n_batch_axes, numpy.integer):
             kind = type(n_batch_axes).__name__
             raise TypeError(
                 f"n_batch_axes must be an integer, got {kind}: Linear has one input. To train it "
                 "on pairs (x, t), wrap it in a link that returns a loss, such as L.Classifier"
             )
-        self._infer_sizes(x, n_batch_axes)
-        return linear.linear(x, self.W, self.b, n_batch_axes=n_batch_axes)
+        if self.W._array is None:
+            self._infer_sizes(x, n_batch_axes)
+        return linear.linear(x, self.W, self.b, n_batch_axes)

@@ -75,4 +75,4 @@ class LayerNormalization(ScaleAndShift):
         # gamma and beta are initialized together, so that one of them tells.
         if self.gamma.array is None:
             self._initialize_params(infer_last_axis(self, x, 2))
-        return layer_normalization.layer_normalization(x, self.gamma, self.beta, self.eps)
+        return layer_normalization.normalized(x, self.gamma, self.beta, self.eps)

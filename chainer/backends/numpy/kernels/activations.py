@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.selection import choose, keep
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.extended_dtypes import HALVES, is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayModule, DTypeLike
 
@@ -36,7 +36,7 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(self: ReferenceKernel, first: Array, *rest: Any) -> Array:
         dtype = first.dtype
-        if not is_half(dtype):
+        if dtype.char not in HALVES:
             return function(self, first, *rest)
         wide = [x.astype("f") if getattr(x, "dtype", None) == dtype else x for x in (first, *rest)]
         return function(self, *wide).astype(dtype)

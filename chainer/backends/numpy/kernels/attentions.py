@@ -151,8 +151,11 @@ class AttentionKernel(ReferenceKernel):
         """
         dtype, shape, n_keys = q.dtype, (*q.shape[:-1], v.shape[-1]), k.shape[-2]
         # The options hide keys at the ends only.
-        seen = _seen_keys(options, 0, 1, n_keys)
-        if seen.stop - seen.start < n_keys:
+        # The last query, which each step of a decoder has, sees them all.
+        seen = None
+        if options.window is not None or (options.causal and options.offset < n_keys - 1):
+            seen = _seen_keys(options, 0, 1, n_keys)
+        if seen is not None and seen.stop - seen.start < n_keys:
             k, v = k[..., seen, :], v[..., seen, :]
             if mask is not None and mask.ndim and mask.shape[-1] != 1:
                 mask = mask[..., seen]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy
+
 from chainer.backends.compute_dtypes import to_compute_dtype
-from chainer.backends.numpy.blocks import row_blocks
+from chainer.backends.numpy.blocks import BLOCK_SIZE, row_blocks
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array
 
@@ -17,22 +19,31 @@ class RMSNormalizationKernel(ReferenceKernel):
         """Computes the output; see the operation."""
         xp = self.xp
         size = x.shape[-1]
-        rows = to_compute_dtype(x).reshape((_n_rows(x), size))
-        wide_gamma = to_compute_dtype(gamma)
-        y = xp.empty(rows.shape, x.dtype)
-        inv_rms = xp.empty((len(rows), 1), rows.dtype)
-        for block in row_blocks(xp, len(rows), size):
-            part = rows[block]
-            # einsum sums the squares without an array of them.
-            square = xp.einsum("nd,nd->n", part, part)
-            square /= max(size, 1)
-            square += eps
-            inv = (1 / xp.sqrt(square))[:, None]
-            inv_rms[block] = inv
-            part = part * inv
-            part *= wide_gamma
-            y[block] = part
+        rows, wide_gamma = to_compute_dtype(x), to_compute_dtype(gamma)
+        if rows.ndim != 2:
+            rows = rows.reshape((_n_rows(x), size))
+        if rows.size <= BLOCK_SIZE or xp is not numpy:
+            # A single block needs no copies. Decoding a text normalizes a vector at a time.
+            y, inv_rms = self._normalized(rows, wide_gamma, eps)
+            y = y.astype(x.dtype, copy=False)
+        else:
+            y = xp.empty(rows.shape, x.dtype)
+            inv_rms = xp.empty((len(rows), 1), rows.dtype)
+            for block in row_blocks(xp, len(rows), size):
+                y[block], inv_rms[block] = self._normalized(rows[block], wide_gamma, eps)
         return y.reshape(x.shape), inv_rms.reshape((*x.shape[:-1], 1))
+
+    def _normalized(self, rows: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
+        """Returns normalized rows, and the reciprocals of their roots as a column."""
+        xp = self.xp
+        # einsum sums the squares without an array of them.
+        square = xp.einsum("nd,nd->n", rows, rows)
+        square /= rows.shape[1] or 1
+        square += eps
+        inverse = (1 / xp.sqrt(square))[:, None]
+        y = rows * inverse
+        y *= gamma
+        return y, inverse
 
     def backward(self, x: Array, gamma: Array, gy: Array, inv_rms: Array) -> tuple[Array, Array]:
         """Computes the gradients; see the operation."""

@@ -169,6 +169,7 @@ class Attention(chainer.Chain):
         self.cross = cross
         heads, head = options.heads, options.head
         self.key_heads = options.key_heads or heads
+        self.head = head
         size, key_size = options.size, (options.key_size if cross else None) or options.size
         nobias = {name: name not in options.bias for name in "qkvo"}
         with self.init_scope():
@@ -213,26 +214,30 @@ class Attention(chainer.Chain):
             q = q[:, :, -last:]
         causal, window, mask = options.causal and not self.cross, options.window, reading.mask
         if store is not None and not self.cross:
-            keys, values, mask, is_ordered = store.add(k.array, v.array, reading.mask)
-            k, v = chainer.as_variable(keys), chainer.as_variable(values)
+            k, v, mask, is_ordered = store.add(k.array, v.array, reading.mask)
             # A full ring has its keys in any order, so that a mask by position would be wrong. The
             # single query may see all of them.
             if not is_ordered:
                 causal, window = False, None
+        if self.cross:
+            mask = _mask_of_scores(memory, None)
+        elif mask is not None or reading.bias is not None:
+            mask = _mask_of_scores(mask, reading.bias)
         y = F.scaled_dot_product_attention(
             q,
             k,
             v,
-            _mask_of_scores(memory if self.cross else mask, None if self.cross else reading.bias),
+            mask,
             causal=causal,
             window=None if self.cross else window,
             softcap=options.softcap,
             scale=options.scale,
             dropout=options.attention_dropout,
         )
-        if y.shape[2] > 1:
+        batch, heads, count, head = y.shape
+        if count > 1:
             y = F.transpose(y, (0, 2, 1, 3))
-        return self.o(F.reshape(y, (q.shape[0] * q.shape[2], -1)))
+        return self.o(F.reshape(y, (batch * count, heads * head)))
 
     def _queries_keys_values(self, h: Variable, reading: Reading) -> tuple[Variable, ...]:
         options = self.options
@@ -242,10 +247,9 @@ class Attention(chainer.Chain):
             x = self._heads(self.qkv(h), heads + 2 * key_heads, reading)
             q, k, v = x[:, :heads], x[:, heads : heads + key_heads], x[:, heads + key_heads :]
         else:
-            q, k, v = (
-                self._heads(linear(h), n, reading)
-                for linear, n in ((self.q, heads), (self.k, key_heads), (self.v, key_heads))
-            )
+            q = self._heads(self.q(h), heads, reading)
+            k = self._heads(self.k(h), key_heads, reading)
+            v = self._heads(self.v(h), key_heads, reading)
         # Before the rotations, as Qwen 3 was trained.
         if options.head_norm:
             q, k = self.q_norm(q), self.k_norm(k)
@@ -269,9 +273,9 @@ class Attention(chainer.Chain):
 
     def _heads(self, x: Variable, heads: int, reading: Reading) -> Variable:
         """Returns vectors as ``(B, heads, T, D)``."""
-        batch, head = reading.batch, self.options.head
+        batch, head = reading.batch, self.head
         # While text is decoded there is one token, which is in the right place already.
-        if len(x) == batch:
+        if x.shape[0] == batch:
             return F.reshape(x, (batch, heads, 1, head))
         return F.transpose(F.reshape(x, (batch, -1, heads, head)), (0, 2, 1, 3))
 
@@ -316,7 +320,7 @@ class Network(chainer.Chain):
         Args:
             h: Hidden states, shape ``(N, C)``.
         """
-        function = activation(self.activation)
+        function = ACTIVATIONS[self.activation]
         x = function(self.gate(h)) * self.up(h) if self.is_gated else function(self.up(h))
         return self.down(F.dropout(x, self.dropout) if self.dropout else x)
 
@@ -381,7 +385,8 @@ class Block(chainer.Chain):
             number: End of the names of further links.
         """
         options = self.options
-        if options.dropout:
+        # The function does nothing while testing, and its calls take longer than a look.
+        if options.dropout and chainer.config.train:
             y = F.dropout(y, options.dropout)
         # The number is empty for cross attention, which has neither of these links.
         if options.norm_outputs and number:

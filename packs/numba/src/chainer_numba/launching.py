@@ -112,7 +112,10 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 
     Returns:
         int: Number of parts.
     """
-    parts = parts_of(count, elements)
+    # Small calls come first, without a call: a token that is decoded needs hundreds of them.
+    parts = 1
+    if elements >= 2 * ELEMENTS_OF_THREAD and config.NUMBA_NUM_THREADS > 1:
+        parts = parts_of(count, elements)
     if parts == 1:
         loop(0, offset, count, *arguments)
         return 1

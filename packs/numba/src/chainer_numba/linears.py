@@ -74,7 +74,16 @@ class LinearKernel:
 
     def forward(self, x: Array, W: Array, b: Array | None, out: Array | None = None) -> Array:
         columns = len(W)
-        x, (W, is_transposed) = dense(x), _in_memory(W)
+        flags = W.flags
+        is_transposed = not flags.c_contiguous
+        if W.dtype == f and flags.behaved and flags.forc:
+            # The usual case without calls: decoding a token needs a product of each weight.
+            if is_transposed:
+                W = W.T
+        else:
+            W, is_transposed = _in_memory(W)
+        if x.dtype != f or not x.flags.carray:
+            x = dense(x)
         rows, terms = x.shape
         y = numpy.empty((rows, columns), f) if out is None else out
         start, step = (_NO_START, -1) if b is None else (dense(b), 0)

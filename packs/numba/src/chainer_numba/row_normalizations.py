@@ -79,7 +79,7 @@ class LayerNormalizationKernel:
         y, mean, inv_std = numpy.empty(x.shape, f), numpy.empty(rows, f), numpy.empty(rows, f)
         arrays = dense(x), vector(gamma), vector(beta), float(eps), y, mean, inv_std
         launch(layer_normalization, rows, x.size * COST, *arrays)
-        return result(y, x), mean, inv_std, None
+        return y if x.dtype == f else result(y, x), mean, inv_std, None
 
     def backward(
         self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: None
