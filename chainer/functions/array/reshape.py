@@ -115,10 +115,14 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     # Without a graph a node takes several times as long as the view. It is made where the shapes do
     # not fit, because it raises the documented error.
     is_plain = not state.enable_backprop and state.is_common and not state.hooks
-    is_plain = is_plain and type(array) is numpy.ndarray and -1 not in shape
-    if is_plain and math.prod(shape) == array.size:
+    if is_plain and type(array) is numpy.ndarray and _fits(shape, array.size):
         return Variable._from_array(array.reshape(shape), x._requires_grad)
     return Reshape(shape).apply((x,))[0]
+
+
+def _fits(shape: Shape, size: int) -> bool:
+    """Returns whether an array of so many elements has a view of the shape, if none is -1."""
+    return math.prod(shape) == size and min(shape, default=0) >= 0
 
 
 def reshape_method(self: Variable, *shape: Any) -> Variable:

@@ -324,3 +324,36 @@ def test_one_query_without_keys_is_zero():
         with chainer.no_backprop_mode():
             y = F.scaled_dot_product_attention(q, keys, keys, **options)
         np.testing.assert_array_equal(y.array, np.zeros((1, 2, 1, 4)))
+
+
+@pytest.mark.parametrize("window", [None, 1, 3])
+@pytest.mark.parametrize("causal", [True, False])
+def test_one_query_at_any_place(causal, window):
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.normal(size=(1, 2, n, 4)) for n in (1, 5, 5))
+    for offset in range(-2, 8):
+        options = {"causal": causal, "window": window, "offset": offset}
+        with chainer.no_backprop_mode():
+            one = F.scaled_dot_product_attention(q, k, v, **options).array
+        # Copies of the query before it, so that all are computed in blocks.
+        copies = {**options, "offset": offset - 2}
+        several = F.scaled_dot_product_attention(q.repeat(3, axis=2), k, v, **copies).array
+        np.testing.assert_allclose(one, several[:, :, 2:], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@strict"])
+def test_a_cache_may_be_arrays(device):
+    device = chainer.get_device(device)
+    rng = np.random.default_rng(4)
+    arrays = [device.send(rng.normal(size=(1, 2, n, 4)).astype("f")) for n in (1, 5, 5)]
+    variables = [chainer.Variable(x) for x in arrays]
+    host = chainer.get_device("@numpy")
+    expected = host.send(F.scaled_dot_product_attention(*variables, causal=True).array)
+    for backprop in (True, False):
+        with chainer.using_config("enable_backprop", backprop):
+            y = F.scaled_dot_product_attention(variables[0], *arrays[1:], causal=True)
+        assert y.requires_grad
+        # Sums of five numbers near 1, each with a few roundings.
+        np.testing.assert_allclose(host.send(y.array), expected, rtol=0, atol=1e-6)
+    with pytest.raises(TypeError):
+        F.scaled_dot_product_attention(variables[0], [1.0], variables[2])

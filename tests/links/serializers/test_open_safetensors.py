@@ -153,3 +153,21 @@ def test_copies_give_memory():
     target.copyparams(source)
     np.testing.assert_array_equal(target.W.array, source.W.array)
     target.W.array[0] = 2
+
+
+@pytest.mark.parametrize("rule", ["SGD", "Adam", "AdamW", "MomentumSGD"])
+def test_updates_need_memory(rule):
+    with chainer.using_config("initialize", "shape"):
+        link = L.Linear(3, 2)
+    assert not link.W.has_memory and chainer.Parameter(0, (1, 1)).has_memory
+    assert chainer.Parameter(0, (0, 3)).has_memory and chainer.Parameter(0, ()).has_memory
+    optimizer = getattr(chainer.optimizers, rule)().setup(link)
+    for parameter in link.params():
+        parameter.grad = np.ones(parameter.shape, "f")
+    with pytest.raises(ValueError, match=r"W> cannot be updated: .* load one, or call its take_m"):
+        optimizer.update()
+    for parameter in link.params():
+        parameter.take_memory()
+        parameter.array[...] = 1
+    optimizer.update()
+    assert link.W.has_memory and (link.W.array != 1).all()
