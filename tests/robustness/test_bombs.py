@@ -188,6 +188,32 @@ def test_hdf5_that_declares_more_than_it_stores(name, tmp_path):
         serializers.load_hdf5(tmp_path / "a.h5", L.Linear(3, 2))
 
 
+@pytest.mark.parametrize("place", [0, 512, 2048])
+def test_hdf5_that_declares_information_of_a_driver(place, tmp_path):
+    """The HDF5 library would take 4 GiB for it: found by fuzzing."""
+    h5py = pytest.importorskip("h5py")
+    model = L.Linear(3, 2)
+    with h5py.File(tmp_path / "a.h5", "w", libver="earliest", userblock_size=place) as file:
+        serializers.HDF5Serializer(file).save(model)
+    content = bytearray(bytes(place) + (tmp_path / "a.h5").read_bytes()[place:])
+    assert content[place + 8] == 0 and content[place + 48 : place + 56] == b"\xff" * 8
+    (tmp_path / "a.h5").write_bytes(content)
+    loaded = L.Linear(3, 2)
+    serializers.load_hdf5(tmp_path / "a.h5", loaded)
+    np.testing.assert_array_equal(loaded.W.array, model.W.array)
+    # The first bytes of the free space, taken for information of 4 GiB.
+    struct.pack_into("<Q", content, place + 48, len(content) - place)
+    content += bytes([0, 0, 0, 0, 255, 255, 255, 255]) + bytes(100)
+    for source in (tmp_path / "a.h5", io.BytesIO(content)):
+        if not isinstance(source, io.BytesIO):
+            source.write_bytes(content)
+        with pytest.raises(FileFormatError, match="declares 4,294,967,295 bytes for its driver"):
+            serializers.load_hdf5(source, loaded)
+    struct.pack_into("<Q", content, place + 48, 1 << 40)
+    with pytest.raises(FileFormatError, match="declares 0 bytes for its driver at byte"):
+        serializers.load_hdf5(io.BytesIO(content), loaded)
+
+
 def test_header_of_an_array_in_npz(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("W.npy", b"\x93NUMPY\x02\0" + struct.pack("<I", 0xFFFFFFF0) + bytes(10**6))

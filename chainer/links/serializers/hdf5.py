@@ -28,6 +28,7 @@ from chainer.links.serializers.file_format import (
     describe_source,
     format_errors,
 )
+from chainer.links.serializers.hdf5_superblock import check_superblock
 from chainer.links.serializers.npz_archive import is_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import check_declared, restore, to_host_array
@@ -427,8 +428,10 @@ def load_hdf5(
         # The system's own error for a missing or unreadable file.
         with open(filename, "rb") as stream:
             check_trailer(stream, source)
+            check_superblock(stream, source)
     else:
         check_trailer(filename, source)
+        check_superblock(filename, source)
     damaged = (
         f"{source} is not a complete HDF5 file. It may have been truncated while it "
         "was written or copied, or be of another format"
