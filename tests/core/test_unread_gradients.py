@@ -177,7 +177,7 @@ def test_hooks_see_everything():
 
 
 def test_gradients_that_were_set_for_other_outputs_are_used_up():
-    # As in test_backward.py: a function of several outputs takes those of all outputs.
+    # A function of several outputs takes the gradients of all of them, as in test_backward.py.
     p = chainer.Parameter(array(3))
     x = chainer.Variable(array(6))
     a, b = F.split_axis(x, 2, 0)

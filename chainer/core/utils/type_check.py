@@ -114,8 +114,8 @@ def get_light_types(
 
     Args:
         data (tuple of arrays): Arrays.
-        shapes (sequence of shapes): Shapes to check in place of those of the arrays, which may be
-            stored with their axes in another order.
+        shapes (sequence of shapes): Shapes that are checked. None takes the shapes of the arrays.
+            Arrays whose axes are stored in another order need it.
 
     Returns:
         LightTypeInfoTuple: NumPy arrays and None themselves, and the :class:`TypeInfo` of others.
@@ -192,8 +192,8 @@ def get_types(
         data: Tuple of arrays, or of None where ``accept_none`` allows it.
         name: Name shown in messages, usually ``'in_types'``.
         accept_none: Whether an element may be None.
-        shapes: Shapes to check in place of those of the arrays, which may be stored with their
-            axes in another order.
+        shapes: Shapes that are checked. None takes the shapes of the arrays. Arrays whose axes are
+            stored in another order need it.
 
     Returns:
         TypeInfoTuple: One expression for each array.

@@ -1,8 +1,8 @@
 """The first block of an HDF5 file, checked before the HDF5 library reads it.
 
-The library takes as much memory as the block declares for information of a driver, up to 4 GiB,
-before it looks whether the file has so many bytes. The layout is that of the `HDF5 File Format
-Specification <https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html>`_, section II.
+The block declares a size for information of a driver. The library takes so much memory, up to
+4 GiB, before it looks whether the file has so many bytes. Section II of the `HDF5 File Format
+Specification <https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html>`_ describes it.
 """
 
 from __future__ import annotations

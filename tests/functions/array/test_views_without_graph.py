@@ -1,4 +1,4 @@
-"""Views without a graph are made without a node: they are the same as those of a graph."""
+"""Without a graph, views are made without a node. They equal the views that a node makes."""
 
 from __future__ import annotations
 
