@@ -103,9 +103,12 @@ class Applied:
         if LEVELS.active:
             # A gradient by a value that is the same for all samples differs from sample to sample.
             raw = lowered(value if is_differentiable else Variable(array, requires_grad=False))
-            with on_all_samples():
-                of_all = identity(raw if raw.requires_grad else Variable(raw.array))
-            variable = raised(cast(Variable, of_all))
+            if raw.requires_grad:
+                with on_all_samples():
+                    of_all = cast(Variable, identity(raw))
+            else:
+                of_all = Variable(raw.array)
+            variable = raised(of_all)
         elif is_differentiable:
             variable = cast(Variable, identity(value))
         else:
@@ -149,10 +152,6 @@ class Applied:
         """
         if self._is_known_outside or any([v.requires_grad for v in vectors]):
             return True
-        if LEVELS.active:
-            return has_other_leaves(
-                [lowered(y) for y in self.outputs], [lowered(x) for x in self.inputs]
-            )
         return not self.is_closed()
 
     def is_closed(self) -> bool:
@@ -160,10 +159,13 @@ class Applied:
 
         Then every path of the graph leads to them, and no walk has to look for paths first.
         """
-        if self._is_known_outside or LEVELS.active:
+        if self._is_known_outside:
             return False
         if self._has_inputs_only is None:
-            self._has_inputs_only = not has_other_leaves(self.outputs, self.inputs)
+            outputs, inputs = self.outputs, self.inputs
+            if LEVELS.active:
+                outputs, inputs = [[lowered(v) for v in each] for each in (outputs, inputs)]
+            self._has_inputs_only = not has_other_leaves(outputs, inputs)
         return self._has_inputs_only
 
     def of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -224,13 +226,15 @@ def gradients_of(
         none = [None] * len(inputs)
         if LEVELS.active:
             # The samples are independent of each other, so one walk gives the gradients of all.
-            ys, xs, gys = [[lowered(v) for v in each] for each in (ys, inputs, gys)]
-            of_all = grad(ys, xs, gys, none, enable_double_backprop=is_differentiable)
-            found = [None if g is None else raised(g) for g in of_all]
-        elif is_closed:
-            found = closed_gradients(ys, inputs, gys, is_differentiable)
+            ys, inputs_of_all, gys = [[lowered(v) for v in each] for each in (ys, inputs, gys)]
         else:
-            found = grad(ys, inputs, gys, none, enable_double_backprop=is_differentiable)
+            inputs_of_all = inputs
+        if is_closed:
+            found = closed_gradients(ys, inputs_of_all, gys, is_differentiable)
+        else:
+            found = grad(ys, inputs_of_all, gys, none, enable_double_backprop=is_differentiable)
+        if LEVELS.active:
+            found = [None if g is None else raised(g) for g in found]
     return [zeros_like(x.array) if g is None else g for x, g in zip(inputs, found)]
 
 

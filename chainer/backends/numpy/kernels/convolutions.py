@@ -206,6 +206,11 @@ class ConvolutionNDKernel(ReferenceKernel):
         with those elements of the weight that ever meet positions of this phase.
         """
         stride, pad, dilate, groups = geometry
+        if set(stride) == {1}:
+            # The one phase is the whole image.
+            pads = [d * (k - 1) - p for d, k, p in zip(dilate, W.shape[2:], pad, strict=True)]
+            turned = ConvolutionGeometry(stride, tuple(pads), dilate, groups)
+            return self.forward(gy, _flipped(self.xp, W, groups), None, in_size, turned)
         gx = self.xp.zeros((len(gy), W.shape[1] * groups, *in_size), gy.dtype)
         if set(stride) != {1} and prod(gy.shape[2:]) <= _FEW_POSITIONS and len(gy) >= _MANY_SAMPLES:
             # Once, and not in each of the phases.
