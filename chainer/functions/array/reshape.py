@@ -55,7 +55,7 @@ class Reshape(ShapeChange):
     type_check_key = ("shape",)
 
     def __init__(self, shape: Shape) -> None:
-        shape = tuple(shape)
+        shape = _as_tuple(shape)
         if shape.count(-1) > 1:
             raise UnknownDimensionsError(
                 f"can only specify one unknown dimension, got shape={shape}"
@@ -63,6 +63,8 @@ class Reshape(ShapeChange):
         self.shape = shape
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        if not all([isinstance(n, (int, numpy.integer)) for n in self.shape]):
+            raise _not_integers(self.shape)
         type_check.expect(in_types.size() == 1)
         (x_type,) = in_types
         size = type_check.make_variable(
@@ -97,6 +99,7 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
 
     Raises:
         InvalidType: If the numbers of elements differ.
+        TypeError: If the shape is not a sequence of integers.
         ValueError: If more than one length is -1.
 
     Example:
@@ -106,7 +109,7 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
         >>> F.reshape(x, (4, -1)).shape  # the length is inferred
         (4, 2)
     """
-    shape = tuple(shape)
+    shape = _as_tuple(shape)
     # An input that has the shape already needs no node in the graph.
     array: Any = x._array if type(x) is Variable else None
     if (shape_of(x) if array is None else array.shape) == shape:
@@ -120,9 +123,23 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     return Reshape(shape).apply((x,))[0]
 
 
+def _as_tuple(shape: Sequence[int]) -> Shape:
+    try:
+        return tuple(shape)
+    except TypeError:
+        raise _not_integers(shape) from None
+
+
+def _not_integers(shape: object) -> TypeError:
+    return TypeError(f"reshape: shape must be a tuple of integers, got {shape!r}")
+
+
 def _fits(shape: Shape, size: int) -> bool:
     """Returns whether an array of so many elements has a view of the shape, if none is -1."""
-    return math.prod(shape) == size and min(shape, default=0) >= 0
+    try:
+        return math.prod(shape) == size and min(shape, default=0) >= 0
+    except TypeError:
+        return False  # not numbers, which the node refuses
 
 
 def reshape_method(self: Variable, *shape: Any) -> Variable:

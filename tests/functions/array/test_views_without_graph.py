@@ -51,6 +51,15 @@ def test_reshape_of_nothing(shape):
     _as_in_a_graph(lambda: F.reshape(x, shape))
 
 
+@pytest.mark.parametrize("has_graph", [True, False])
+@pytest.mark.parametrize("shape", ["ab", 4, None, (2, "b"), (2.5, 2)], ids=str)
+def test_shape_that_is_not_a_tuple_of_integers(shape, has_graph):
+    x = chainer.Variable(np.ones((2, 2), "f"))
+    error = pytest.raises(TypeError, match=r"reshape: shape must be a tuple of integers, got .+")
+    with chainer.using_config("enable_backprop", has_graph), error:
+        F.reshape(x, shape)
+
+
 INDEXES = [
     0, -1, slice(1), slice(None, None, -1), (0, 1), (slice(None), 2), (..., 0), None, (0, None), 2,
     (0, 0, 0), [0, 1], np.array([1, 0, 1]), np.array([[True, False, True]] * 2), np.int64(1), (),

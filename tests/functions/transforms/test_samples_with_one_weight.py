@@ -138,7 +138,7 @@ def test_derivatives_of_the_gradients(function, parts):
     found = chainer.vmap(one)(x)
     assert parts
     for product, sample in zip(found.array, x, strict=True):
-        wanted = chainer.hvp(lambda W: loss(W, sample), W, v)[1].array
+        wanted = chainer.hvp(lambda W, x=sample: loss(W, x), W, v)[1].array
         np.testing.assert_allclose(product, wanted, rtol=1e-10, atol=1e-12)
 
 
