@@ -38,10 +38,10 @@ def are_valid(indices, count):
 @exact
 def are_rows(indices, count):
     """Returns whether all indices count from the first row on, and there are such rows."""
+    low, high = 0, -1
     for i in range(len(indices)):
-        if indices[i] < 0 or indices[i] >= count:
-            return False
-    return True
+        low, high = min(low, indices[i]), max(high, indices[i])
+    return low >= 0 and high < count
 
 
 @exact

@@ -48,11 +48,14 @@ SEVERAL_ROWS = 2
 GRADIENT_ROWS = 256
 
 #: Numbers of inputs and gradients that are collected for one product, if that makes more rows than
-#: above. A longer sum reads and writes the gradient fewer times, but collected numbers take the place
-#: of weights in the cache.
+#: above. A longer sum reads and writes the gradient fewer times, but collected numbers take the
+#: place of weights in the cache: an LSTM with weights of 800 x 200 and 1000 x 200 numbers takes as
+#: long with 393 as with 768 rows, a GRU with weights of 200 x 200 numbers 43.6 ms with 512 rows and
+#: 42.5 with 768 (AMD EPYC with AVX2, one thread, quiet, in turns).
 _COLLECTED = 3 << 17
 
-#: Collected rows from which one thread leaves the product to BLAS.
+#: Collected rows from which one thread leaves the product to BLAS, which makes 45 to 47 billion
+#: multiplications in a second with 240 to 700 rows, where 38 to 42 are made here (the same).
 _BLAS_ROWS = 128
 
 #: Multiplications that take as long as an element of a cheap loop: 0.16 nanoseconds of a relu on a
