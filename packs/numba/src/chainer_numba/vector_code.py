@@ -98,7 +98,7 @@ def _expect(build: _Builder, pointer: _Value) -> None:
     """Asks for a line of memory that is read soon.
 
     It comes to the first level of the cache and not to the second one, where it would replace what
-    Python needs between two products. An address that does not exist is no error.
+    Python needs between two products. An address that does not exist raises no error.
     """
     pointer = build.bitcast(pointer, ir.IntType(8).as_pointer())
     kind = ir.FunctionType(ir.VoidType(), [pointer.type, _int32, _int32, _int32])
