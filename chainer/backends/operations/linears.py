@@ -23,7 +23,10 @@ class Linear(Operation):
 
         ``weight_gradient_sum(total)``, which a kernel may have: returns None, or an object that
         adds gradients to an array of the shape of ``W``. Its ``add(x, gy)`` returns whether it
-        takes a gradient, and ``finish()`` completes the sum.
+        takes a gradient, and ``finish()`` completes the sum. Such a kernel returns new arrays from
+        ``backward_weight``.
+
+        ``bias_gradient_sum(total)``, too: the same for the bias, with ``add(gy)``.
 
     float16 is accumulated in float32.
     """

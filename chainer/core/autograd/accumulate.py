@@ -47,7 +47,7 @@ class ArraySums:
         sums: Node that was reached -> its gradient.
     """
 
-    __slots__ = ("_in_place", "_open", "sums")
+    __slots__ = ("_in_place", "_open", "_own", "sums")
 
     def __init__(self) -> None:
         self.sums: dict[VariableNode, Array] = {}
@@ -55,6 +55,8 @@ class ArraySums:
         self._open: dict[VariableNode, GradientSum] = {}
         #: Nodes whose sum is an array that was made here.
         self._in_place: set[VariableNode] = set()
+        #: Leaves -> arrays that a rule made for them alone: see :meth:`made_for`.
+        self._own: dict[VariableNode, Array] = {}
 
     def add(self, node: VariableNode, grad: Array) -> bool:
         """Adds a gradient to the sum of a node.
@@ -93,8 +95,8 @@ class ArraySums:
                 if it cannot.
 
         Returns:
-            The object is complete when :meth:`finish` has run. None if the sum is not an array that
-            was made here, or if a function will read it before the end of the pass.
+            The object is complete when :meth:`finish` has run. None if other code may refer to the
+            array of the sum, or if a function will read it before the end of the pass.
         """
         if not self.may_open_sum(node):
             return None
@@ -105,7 +107,22 @@ class ArraySums:
             if found is None:
                 return None
             self._open[node] = found
+            # From here on, gradients of other functions are added to the same array.
+            self._in_place.add(node)
         return found, total
+
+    def made_for(self, node: VariableNode, grad: Array) -> None:
+        """Remembers that only the caller refers to an array, which becomes a gradient of a leaf.
+
+        So a kernel may add the next gradients to it. Without this, an array of the sum of two
+        gradients is made first.
+
+        Args:
+            node: The leaf.
+            grad: The array. The rule returns it as the gradient of this leaf and of no other node.
+        """
+        if node._creator_node is None:
+            self._own[node] = grad
 
     def may_open_sum(self, node: VariableNode) -> bool:
         """Returns whether a kernel may add the next gradient of a node to the sum by itself.
@@ -113,7 +130,11 @@ class ArraySums:
         Args:
             node: The node.
         """
-        return node in self._in_place and node._creator_node is None
+        if node in self._in_place:
+            return node._creator_node is None
+        # Compared: the sum may have begun with the gradient of another function.
+        own = self._own.get(node)
+        return own is not None and own is self.sums.get(node)
 
     def _complete(self, node: VariableNode) -> None:
         found = self._open.pop(node, None)
@@ -125,12 +146,14 @@ class ArraySums:
         for each in self._open.values():
             each.finish()
         self._open.clear()
+        self._own.clear()
 
     def pop(self, node: VariableNode) -> Array | None:
         """Removes the gradient of a node and returns it; None if it was not reached."""
         if self._open:
             self._complete(node)
         self._in_place.discard(node)
+        self._own.pop(node, None)
         return self.sums.pop(node, None)
 
     def get(self, node: VariableNode) -> Array | None:
@@ -138,6 +161,7 @@ class ArraySums:
         if self._open:
             self._complete(node)
         self._in_place.discard(node)
+        self._own.pop(node, None)
         return self.sums.get(node)
 
 

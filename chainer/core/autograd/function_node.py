@@ -565,8 +565,9 @@ class FunctionNode:
 
         Returns:
             tuple or None: The object and the array. None where the gradient has to be an array of
-            its own: for the first two gradients of an input, for inputs that are not leaves, and
-            where gradients are observed or recorded.
+            its own: for the first gradient of an input, for the second one too unless the first one
+            was told to :meth:`made_gradient`, for inputs that are not leaves, and where gradients
+            are observed or recorded.
         """
         state = threads.state
         sums = state.gradient_sums
@@ -579,6 +580,19 @@ class FunctionNode:
                 state.recorder.is_exact = False
             return None
         return sums.open_sum(node, make)
+
+    def made_gradient(self, index: int, gradient: Array) -> Array:
+        """Returns a gradient that a rule on arrays has made, to which a kernel may add others.
+
+        Args:
+            index: Index of the input.
+            gradient: A new array, which the rule returns as the gradient of this input and of no
+                other one. Nothing else refers to it.
+        """
+        sums = threads.state.gradient_sums
+        if sums is not None:
+            sums.made_for(self.input_nodes[index], gradient)
+        return gradient
 
     @property
     def retained_input_arrays(self) -> Arrays:

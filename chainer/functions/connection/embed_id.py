@@ -104,6 +104,8 @@ class EmbedIDFunction(PiecewiseLinearFunction):
             found = self.gradient_sum(1, make)
             if found is not None and found[0].add(x, gy, self.ignore_label):
                 return found[1]
+            gradient = self._kernel.backward(x, gy, self._shape, self.ignore_label)
+            return self.made_gradient(1, gradient)
         return self._kernel.backward(x, gy, self._shape, self.ignore_label)
 
 

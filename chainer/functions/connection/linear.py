@@ -134,7 +134,7 @@ class LinearFunction(FunctionNode):
             elif i == 1:
                 gradients.append(weight_gradient(self, 1, kernel, x, gy, W.dtype))
             else:
-                gradients.append(axes_sum.select(gy).forward(gy, 0, False))
+                gradients.append(_bias_gradient(self, kernel, gy))
         return tuple(gradients)
 
 
@@ -156,7 +156,20 @@ def weight_gradient(
         found = function.gradient_sum(index, make)
         if found is not None and found[0].add(x, gy):
             return found[1]
+        return function.made_gradient(index, kernel.backward_weight(x, gy, dtype))
     return kernel.backward_weight(x, gy, dtype)
+
+
+def _bias_gradient(function: LinearFunction, kernel: Any, gy: Array) -> Array:
+    """Does for the bias what :func:`weight_gradient` does for the weight."""
+    make = getattr(kernel, "bias_gradient_sum", None)
+    if make is not None:
+        found = function.gradient_sum(2, make)
+        if found is not None and found[0].add(gy):
+            return found[1]
+    gradient = axes_sum.select(gy).forward(gy, 0, False)
+    # A sum over an axis is a new array in NumPy, where kernels with sums of their own are.
+    return gradient if make is None else function.made_gradient(2, gradient)
 
 
 # A linear function and its two gradients are the gradients of each other, so that gradients of any

@@ -212,6 +212,7 @@ def test_function_hooks_see_the_single_functions():
         (lambda a: [b.astype(np.float64) for b in a], "only float32"),
         (lambda a: [*a[:7], np.asfortranarray(a[7])], "only contiguous weights"),
         (lambda a: [a[0], a[1][:, :0], *[w[:, :0] for w in a[2:5]], *a[5:]], "empty arrays"),
+        (lambda a: [np.repeat(b, 300, axis=0) for b in a[:2]] + a[2:], "many rows"),
     ],
 )
 def test_what_is_left_to_the_single_functions(change, reason):

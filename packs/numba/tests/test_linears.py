@@ -7,6 +7,7 @@ import chainer.functions as F
 import numpy as np
 import pytest
 
+from chainer_numba import linears
 from chainer_numba.linears import LinearKernel
 
 #: Rows, terms of a sum, columns: less and more than a tile, whole tiles, and more rows than scalar
@@ -174,8 +175,8 @@ def uses(model, batches):
 
 
 @pytest.mark.usefixtures("any_size")
-# Two uses, some, more rows than one product takes, a use that has too many rows, and a wide input.
-@pytest.mark.parametrize("rows", [(2, 3), (5, 5, 5, 5), (100,) * 6, (3, 300, 3, 3), (1, 2, 3, 4)])
+# Two uses, some, more rows than one product takes, a use that has too many rows, and single rows.
+@pytest.mark.parametrize("rows", [(2, 3), (5, 5, 5, 5), (200,) * 90, (3, 300, 3, 3), (1, 2, 3, 4)])
 def test_the_gradients_of_a_weight_that_is_used_many_times_are_added_up(rows):
     model = chainer.links.Linear(7, 19)
     batches = [np.random.randn(n, 7).astype(np.float32) for n in rows]
@@ -187,6 +188,53 @@ def test_the_gradients_of_a_weight_that_is_used_many_times_are_added_up(rows):
         first = uses(model, batches)[0].copy()
         sum(F.sum(F.tanh(model(x))) for x in batches).backward()
         np.testing.assert_allclose(model.W.grad, 2 * first, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("blas_rows", [1, 10**9])
+@pytest.mark.parametrize("rows", [(3, 5), (200, 256, 200), (1,)])
+def test_collected_gradients_are_one_product(rows, blas_rows, monkeypatch):
+    monkeypatch.setattr(linears, "_BLAS_ROWS", blas_rows)
+    xs = [np.random.randn(n, 7).astype(np.float32) for n in rows]
+    gys = [np.random.randn(2 * n, 19).astype(np.float32)[::2] for n in rows]
+    start = np.random.randn(19, 7).astype(np.float32)
+    total = start.copy()
+    found = linears.WeightGradientSum(total)
+    for x, gy in zip(xs, gys, strict=True):
+        assert found.add(x, gy)
+    np.testing.assert_array_equal(total, start)
+    found.finish()
+    found.finish()
+    x, gy = np.concatenate(xs).astype("d"), np.concatenate(gys).astype("d")
+    np.testing.assert_allclose(total, start + gy.T @ x, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 20])
+def test_gradients_of_a_bias_are_added(rows):
+    gy = np.random.randn(rows, 38).astype(np.float32)[:, ::2]
+    start = np.random.randn(19).astype(np.float32)
+    total = start.copy()
+    found = linears.BiasGradientSum(total)
+    assert found.add(gy)
+    found.finish()
+    # Rounded once for each of up to 20 sums of numbers of a few units.
+    np.testing.assert_allclose(total, start + gy.astype("d").sum(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinities_in_gradients_of_a_bias(value):
+    gy, total = np.ones((9, 3), np.float32), np.zeros(3, np.float32)
+    gy[4, 1] = value
+    assert linears.BiasGradientSum(total).add(gy)
+    np.testing.assert_array_equal(total, gy.sum(axis=0))
+
+
+def test_other_gradients_of_a_bias_are_not_taken():
+    total = np.zeros(3, np.float32)
+    found = linears.BiasGradientSum(total)
+    assert not found.add(np.ones((2, 3), np.float16))
+    assert not found.add(np.ones((300, 3), np.float32))
+    assert not found.add([[1.0, 2.0, 3.0]])
+    np.testing.assert_array_equal(total, np.zeros(3))
 
 
 @pytest.mark.usefixtures("any_size")

@@ -36,6 +36,15 @@ def are_valid(indices, count):
 
 
 @exact
+def are_rows(indices, count):
+    """Returns whether all indices count from the first row on, and there are such rows."""
+    low, high = 0, -1
+    for i in range(len(indices)):
+        low, high = min(low, indices[i]), max(high, indices[i])
+    return low >= 0 and high < count
+
+
+@exact
 def add_selected_rows(part, start, stop, targets, sources, b, a):
     for i in range(len(targets)):
         target, source = targets[i], sources[i]
@@ -62,6 +71,9 @@ def checked(indices: Array, count: int, ignored: int | None) -> tuple[Array, int
         IndexError: If another index is out of range.
     """
     vector = indices.reshape(-1).astype(numpy.intp)
+    # The usual case in one pass: NumPy needs one for the smallest and one for the largest index.
+    if ignored is None and are_rows(vector, count):
+        return vector, _NONE
     if ignored is not None:
         vector[vector == ignored] = _NONE
     if vector.size:

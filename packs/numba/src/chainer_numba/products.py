@@ -9,6 +9,7 @@ from chainer_numba.vector_code import (
     DOT_COLUMNS,
     DOT_ROWS,
     LANES,
+    LINE,
     ROWS,
     VECTORS,
     copy_tile,
@@ -37,10 +38,8 @@ _NEAR_TERMS = 128
 #: Rows of the smaller tile, which takes the last rows.
 _FEW = ROWS // 2
 
-#: Numbers in a line of the cache.
-_LINE = 16
-
 _tile_of_3, _tile_of_2, _tile_of_1 = (sums_tile(ROWS, vectors) for vectors in (3, 2, 1))
+_first = sums_tile(ROWS, 3, expects=True)
 _few_of_3, _few_of_2 = (sums_tile(_FEW, vectors) for vectors in (3, 2))
 
 
@@ -64,7 +63,7 @@ def panels_of(columns: int) -> int:
 @compiled
 def aligned(size):
     """Returns memory that begins a line of the cache: vectors that span two take longer."""
-    memory = numpy.empty(size + _LINE, f)
+    memory = numpy.empty(size + LINE, f)
     ahead = -memory.ctypes.data % 64 // 4
     return memory[ahead : ahead + size]
 
@@ -132,7 +131,13 @@ def sums(part, start, stop, a, a_row, a_term, b, is_transposed, packs, initial, 
                         copy_tile(b[k0:], k, first, width, panel)
             else:
                 source = b[k0:]
-            for i in range(0, rows, ROWS):
+            done = 0
+            if size == 3 and not packs and rows >= ROWS:
+                # The first rows bring the panel to the cache.
+                n = c.shape[1] - first
+                _first(x, a_row, a_term, 0, ROWS, source, at, depth, initial, s_row, c, first, n)
+                done = ROWS
+            for i in range(done, rows, ROWS):
                 _tile(size, x, a_row, a_term, i, rows, source, at, depth, initial, s_row, c, first)
 
 

@@ -34,10 +34,6 @@ MIN_ELEMENTS = {
     "columns": 16,
     "axes": 3,
     "cell": 1 << 9,
-    # Rows of a cell with products, with small and with large weights: its kernel copies the
-    # weights, and the single products of few rows do not.
-    "cell rows": 4,
-    "cell rows of large weights": 64,
     "copy": 1 << 16,
     "rows": 1 << 11,
     "sum": 1 << 17,
@@ -66,12 +62,14 @@ ANY_SIZE = "CHAINER_NUMBA_ANY_SIZE"
 if os.environ.get(ANY_SIZE) == "1":
     MIN_ELEMENTS.update(dict.fromkeys(MIN_ELEMENTS, 0))
 
-#: Cells with products: numbers of a weight from which it is large, most numbers of a weight, and
-#: most rows. Six steps of a GRU forward and backward take, as single functions / as one node: with
-#: 4 rows and 48, 200, 400 and 800 units 1.83, 1.48, 1.03 and 0.74; with 64 rows and 64 and 256
-#: units 1.71 and 1.26; with 128 rows and 512 units 1.80; with 8 rows and 400 units 0.82; with 512
-#: rows and 200 units 0.90 (AMD EPYC with AVX2, one thread, in turns, other programs running).
-_LARGE_OF_CELL, _LARGEST_OF_CELL, _MOST_CELL_ROWS = 1 << 16, 1 << 18, 256
+#: Cells with products: most numbers of a weight, and most rows. Six steps of a GRU forward and
+#: backward take, as single functions / as one node, with 1 to 8 rows: 48 units 1.78 to 1.89, 200
+#: units 1.26 to 1.56, 256 units 1.13 to 1.37, 400 units 1.07 to 1.18; with 16 to 64 rows: 64 units
+#: 1.40, 200 units 1.43, 256 units 1.19 to 1.36, 400 units 1.10, 1.08 and 0.98; with 256 to 1000
+#: rows: 64 units 1.10, 128 units 1.12, 200 units 1.03 to 1.10, 256 units 1.02. 512 to 800 units
+#: with 2 to 256 rows: 0.91 to 1.06 (AMD EPYC with AVX2, one thread, quiet, in turns in one process,
+#: smallest samples of 2 seconds).
+_LARGEST_OF_CELL, _MOST_CELL_ROWS = 3 << 16, 1024
 
 #: Rows of products up to which kernels are faster (measured).
 MAX_ROWS = 1024
@@ -202,7 +200,7 @@ def lstm_cell(spec: CallSpec) -> bool | str:
 
 
 def gru_cell(spec: CallSpec) -> bool | str:
-    """Steps of a GRU of float32, with as many rows as make it worth to copy the weights."""
+    """Steps of a GRU of float32 whose weights are not too large."""
     if any(array is not None and array.dtype != _FLOAT32 for array in spec.arrays):
         return "only float32 arrays"
     if not all(array is None or array.contiguous for array in spec.arrays[2:]):
@@ -211,11 +209,8 @@ def gru_cell(spec: CallSpec) -> bool | str:
     largest = units * max(_given(spec, 1).shape[1], units)
     if not (units and _given(spec, 1).size):
         return "empty arrays"
-    kind = "cell rows" if largest <= _LARGE_OF_CELL else "cell rows of large weights"
-    if rows < MIN_ELEMENTS[kind]:
-        return f"single products are as fast for less than {MIN_ELEMENTS[kind]} rows"
     if rows > _MOST_CELL_ROWS or largest > _LARGEST_OF_CELL:
-        return "single products are as fast for many rows and large weights"
+        return "single products are as fast for many rows and for large weights"
     return _has_vectors()
 
 

@@ -27,6 +27,17 @@ IS_SUITABLE = bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
 LANES, ROWS = (16, 8) if _FEATURES.get("avx512f") else (8, 4)
 VECTORS = 3
 
+#: How far ahead a matrix is asked for: rows of a tile of sums, and numbers of each row where it is
+#: transposed. Measured with AVX2 only, and not used elsewhere: products of 20 rows with a weight of
+#: 800 x 200 numbers take 87 instead of 92 microseconds, gradients of the rows 79 instead of 88, and
+#: smaller weights as long as without. An LSTM step by step, whose 2 megabytes of weights replace
+#: each other in the cache, takes 0.97 of its time, Python included (AMD EPYC, one thread, quiet, in
+#: turns).
+ROWS_AHEAD, NUMBERS_AHEAD = (0, 0) if LANES == 16 else (16, 32)
+
+#: Numbers in a line of the cache.
+LINE = 16
+
 #: Rows and columns of a tile of scalar products. A tile has as many elements as a vector has lanes,
 #: so that one vector takes all sums.
 DOT_COLUMNS = 4
@@ -81,6 +92,18 @@ def _store(build: _Builder, value: _Value, pointer: _Value, mask: _Value | None 
     name = f"llvm.masked.store.v{LANES}f32.p0"
     function = cgutils.get_or_insert_function(build.module, kind, name)
     build.call(function, [value, target, _int32(_ALIGNMENT), mask])
+
+
+def _expect(build: _Builder, pointer: _Value) -> None:
+    """Asks for a line of memory that is read soon.
+
+    It comes to the first level of the cache and not to the second one, where it would replace what
+    Python needs between two products. An address that does not exist raises no error.
+    """
+    pointer = build.bitcast(pointer, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [pointer.type, _int32, _int32, _int32])
+    function = cgutils.get_or_insert_function(build.module, kind, "llvm.prefetch.p0")
+    build.call(function, [pointer, _int32(0), _int32(0), _int32(1)])
 
 
 def _zeros() -> _Value:
@@ -152,7 +175,7 @@ def _exchanged(build: _Builder, a: _Value, b: _Value, step: int) -> tuple[_Value
     return build.shuffle_vector(a, b, _pick(low)), build.shuffle_vector(a, b, _pick(high))
 
 
-def sums_tile(most_rows: int, vectors: int) -> Any:
+def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
     """Makes the function of a tile of a product, as a sum over outer products.
 
     The function is ``tile(a, a_row, a_term, i, rows, b, j_b, terms, start, s_row, c, j, columns)``:
@@ -165,6 +188,8 @@ def sums_tile(most_rows: int, vectors: int) -> Any:
     Args:
         most_rows: Rows of the tile.
         vectors: Vectors of a row of the tile.
+        expects: Whether the tile asks for rows of ``b`` before it reads them. Tiles of further rows
+            of ``a`` find them in the cache.
     """
 
     def generate(context: Any, build: _Builder, signature: Any, arguments: Any) -> _Value:
@@ -203,6 +228,10 @@ def sums_tile(most_rows: int, vectors: int) -> Any:
         def term(k: _Value, sums: list[Any]) -> list[Any]:
             row = build.gep(b, [build.add(build.mul(k, b_row), j_b)])
             others = [_load(build, build.gep(row, [offset])) for offset in offsets]
+            if expects and ROWS_AHEAD:
+                later = build.gep(row, [build.mul(b_row, _int64(ROWS_AHEAD))])
+                for line in range(0, LANES * vectors, LINE):
+                    _expect(build, build.gep(later, [_int64(line)]))
             position = build.mul(k, a_term)
             factor = [_spread(build, build.load(build.gep(at, [position]))) for at in factors]
             return [
@@ -310,6 +339,9 @@ def transpose_tile(typing, a, i, k, c, row, j):
             return build.gep(matrix, [build.add(position, column)])
 
         square = [_load(build, place(a, a_row, i, r, k)) for r in range(LANES)]
+        if NUMBERS_AHEAD:
+            for r in range(LANES):
+                _expect(build, build.gep(place(a, a_row, i, r, k), [_int64(NUMBERS_AHEAD)]))
         step = LANES // 2
         while step:
             for r in range(LANES):
