@@ -9,7 +9,7 @@ between them, and stand together in the program if no other call has to be made 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -25,14 +25,9 @@ from chainer.backends.numpy.recording.dependencies import (
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
 from chainer.backends.numpy.recording.native_loops import native_compiler
 from chainer.backends.numpy.recording.planning import Plan
-from chainer.backends.numpy.recording.repeated_steps import (
-    Repeated,
-    Step,
-    can_repeat,
-    is_number,
-    repeated_steps,
-)
+from chainer.backends.numpy.recording.repeated_steps import can_repeat, repeated_steps
 from chainer.backends.numpy.recording.simplify import written
+from chainer.backends.numpy.recording.step_patterns import Repeated, Step, is_number
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.numpy.recording.whole_calls import recorded_method
 from chainer.core.arrays.kernel_declaration import ArraySpec
@@ -226,8 +221,10 @@ class _Finder:
         self._parents = parents
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._readers: dict[Any, list[int]] = defaultdict(list)
-        self._writers = Counter([r.buffer for call in calls for r in written(call)])
+        self._writers: dict[Buffer, set[int]] = defaultdict(set)
         for i, call in enumerate(calls):
+            for ref in written(call):
+                self._writers[ref.buffer].add(i)
             name = _name(call)
             if name is None or any([isinstance(x, Held) for x in leaves((call.args, call.out))]):
                 continue
@@ -335,16 +332,16 @@ class _Finder:
         """Returns whether something else than its calls may make a step."""
         if len({self._calls[i].errors for i in step.numbers}) > 1:
             return False
+        own = {*step.numbers}
         for number, pattern in zip(step.numbers, recurrence.calls, strict=True):
             for name in pattern.names_of_results():
+                name = recurrence.whole(name)
                 ref = step.values[name]
                 assert ref is not None
                 # Memory of its own, which nothing else writes.
-                if ref.buffer.memory is not None or self._writers[ref.buffer] != 1:
+                if ref.buffer.memory is not None or not self._writers[ref.buffer] <= own:
                     return False
-                if name not in recurrence.results and not self._uses.readers[number] <= {
-                    *step.numbers
-                }:
+                if name not in recurrence.results and not self._uses.readers[number] <= own:
                     return False
         return True
 
