@@ -36,6 +36,7 @@ FORMULAS = {
     "numpy.tanh": np.tanh,
     "numpy.exp": np.exp,
     "numpy.reciprocal": np.reciprocal,
+    "numpy.positive": np.positive,
     "sigmoid.forward": sigmoid,
     "sigmoid.backward": lambda y, gy: y * (1 - y) * gy,
     "linear.forward": lambda x, W, b=None: x @ W.T + (0 if b is None else b),
@@ -58,6 +59,7 @@ def step_with(name):
         "numpy.tanh": ("u",),
         "numpy.exp": ("u",),
         "numpy.reciprocal": ("u",),
+        "numpy.positive": ("u",),
         "sigmoid.forward": ("u",),
     }.get(name, ("u", "x"))
     return recurrence_of(

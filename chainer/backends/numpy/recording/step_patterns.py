@@ -89,29 +89,21 @@ def pattern_of(
 def _arrays_of(
     calls: Sequence[Call], writers: Mapping[Buffer, Sequence[int]], step: Sequence[int]
 ) -> dict[Buffer, Ref] | None:
-    """Returns the arrays that a step makes, each as a whole; None if other calls write to them."""
+    """Returns the arrays that a step makes, each as a whole; None if other calls write to them.
+
+    An array that several calls write has one axis.
+    """
     found: dict[Buffer, Ref] = {}
     own = {*step}
     for i in step:
         ref = next(references(calls[i].out))
-        if ref.buffer.memory is not None or not own.issuperset(writers[ref.buffer]):
+        buffer, itemsize = ref.buffer, ref.dtype.itemsize
+        if buffer.memory is not None or not own.issuperset(writers[buffer]):
             return None
-        found.setdefault(ref.buffer, ref)
-    # Rather two axes, as products have, than one for each part.
-    for ref in [ref for i in step for ref in references((calls[i].out, calls[i].args))]:
-        known = found.get(ref.buffer)
-        if known is not None and ref.is_whole():
-            if not known.is_whole() or (len(ref.shape) == 2 != len(known.shape)):
-                found[ref.buffer] = ref
-    return {buffer: _whole(buffer, ref) for buffer, ref in found.items()}
-
-
-def _whole(buffer: Buffer, ref: Ref) -> Ref:
-    """Returns the array of a whole buffer, with the shape of an array if that is whole."""
-    if ref.is_whole():
-        return ref
-    itemsize = ref.dtype.itemsize
-    return Ref(buffer, 0, (buffer.nbytes // itemsize,), (itemsize,), ref.dtype)
+        if len(writers[buffer]) > 1 or not ref.is_whole():
+            ref = Ref(buffer, 0, (buffer.nbytes // itemsize,), (itemsize,), ref.dtype)
+        found.setdefault(buffer, ref)
+    return found
 
 
 class _Pattern:
