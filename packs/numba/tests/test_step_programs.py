@@ -245,14 +245,15 @@ def changed(name, array):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (changed("x", np.zeros((5, 19))), "only contiguous arrays of float32"),
+        (changed("x", np.zeros((5, 19))), "arrays have different dtypes"),
+        (changed("x", np.zeros((5, 19), "e")), "only contiguous arrays of float32 or float64"),
         (changed("x", np.zeros((19, 5), "f").T), "only contiguous arrays of float32"),
         (changed("x", np.zeros((5, 1), "f")), "another shape"),
         (changed("W", np.zeros((19, 18), "f")), "another shape"),
         (changed("b", np.zeros(1, "f")), "another shape"),
         (changed("state", np.zeros((4, 19), "f")), "another shape"),
-        (changed("y", np.zeros((257, 19), "f")), "1 to 256 rows"),
-        (changed("y", np.zeros((0, 19), "f")), "1 to 256 rows"),
+        (changed("p", np.zeros((257, 19), "f")), "1 to 256 rows"),
+        (changed("p", np.zeros((0, 19), "f")), "1 to 256 rows"),
     ],
 )
 def test_refusals(change, text):

@@ -23,6 +23,7 @@ from chainer.backends.numpy.recording.dependencies import (
     interval,
 )
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references
+from chainer.backends.numpy.recording.moves import with_moves
 from chainer.backends.numpy.recording.native_loops import native_compiler
 from chainer.backends.numpy.recording.planning import Plan
 from chainer.backends.numpy.recording.repeated_steps import can_repeat, repeated_steps
@@ -132,9 +133,11 @@ def with_recurrences(calls: list[Call], outputs: Sequence[Ref], parents: Parents
         return calls
     offers = _offers(calls)
     compiler = native_compiler()
-    names = _names_in_steps(calls, step_calls_of(compiler))
+    known = step_calls_of(compiler)
+    given, calls = calls, with_moves(calls) if known else calls
+    names = _names_in_steps(calls, known)
     if not offers and not can_repeat(calls, names):
-        return calls
+        return given
     uses = Dependencies(calls, outputs, parents, depends_on_arguments_alone)
     found = _Finder(calls, uses, parents)
     layers: list[_Layer] = []
@@ -155,7 +158,7 @@ def with_recurrences(calls: list[Call], outputs: Sequence[Ref], parents: Parents
     groups = without_cycles([layer.calls() for layer in layers], uses)
     layers = [layer for layer in layers if layer.calls() in groups]
     if not layers:
-        return calls
+        return given
     read = _read_by_others(calls, layers, outputs, parents)
     result: list[Call] = []
     for number in contracted_order(groups, uses):
@@ -163,9 +166,9 @@ def with_recurrences(calls: list[Call], outputs: Sequence[Ref], parents: Parents
             result.append(calls[number])
         else:
             result.append(_call_of(layers[number - len(calls)], calls, read))
-    before = Plan(calls, list(outputs), parents, set()).nbytes
+    before = Plan(given, list(outputs), parents, set()).nbytes
     after = Plan(result, list(outputs), parents, set()).nbytes
-    return calls if after > before * _MOST_MEMORY + _SPARE_BYTES else result
+    return given if after > before * _MOST_MEMORY + _SPARE_BYTES else result
 
 
 def _offers(calls: list[Call]) -> list[tuple[Recurrence, Any]]:

@@ -282,8 +282,8 @@ class _Steps:
         """Returns the calls of all steps with those before them whose results nothing else reads.
 
         Their results need no memory then, such as derivatives, which would have to wait for all
-        steps. Calls that read what lasts, such as weights, are left to be joined over all steps.
-        An array belongs to a step as a whole: None is returned if other calls write parts of it.
+        steps. Calls that read what lasts, such as weights, are left to be joined over all steps,
+        unless they write a part of an array of the step.
         """
         own = {i for row in rows for i in row}
         waiting = list(rows)
@@ -322,7 +322,9 @@ class _Steps:
                 break
             if maker not in self._names or (found and not self._are_alike(maker, found[-1])):
                 break
-            if any([r.buffer.memory is not None for r in references(self._calls[maker].args)]):
+            reads = [r.buffer.memory for r in references(self._calls[maker].args)]
+            is_part = not own.isdisjoint(self._writers[ref.buffer])
+            if not is_part and any([memory is not None for memory in reads]):
                 break
             found.append(maker)
         # The first step may lack it.
