@@ -114,12 +114,14 @@ class _Steps:
             if i in names:
                 for ref in references(call.args):
                     self._readers[ref.place()].append(i)
-        # A bit for each call that has to be made earlier, directly or not, and for itself.
+        # A bit for each call whose result a call reads, directly or not, and for itself. Others have
+        # to be made earlier, too: those that write other parts of the same memory.
         self._needs: list[int] = []
         for i, before in enumerate(uses.before):
             bits = 1 << i
             for j in before:
-                bits |= self._needs[j]
+                if i in uses.readers[j]:
+                    bits |= self._needs[j]
             self._needs.append(bits)
 
     def around(self, a: int, b: int, c: int) -> Repeated | None:
