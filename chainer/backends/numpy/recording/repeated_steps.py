@@ -308,7 +308,7 @@ class _Steps:
     def _source(
         self, row: list[int], position: int, place: int, own: set[int]
     ) -> list[int] | None:
-        """Returns the calls that write what each call of a row reads; None if others read it, too.
+        """Returns the calls that write what each call of a row reads; None if they stay apart.
 
         Args:
             row: The calls of all steps.
@@ -320,14 +320,14 @@ class _Steps:
         for i in reversed(row):
             ref = (*self._calls[i].args, self._out(i))[position]
             maker = next(iter(self._makers(ref, i)[place : place + 1]), None)
-            if maker is None or maker in own or not self._uses.readers[maker] <= own:
+            if maker is None or maker in own or maker not in self._names:
                 break
-            if maker not in self._names or (found and not self._are_alike(maker, found[-1])):
+            if found and not self._are_alike(maker, found[-1]):
                 break
-            reads = [r.buffer.memory for r in references(self._calls[maker].args)]
-            is_part = not own.isdisjoint(self._writers[ref.buffer])
-            if not is_part and any([memory is not None for memory in reads]):
-                break
+            if own.isdisjoint(self._writers[ref.buffer]):
+                reads = [r.buffer.memory for r in references(self._calls[maker].args)]
+                if not self._uses.readers[maker] <= own or any([m is not None for m in reads]):
+                    break
             found.append(maker)
         # The first step may lack it.
         return found[::-1] if len(found) >= max(len(row) - 1, _FEWEST_CALLS) else None
