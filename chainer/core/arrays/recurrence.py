@@ -51,7 +51,7 @@ class Part(NamedTuple):
         strides: Number of elements from an index of each axis to the next one.
 
     Example:
-        >>> from chainer.core.arrays.recurrence import Part
+        >>> from chainer.kernel import Part
         >>> Part("gates", 0, (20, 200), (800, 4)).of
         'gates'
     """

@@ -305,9 +305,7 @@ class _Steps:
                         return None
         return rows
 
-    def _source(
-        self, row: list[int], position: int, place: int, own: set[int]
-    ) -> list[int] | None:
+    def _source(self, row: list[int], position: int, place: int, own: set[int]) -> list[int] | None:
         """Returns the calls that write what each call of a row reads; None if they stay apart.
 
         Args:

@@ -169,7 +169,12 @@ def run_steps(part, start, stop, program, table, packed, widest):
     for t in range(len(table)):
         for n in range(len(program)):
             code, columns = program[n, 0], program[n, 1]
-            out, first_y, row_y, column_y = program[n, 2], program[n, 3], program[n, 4], program[n, 5]
+            out, first_y, row_y, column_y = (
+                program[n, 2],
+                program[n, 3],
+                program[n, 4],
+                program[n, 5],
+            )
             x, first_x, row_x, column_x = program[n, 6], program[n, 7], program[n, 8], program[n, 9]
             z, first_z, row_z, column_z = (
                 program[n, 10],
@@ -375,9 +380,7 @@ class AllSteps:
                 columns[number] = [address(numbers)] * times
         return columns
 
-    def _product(
-        self, call: StepCall, slots: Mapping[Any, int], steps: Arrays
-    ) -> tuple[int, ...]:
+    def _product(self, call: StepCall, slots: Mapping[Any, int], steps: Arrays) -> tuple[int, ...]:
         """Returns the instruction of a product."""
         ((_, _, columns, terms, out, (x,)),) = self._layouts.row_calls(call) or ()
         weight = self._layouts.weight(call)
