@@ -330,7 +330,7 @@ def trained(links, dtype="f"):
 
 
 def test_float64():
-    found, expected, text = trained(lambda: L.StatelessGRU(9, 9), "d")
+    found, expected, _ = trained(lambda: L.StatelessGRU(9, 9), "d")
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -114,8 +114,8 @@ class _Steps:
             if i in names:
                 for ref in references(call.args):
                     self._readers[ref.place()].append(i)
-        # A bit for each call whose result a call reads, directly or not, and for itself. Others have
-        # to be made earlier, too: those that write other parts of the same memory.
+        # A bit for each call whose result a call reads, directly or not, and for itself. Others
+        # have to be made earlier, too: those that write other parts of the same memory.
         self._needs: list[int] = []
         for i, before in enumerate(uses.before):
             bits = 1 << i
@@ -210,8 +210,10 @@ class _Steps:
             if isinstance(x, Ref) and isinstance(y, Ref):
                 if _layout(x) != _layout(y):
                     return False
-            elif x is not y and (number_of(x) is None or not is_number(y, number_of(x))):
-                return False
+            elif x is not y:
+                number = number_of(x)
+                if number is None or not is_number(y, number):
+                    return False
         return True
 
     def _rows(self, members: list[int], following: dict[int, int]) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The calls of one step as a pattern: names in place of arrays, which other steps give other ones."""
+"""The calls of one step as a pattern: names in place of arrays, which each step gives its own."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def pattern_of(
         writers: The calls that write to each buffer.
         steps: The numbers of the calls of each step, three or more, in the same order for each.
     """
-    arrays = [_arrays_of(calls, writers, step) for step in steps[-3:-1]]
-    if arrays[0] is None or arrays[1] is None or len(arrays[0]) != len(arrays[1]):
+    before, made = (_arrays_of(calls, writers, step) for step in steps[-3:-1])
+    if before is None or made is None or len(before) != len(made):
         return None
-    pattern = _Pattern(*arrays)
+    pattern = _Pattern(before, made)
     found: list[StepCall] = []
     for i in steps[-2]:
         call = pattern.call(names[i], calls[i])
@@ -67,23 +67,23 @@ def pattern_of(
     if not pattern.carried:
         return None
     values = [pattern.values_of(found, [calls[i] for i in step]) for step in steps]
-    while values and None in values:
+    while None in values:
         values.pop(0)
     bound = [value for value in values if value is not None]
     if len(bound) < 2:
         return None
-    made = [Step(tuple(i), v) for i, v in zip(steps[-len(bound) :], bound, strict=True)]
-    fixed = [n for n in pattern.inputs if len({step.values[n].place() for step in made}) == 1]  # type: ignore[union-attr]
+    own = [Step(tuple(i), v) for i, v in zip(steps[-len(bound) :], bound, strict=True)]
+    fixed = [n for n in pattern.inputs if len({step.values[n].place() for step in own}) == 1]  # type: ignore[union-attr]
     recurrence = Recurrence(
         calls=tuple(found),
         carried=pattern.carried,
         fixed=tuple(fixed),
-        results=tuple(pattern.wholes)[: len(arrays[1])],
+        results=tuple(pattern.wholes)[: len(made)],
         method="all_steps",
         supports="supports_steps",
         parts=pattern.parts,
     )
-    return Repeated(recurrence, made)
+    return Repeated(recurrence, own)
 
 
 def _arrays_of(

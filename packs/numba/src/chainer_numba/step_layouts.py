@@ -70,8 +70,9 @@ class _View(NamedTuple):
         return _View(self.name, offset, tuple(shape), tuple(strides))
 
     def rows(self) -> Rows:
-        strides = [s if n != 1 else 0 for n, s in zip(self.shape[:-1], self.strides)]
-        return Rows(self.name, self.offset, *([0] * (1 - len(strides))), *strides, self.strides[-1])
+        (row, column) = (0, *self.strides)[-2:]
+        is_one = len(self.shape) < 2 or self.shape[0] == 1
+        return Rows(self.name, self.offset, 0 if is_one else row, column)
 
 
 def _contiguous(shape: Shape) -> Shape:

@@ -382,9 +382,11 @@ class AllSteps:
 
     def _product(self, call: StepCall, slots: Mapping[Any, int], steps: Arrays) -> tuple[int, ...]:
         """Returns the instruction of a product."""
-        ((_, _, columns, terms, out, (x,)),) = self._layouts.row_calls(call) or ()
-        weight = self._layouts.weight(call)
+        found, weight = self._layouts.row_calls(call), self._layouts.weight(call)
+        assert found is not None
         assert weight is not None
+        (part,) = found
+        columns, terms, out, x = part.columns, part.terms, part.out, part.operands[0]
         W, bias = weight
         shape, start = (panels_of(columns, self._width), terms, self._width), self._size
         self._weights.append((*_packing(call.name, steps[W][0]), start, shape))

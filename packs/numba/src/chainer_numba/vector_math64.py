@@ -9,7 +9,6 @@ from __future__ import annotations
 from math import factorial, log
 from typing import Any
 
-import numpy
 from numba import extending, types
 
 from chainer_numba.launching import inlined
