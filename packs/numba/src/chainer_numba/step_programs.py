@@ -106,24 +106,9 @@ def _numbers(address, first, count, like):
 
 
 @compiled
-def _elementwise(code, out, a, b):
+def _with_exponentials(code, out, a, b):
     n = len(out)
-    if code == 1:
-        for j in range(n):
-            out[j] = a[j] + b[j]
-    elif code == 2:
-        for j in range(n):
-            out[j] = a[j] - b[j]
-    elif code == 3:
-        for j in range(n):
-            out[j] = a[j] * b[j]
-    elif code == 4:
-        for j in range(n):
-            out[j] = -a[j]
-    elif code == 5:
-        for j in range(n):
-            out[j] = a[j] * a[j]
-    elif code == 6:
+    if code == 6:
         for j in range(n):
             out[j] = _tanh(a[j])
     elif code == 7:
@@ -141,6 +126,28 @@ def _elementwise(code, out, a, b):
     else:
         for j in range(n):
             out[j] = a[j]
+
+
+@compiled
+def _elementwise(code, out, a, b):
+    n = len(out)
+    if code == 1:
+        for j in range(n):
+            out[j] = a[j] + b[j]
+    elif code == 2:
+        for j in range(n):
+            out[j] = a[j] - b[j]
+    elif code == 3:
+        for j in range(n):
+            out[j] = a[j] * b[j]
+    elif code == 4:
+        for j in range(n):
+            out[j] = -a[j]
+    elif code == 5:
+        for j in range(n):
+            out[j] = a[j] * a[j]
+    else:
+        _with_exponentials(code, out, a, b)
 
 
 @compiled
@@ -228,14 +235,9 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
     """
     if not IS_SUITABLE:
         return "the processor has neither AVX2 nor AVX-512, for which it was measured"
-    # NumPy's product gets a transposed weight, which is a view.
-    views = {call.arguments[1] for call in recurrence.calls if call.name == "numpy.matmul"}
-    for name, part in steps.items():
-        specs = [spec for spec in part if spec is not None]
-        if any([s.dtype not in (f, d) or not (s.contiguous or name in views) for s in specs]):
-            return "only contiguous arrays of float32 or float64"
-    if len({spec.dtype for part in steps.values() for spec in part if spec is not None}) != 1:
-        return "arrays have different dtypes"
+    problem = _problem_of_dtypes(recurrence, steps)
+    if problem is not None:
+        return problem
     products = [call for call in recurrence.calls if call.name in PRODUCTS]
     if not products:
         return "without products, loops over all arrays of a step are as fast"
@@ -248,6 +250,19 @@ def are_suitable(recurrence: Recurrence, steps: Specs) -> bool | str:
     if not layouts.keep_rows_apart(calls):
         return "a step uses a row of an array with another row"
     return _pays(calls, _times(recurrence, steps))
+
+
+def _problem_of_dtypes(recurrence: Recurrence, steps: Specs) -> str | None:
+    """Returns why no step can have arrays of these dtypes and layouts, or None."""
+    # NumPy's product gets a transposed weight, which is a view.
+    views = {call.arguments[1] for call in recurrence.calls if call.name == "numpy.matmul"}
+    for name, part in steps.items():
+        specs = [spec for spec in part if spec is not None]
+        if any([s.dtype not in (f, d) or not (s.contiguous or name in views) for s in specs]):
+            return "only contiguous arrays of float32 or float64"
+    if len({spec.dtype for part in steps.values() for spec in part if spec is not None}) != 1:
+        return "arrays have different dtypes"
+    return None
 
 
 def _times(recurrence: Recurrence, steps: Arrays) -> int:
