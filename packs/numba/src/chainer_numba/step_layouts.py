@@ -1,4 +1,4 @@
-"""How the arrays of a step lie in memory: each call reads and writes rows of numbers.
+"""The layout of the arrays of a step: each call reads and writes rows of numbers.
 
 Threads make all steps of their own rows. So every array of a step consists of blocks of as many
 rows as the state has, and a call gets the same row of one block of each array.
