@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Operation
+from chainer.core.arrays.kernel import Operation, Recording
 
 
 class Concat(Operation):
@@ -19,6 +19,8 @@ class Concat(Operation):
     """
 
     name = "concat"
+    # In a captured step the parts are views, and a copy of a part may belong to another loop.
+    recording = Recording.STEPS
     reference = "chainer.backends.numpy.kernels.joining:ConcatKernel"
 
 

@@ -51,7 +51,7 @@ from chainer.core.arrays.lookup import (
 )
 from chainer.core.arrays.opaque_layouts import ReferenceOnXpArrays
 from chainer.core.arrays.protocol import Backend
-from chainer.core.arrays.recurrence import Recurrence, StepCall
+from chainer.core.arrays.recurrence import Part, Recurrence, StepCall
 from chainer.core.config.configuration import threads
 from chainer.core.config.kernel_policy import KernelPolicy
 from chainer.core.lazy import resolve
@@ -70,6 +70,7 @@ __all__ = [
     "Kernel",
     "KernelDeclaration",
     "Operation",
+    "Part",
     "Recording",
     "Recurrence",
     "ReferenceKernel",

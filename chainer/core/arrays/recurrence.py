@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy
@@ -41,6 +41,27 @@ class StepCall(NamedTuple):
         return (self.results,) if isinstance(self.results, str) else self.results
 
 
+class Part(NamedTuple):
+    """An array that lies within another one of the same step.
+
+    Attributes:
+        of: Name of the other array, whose elements lie one after the other.
+        offset: The element of that array that is the first one.
+        shape: Shape.
+        strides: Number of elements from an index of each axis to the next one.
+
+    Example:
+        >>> from chainer.kernel import Part
+        >>> Part("gates", 0, (20, 200), (800, 4)).of
+        'gates'
+    """
+
+    of: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Recurrence:
     """Calls that a step of a recurrent layer makes, for a kernel that makes all steps in one call.
@@ -68,6 +89,8 @@ class Recurrence:
         supports: Name of a method of the kernel that gets the dictionary with an
             :class:`ArraySpec` in place of each array, and returns whether the kernel makes these
             steps: True, False, or the reason why it does not.
+        parts: Names of arrays that lie within others, which the dictionary has instead. Several
+            calls may write parts of one array. Steps that no kernel declares have them.
 
     Raises:
         TypeError: If one of ``calls`` is not a :class:`StepCall`, or another attribute is of the
@@ -102,6 +125,7 @@ class Recurrence:
     results: tuple[str, ...]
     method: str
     supports: str
+    parts: Mapping[str, Part] = field(default_factory=dict[str, Part])
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -142,11 +166,19 @@ class Recurrence:
     def _read(self) -> list[str]:
         made = self._made()
         names = [a for call in self.calls for a in call.arguments]
-        texts = [name for name in names if isinstance(name, str)]
+        texts = [self.whole(name) for name in names if isinstance(name, str)]
         return list(dict.fromkeys([name for name in texts if name not in (ANYTHING, *made)]))
 
     def _made(self) -> list[str]:
-        return [name for call in self.calls for name in call.names_of_results()]
+        return [self.whole(name) for call in self.calls for name in call.names_of_results()]
+
+    def whole(self, name: str) -> str:
+        """Returns the name of the array in which an array lies; its own name if it is not a part.
+
+        Args:
+            name: Name of an array of a call.
+        """
+        return self.parts[name].of if name in self.parts else name
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -198,6 +230,8 @@ def recurrences_of(kernel: Any) -> tuple[Recurrence, ...]:
     for each in cast("tuple[Any, ...]", found):
         if not isinstance(each, Recurrence):
             raise TypeError(f"{where} must be Recurrence objects, got {each!r}")
+        if each.parts:
+            raise ValueError(f"{where}: parts must be empty, got {dict(each.parts)!r}")
         declared.append(each)
     for recurrence in declared:
         for role in ("method", "supports"):

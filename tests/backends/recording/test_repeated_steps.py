@@ -116,12 +116,12 @@ def test_all_steps_become_one_call():
     assert "1 of them all steps of a layer" in text
     recurrence, are_read = made[-1]
     product, addition, last = recurrence.calls
-    assert product == StepCall("linear.forward", ("state", "input_1", None), "result_0")
+    assert product == StepCall("linear.forward", ("state_0", "input_0", None), "result_0")
     assert addition.name == "numpy.add"
     assert set(addition.arguments) == {"result_0", *recurrence.inputs}
     assert last == StepCall("numpy.tanh", ("result_1",), "result_2")
-    assert recurrence.carried == {"result_2": "state"}
-    assert recurrence.fixed == ("input_1",)
+    assert recurrence.carried == {"result_2": "state_0"}
+    assert recurrence.fixed == ("input_0",)
     assert are_read["result_2"] == [False] * 5 + [True]
     assert are_read["result_0"] == [False] * 6
 

@@ -214,7 +214,9 @@ class NumpyProgram(Program):
             single = made
             made = with_recurrences(single, outputs, parents)
             self.is_exact = self.is_exact and made is single
-        made = with_native_loops(made, arguments, outputs, parents, plain.nbytes)
+        # Steps that are made at once may take more memory, and leave loops what they would get.
+        nbytes = max(plain.nbytes, Plan(made, outputs, parents, set()).nbytes)
+        made = with_native_loops(made, arguments, outputs, parents, nbytes)
         native = buffers_of_native(made)
         others = {ref.buffer for ref in outputs} | tape.buffers.in_objects | native
         direct = direct_arguments(made, arguments, others)

@@ -1,63 +1,40 @@
 """Steps that repeat: calls that are made over and over, each time with results of the time before.
 
 No kernel declares them. Calls that read the same array, such as a weight, and that need each other
-one after the other, belong to a recurrence. What every way from one of them to the next one passes
-is the state that the steps carry. :func:`repeated_steps` looks for three such calls, and takes the
-calls between two states for a step. Then it finds all steps that make the same calls.
+one after the other, belong to a recurrence. :func:`repeated_steps` follows two of them back, side
+by side, as long as the same calls made what they read. So it knows for each call which one takes
+its place in the next step. What a step reads of the step before are the states that it carries.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import copysign
-from typing import Any, NamedTuple
-
-import numpy
+from typing import Any
 
 from chainer.backends.numpy.recording.dependencies import Dependencies
-from chainer.backends.numpy.recording.memory import Ref, references
+from chainer.backends.numpy.recording.memory import Buffer, Ref, references
+from chainer.backends.numpy.recording.simplify import written
+from chainer.backends.numpy.recording.step_patterns import (
+    Repeated,
+    is_number,
+    number_of,
+    pattern_of,
+)
 from chainer.backends.numpy.recording.tape import Call
-from chainer.core.arrays.recurrence import Recurrence, StepCall
 
 #: Longer programs take long to look at, and a bit for each pair of calls.
 _LONGEST_PROGRAM = 10000
 
-#: Times that an array is read by calls of a name: fewer make no recurrence.
+#: Times that an array is read by calls of a name, and steps: fewer make no recurrence.
 _FEWEST_CALLS = 3
 
 #: Calls of a step. Cells of a network have some tens.
 _MOST_CALLS = 200
 
-#: Places of a recurrence that are looked at: the first steps may differ, and the last ones.
-_PLACES = (0, 1, -1)
-
-#: The name of the state that a step gets.
-STATE = "state"
-
-
-class Step(NamedTuple):
-    """The calls of one step.
-
-    Attributes:
-        numbers: Their numbers.
-        values: The arrays by their names.
-    """
-
-    numbers: tuple[int, ...]
-    values: dict[str, Ref | None]
-
-
-class Repeated(NamedTuple):
-    """Steps that make the same calls, of one layer or of several.
-
-    Attributes:
-        recurrence: What they are.
-        steps: The steps, in the order of their last calls.
-    """
-
-    recurrence: Recurrence
-    steps: list[Step]
+#: Places of a chain at which no steps are found, before the chain is given up. The first steps may
+#: differ from others, and the last ones, and so may their shapes.
+_MOST_FAILURES = 4
 
 
 def repeated_steps(
@@ -77,16 +54,18 @@ def repeated_steps(
     steps = _Steps(calls, uses, names)
     found: set[int] = set()
     for chain in chains:
-        if chain[1] in found:
-            continue
-        for place in _PLACES:
-            first, *others = chain[place : place + 3] if place >= 0 else chain[-3:]
-            if len(others) < 2:
+        failures, middle = 0, (len(chain) - 3) / 2
+        # In the middle first, where steps are most alike.
+        for place in sorted(range(len(chain) - 2), key=lambda n: abs(n - middle)):
+            if chain[place + 1] in found:
                 continue
-            repeated = steps.around(first, *others)
+            repeated = steps.around(*chain[place : place + 3])
             if repeated is not None:
                 found.update([i for step in repeated.steps for i in step.numbers])
                 yield repeated
+                continue
+            failures += 1
+            if failures == _MOST_FAILURES:
                 break
 
 
@@ -110,6 +89,10 @@ def can_repeat(calls: Sequence[Call], names: Mapping[int, str]) -> bool:
     return len(calls) <= _LONGEST_PROGRAM and bool(_chains(calls, names))
 
 
+def _layout(ref: Ref) -> tuple[Any, ...]:
+    return ref.shape, ref.strides, ref.dtype
+
+
 class _Steps:
     """Finds steps by the calls that they make.
 
@@ -123,210 +106,228 @@ class _Steps:
         self._calls = calls
         self._uses = uses
         self._names = names
-        self._maker: dict[Any, int] = {}
-        self._by_name: dict[str, list[int]] = defaultdict(list)
-        for i, name in names.items():
-            self._maker[self._result(i).place()] = i
-            self._by_name[name].append(i)
-        # A bit for each call that has to be made earlier, directly or not, and for itself.
+        self._writers: dict[Buffer, list[int]] = defaultdict(list)
+        self._readers: dict[Any, list[int]] = defaultdict(list)
+        for i, call in enumerate(calls):
+            for buffer in {ref.buffer for ref in written(call)}:
+                self._writers[buffer].append(i)
+            if i in names:
+                for ref in references(call.args):
+                    self._readers[ref.place()].append(i)
+        # A bit for each call whose result a call reads, directly or not, and for itself. Others
+        # have to be made earlier, too: those that write other parts of the same memory.
         self._needs: list[int] = []
         for i, before in enumerate(uses.before):
             bits = 1 << i
             for j in before:
-                bits |= self._needs[j]
+                if i in uses.readers[j]:
+                    bits |= self._needs[j]
             self._needs.append(bits)
 
     def around(self, a: int, b: int, c: int) -> Repeated | None:
-        """Returns the steps that make the same calls as the one around ``b``.
+        """Returns the steps that make the same calls as the ones that lead to ``b`` and ``c``.
 
         Args:
-            a: The call that reads an array.
+            a: A call that reads an array.
             b: The next one.
             c: The one after that.
         """
         if not (self._follows(b, a) and self._follows(c, b)):
             return None
-        states = self._states(a, c)
-        earlier = [i for i in states if not self._follows(i, b)]
-        later = [i for i in states if self._follows(i, b)]
-        # Late ones first: the last step of a layer has the calls that lead to its result, and not
-        # those that lead from there to the next step.
-        for first in reversed(earlier):
-            for second in reversed(later):
-                if self._names[first] == self._names[second]:
-                    found = self._from(first, second)
-                    if found is not None:
-                        return found
-        return None
-
-    def _from(self, first: int, second: int) -> Repeated | None:
-        """Returns the steps that make the calls between two states."""
-        step = self._between(first, second)
-        if step is None or len(step) > _MOST_CALLS:
+        following = self._paired(b, c)
+        if following is None:
             return None
-        pattern = self._pattern(self._with_sources(step, first), self._result(first))
-        return None if pattern is None else self._alike(pattern)
-
-    def _with_sources(self, step: list[int], first: int) -> list[int]:
-        """Returns the calls of a step with those before it whose results nothing else reads.
-
-        Their results need no memory then, such as derivatives, which would have to wait for all
-        steps. Calls that read what lasts, such as weights, are left to be joined over all steps.
-        """
-        found = set(step)
-        waiting = list(step)
-        while waiting and len(found) <= _MOST_CALLS:
-            for ref in references(self._calls[waiting.pop()].args):
-                i = self._maker.get(ref.place())
-                if i is None or i == first or i in found or not self._uses.readers[i] <= found:
-                    continue
-                if all([r.buffer.memory is None for r in references(self._calls[i].args)]):
-                    found.add(i)
-                    waiting.append(i)
-        return sorted(found)
-
-    def _result(self, i: int) -> Ref:
-        return next(references(self._calls[i].out))
+        # Each of them needs ``a``, and ``c`` needs it: no other call is part of the recurrence.
+        last = {*following.values()} - {*following}
+        members = sorted([i for i in last if self._follows(i, a)])
+        if len(members) > _MOST_CALLS:
+            return None
+        rows = self._with_sources(self._rows(members, following))
+        if rows is None or len(rows) > _MOST_CALLS:
+            return None
+        times = min([len(row) for row in rows])
+        if times < _FEWEST_CALLS:
+            return None
+        # The last steps are whole: the first ones may lack calls that lead to their states.
+        rows.sort(key=lambda row: row[-1])
+        steps = [[row[t - times] for row in rows] for t in range(times)]
+        return pattern_of(self._calls, self._names, self._writers, steps)
 
     def _follows(self, later: int, earlier: int) -> bool:
         """Returns whether a call needs another one, or is that one."""
         return bool(self._needs[later] >> earlier & 1)
 
-    def _between(self, a: int, b: int) -> list[int] | None:
-        """Returns the calls that need ``a`` and that ``b`` needs, and ``b``; None if others do."""
-        found = [i for i in range(a + 1, b + 1) if self._follows(b, i) and self._follows(i, a)]
-        return found if all([i in self._names for i in found]) else None
+    def _out(self, i: int) -> Ref:
+        return next(references(self._calls[i].out))
 
-    def _states(self, a: int, c: int) -> list[int]:
-        """Returns the calls that are on every way from one call to another, without the last."""
-        between = self._between(a, c)
-        if between is None or len(between) > 2 * _MOST_CALLS:
+    def _makers(self, ref: Any, reader: int) -> list[int]:
+        """Returns the calls that wrote the memory of an array before a call reads it."""
+        if not isinstance(ref, Ref) or ref.buffer.memory is not None:
             return []
-        ways = [a, *between]
-        return [
-            i
-            for i in ways
-            if i != c and all([self._follows(i, j) if j < i else self._follows(j, i) for j in ways])
-        ]
+        return [i for i in self._writers[ref.buffer] if i < reader]
 
-    def _pattern(self, step: list[int], state: Ref) -> tuple[StepCall, ...] | None:
-        """Returns the calls of a step with names for their arrays."""
-        names: dict[Any, str] = {state.place(): STATE}
-        pattern: list[StepCall] = []
-        for n, i in enumerate(step):
-            arguments: list[str | float | None] = []
-            for argument in self._calls[i].args:
-                if isinstance(argument, Ref):
-                    name = names.setdefault(argument.place(), f"input_{len(names)}")
-                    arguments.append(name)
-                elif argument is None:
-                    arguments.append(None)
-                else:
-                    number = number_of(argument)
-                    if number is None:
-                        return None
-                    arguments.append(number)
-            place = self._result(i).place()
-            if place in names:
-                return None  # a result that overwrites what another call reads
-            names[place] = f"result_{n}"
-            pattern.append(StepCall(self._names[i], tuple(arguments), names[place]))
-        # Calls may have to follow another one without reading what it makes.
-        is_read = any([STATE in call.arguments for call in pattern])
-        return tuple(pattern) if is_read else None
+    # -- the next step
 
-    def _alike(self, pattern: tuple[StepCall, ...]) -> Repeated | None:
-        """Returns all steps that make the calls of a pattern; None if none follows another."""
-        steps = [self._step(pattern, i) for i in self._by_name[pattern[-1].name]]
-        found = [step for step in steps if step is not None]
-        last = pattern[-1].names_of_results()[0]
-        ends = {_place(step.values[last]): step for step in found}
-        pairs = [(ends.get(_place(step.values[STATE])), step) for step in found]
-        pair = next(((a.values, b.values) for a, b in pairs if a is not None), None)
-        if pair is None:
-            return None
-        results = tuple([name for call in pattern for name in call.names_of_results()])
-        read = [name for call in pattern for name in call.arguments if isinstance(name, str)]
-        fixed = [
-            name
-            for name in dict.fromkeys(read)
-            if name != STATE
-            and name not in results
-            and _place(pair[0][name]) == _place(pair[1][name])
-        ]
-        recurrence = Recurrence(
-            calls=pattern,
-            carried={last: STATE},
-            fixed=tuple(fixed),
-            results=results,
-            method="all_steps",
-            supports="supports_steps",
-        )
-        return Repeated(recurrence, found)
+    def _paired(self, b: int, c: int) -> dict[int, int] | None:
+        """Returns for each call that leads to ``b`` the one that leads to ``c`` in its place.
 
-    def _step(self, pattern: tuple[StepCall, ...], last: int) -> Step | None:
-        """Returns the step that ends with a call; None if other calls lead to it.
-
-        From the last call back to the first ones no choice is left: one call makes each array.
+        Returns None if a call would have several places.
         """
-        makers = {call.results: n for n, call in enumerate(pattern)}
-        values: dict[str, Ref | None] = {}
-        numbers: list[int | None] = [None] * len(pattern)
-        waiting = [(len(pattern) - 1, last)]
+        following, places, waiting = {b: c}, {c: b}, [(b, c)]
         while waiting:
-            n, i = waiting.pop()
-            if numbers[n] is not None:
-                if numbers[n] != i:
-                    return None
-                continue
-            call, given = pattern[n], self._calls[i].args
-            if self._names.get(i) != call.name or len(given) != len(call.arguments):
-                return None
-            numbers[n] = i
-            pairs = zip((call.results, *call.arguments), (self._result(i), *given), strict=True)
-            for name, value in pairs:
-                if not isinstance(name, str):
-                    is_same = isinstance(name, float) and is_number(value, name)
-                    if not (value is None if name is None else is_same):
+            i, j = waiting.pop()
+            for x, y in zip(self._calls[i].args, self._calls[j].args, strict=True):
+                for p, q in self._made_alike(x, i, y, j):
+                    if p not in following and q not in places:
+                        following[p], places[q] = q, p
+                        waiting.append((p, q))
+                    elif following.get(p) != q:
                         return None
-                    continue
-                if not isinstance(value, Ref):
+        return following
+
+    def _made_alike(self, x: Any, i: int, y: Any, j: int) -> list[tuple[int, int]]:
+        """Returns the pairs of calls that make an argument of two calls; none if they differ."""
+        if not (isinstance(x, Ref) and isinstance(y, Ref)) or x.buffer is y.buffer:
+            return []
+        if x.offset != y.offset or _layout(x) != _layout(y):
+            return []
+        first, second = self._makers(x, i), self._makers(y, j)
+        pairs = list(zip(first, second))
+        is_alike = len(first) == len(second) and all([self._are_alike(*pair) for pair in pairs])
+        return pairs if is_alike else []
+
+    def _are_alike(self, i: int, j: int) -> bool:
+        """Returns whether two calls do the same with arrays of the same shapes."""
+        if i == j or i not in self._names or self._names[i] != self._names.get(j):
+            return False
+        first, second = self._calls[i], self._calls[j]
+        if len(first.args) != len(second.args) or first.errors != second.errors:
+            return False
+        outs = self._out(i), self._out(j)
+        if outs[0].offset != outs[1].offset:
+            return False
+        for x, y in [outs, *zip(first.args, second.args, strict=True)]:
+            if isinstance(x, Ref) and isinstance(y, Ref):
+                if _layout(x) != _layout(y):
+                    return False
+            elif x is not y:
+                number = number_of(x)
+                if number is None or not is_number(y, number):
+                    return False
+        return True
+
+    def _rows(self, members: list[int], following: dict[int, int]) -> list[list[int]]:
+        """Returns the calls of all steps in the place of each call of one step, in order.
+
+        The steps go on after the two that were compared, as far as there are the same calls.
+
+        Args:
+            members: The calls of one step.
+            following: For each call the one in the next step.
+        """
+        before = {q: p for p, q in following.items()}
+        rows: list[list[int]] = []
+        for i in members:
+            row = [i]
+            while row[-1] in before:
+                row.append(before[row[-1]])
+            rows.append(row[::-1])
+        own = {i for row in rows for i in row}
+        taken = {*following, *following.values()}
+        is_longer = True
+        while is_longer:
+            is_longer = False
+            for row in rows:
+                i = self._next(row, own, following, taken)
+                if i is not None:
+                    following[row[-1]] = i
+                    row.append(i)
+                    own.add(i)
+                    taken.add(i)
+                    is_longer = True
+        return rows
+
+    def _next(
+        self, row: list[int], own: set[int], following: Mapping[int, int], taken: set[int]
+    ) -> int | None:
+        """Returns the call that comes after those of a row; None without one.
+
+        Args:
+            row: The calls of all steps so far.
+            own: The calls of the recurrence.
+            following: For each call the one in the next step.
+            taken: Calls that have a place already.
+        """
+        if len(row) < 2:
+            return None
+        before, i = row[-2:]
+        places: list[Any] = []
+        candidates: list[int] = []
+        for x, earlier in zip(self._calls[i].args, self._calls[before].args, strict=True):
+            places.append(None)
+            makers = [p for p in self._makers(x, i) if p in own]
+            if makers:
+                made = [following[p] for p in makers if p in following]
+                if len(made) < len(makers):
                     return None
-                if _place(values.setdefault(name, value)) != value.place():
-                    return None
-                if name in makers and name != call.results:
-                    maker = self._maker.get(value.place())
-                    if maker is None:
+                buffer = self._out(made[-1]).buffer
+                places[-1] = (id(buffer), x.offset, *_layout(x))
+                candidates = candidates or self._readers[places[-1]]
+            elif isinstance(x, Ref) and x.place() == earlier.place():
+                places[-1] = x.place()
+        for j in candidates:
+            if j not in taken and self._are_alike(i, j):
+                pairs = zip(places, self._calls[j].args, strict=True)
+                if all([place is None or place == y.place() for place, y in pairs]):
+                    return j
+        return None
+
+    def _with_sources(self, rows: list[list[int]]) -> list[list[int]] | None:
+        """Returns the calls of all steps with those before them whose results nothing else reads.
+
+        Their results need no memory then, such as derivatives, which would have to wait for all
+        steps. Calls that read what lasts, such as weights, are left to be joined over all steps,
+        unless they write a part of an array of the step.
+        """
+        own = {i for row in rows for i in row}
+        waiting = list(rows)
+        while waiting and len(rows) <= _MOST_CALLS:
+            row = waiting.pop()
+            call = self._calls[row[-1]]
+            for position, ref in enumerate((*call.args, self._out(row[-1]))):
+                for place, maker in enumerate(self._makers(ref, row[-1])):
+                    if maker in own:
+                        continue
+                    found = self._source(row, position, place, own)
+                    if found is not None:
+                        own.update(found)
+                        rows.append(found)
+                        waiting.append(found)
+                    elif position == len(call.args):
                         return None
-                    waiting.append((makers[name], maker))
-        # Others have to follow some calls only because they overwrite what these read.
-        made = tuple([i for i in numbers if i is not None])
-        return Step(made, values) if len(made) == len(pattern) else None
+        return rows
 
+    def _source(self, row: list[int], position: int, place: int, own: set[int]) -> list[int] | None:
+        """Returns the calls that write what each call of a row reads; None if they stay apart.
 
-def _place(ref: Ref | None) -> Any:
-    return None if ref is None else ref.place()
-
-
-def number_of(value: Any) -> float | None:
-    """Returns the number in an array without axes; None for other values.
-
-    Args:
-        value: Argument of a recorded call.
-    """
-    if type(value) is numpy.ndarray and value.ndim == 0 and value.dtype.kind == "f":
-        return float(value)
-    return None
-
-
-def is_number(value: Any, number: float) -> bool:
-    """Returns whether an array holds a number: 0.0 and -0.0 are two numbers, as sums show.
-
-    Args:
-        value: Argument of a recorded call.
-        number: The number.
-    """
-    found = number_of(value)
-    if found is None:
-        return False
-    return found == number and copysign(1, found) == copysign(1, number)
+        Args:
+            row: The calls of all steps.
+            position: Position of the argument; the one after the last for the result.
+            place: Which of the calls before.
+            own: The calls of the recurrence.
+        """
+        found: list[int] = []
+        for i in reversed(row):
+            ref = (*self._calls[i].args, self._out(i))[position]
+            maker = next(iter(self._makers(ref, i)[place : place + 1]), None)
+            if maker is None or maker in own or maker not in self._names:
+                break
+            if found and not self._are_alike(maker, found[-1]):
+                break
+            if own.isdisjoint(self._writers[ref.buffer]):
+                reads = [r.buffer.memory for r in references(self._calls[maker].args)]
+                if not self._uses.readers[maker] <= own or any([m is not None for m in reads]):
+                    break
+            found.append(maker)
+        # The first step may lack it.
+        return found[::-1] if len(found) >= max(len(row) - 1, _FEWEST_CALLS) else None

@@ -51,13 +51,14 @@ def dots(part, start, stop, a, b, c):
             dots_tile(a, b, c, i, min(DOT_ROWS, len(a) - i), j, min(DOT_COLUMNS, stop - j))
 
 
-def panels_of(columns: int) -> int:
+def panels_of(columns: int, width: int = PANEL) -> int:
     """Returns the number of panels of a product; all are about as wide.
 
     Args:
         columns: Columns of the product.
+        width: Most columns of a panel.
     """
-    return -(-columns // PANEL)
+    return -(-columns // width)
 
 
 @compiled
@@ -181,14 +182,29 @@ def pack_columns(b, packed):
 
 
 @compiled
+def pack_elements(b, packed):
+    """As :func:`pack_columns`, for matrices of any strides and of any floating-point type."""
+    panels, terms, width = packed.shape
+    lanes = width // VECTORS
+    vectors = -(-b.shape[1] // lanes)
+    for p in range(panels):
+        first, after = p * vectors // panels * lanes, (p + 1) * vectors // panels * lanes
+        for k in range(terms):
+            for j in range(first, after):
+                packed[p, k, j - first] = b[k, j] if j < b.shape[1] else 0
+
+
+@compiled
 def multiply_packed(a, a_row, packed, initial, s_row, c):
     """Writes the product with a packed matrix; for ``initial`` see :func:`sums_tile`.
 
-    Rows of ``a`` lie one after the other, ``a_row`` numbers apart.
+    Rows of ``a`` lie one after the other, ``a_row`` numbers apart. Panels of float64 are half as
+    wide as those of float32.
     """
-    panels, terms, _ = packed.shape
+    panels, terms, width = packed.shape
     rows, columns = c.shape
-    vectors = -(-columns // LANES)
+    lanes = width // VECTORS
+    vectors = -(-columns // lanes)
     chunks = max(-(-terms // _NEAR), 1)
     for n in range(chunks):
         k0 = n * terms // chunks
@@ -196,7 +212,7 @@ def multiply_packed(a, a_row, packed, initial, s_row, c):
         if n:
             initial, s_row = c.reshape(-1), columns
         for p in range(panels):
-            first, after = p * vectors // panels * LANES, (p + 1) * vectors // panels * LANES
-            size, panel = (after - first) // LANES, packed[p, k0:]
+            first, after = p * vectors // panels * lanes, (p + 1) * vectors // panels * lanes
+            size, panel = (after - first) // lanes, packed[p, k0:]
             for i in range(0, rows, ROWS):
                 _tile(size, a[k0:], a_row, 1, i, rows, panel, 0, depth, initial, s_row, c, first)

@@ -19,6 +19,8 @@ ELEMENTWISE = {
     # Of which a sigmoid consists where an array is small.
     "numpy.exp": (9, 4),
     "numpy.reciprocal": (10, 2),
+    # Copies, such as those that join two arrays.
+    "numpy.positive": (11, 1),
 }
 
 #: Products of rows with a weight and its transpose. NumPy's own is what the kernel of ``linear``

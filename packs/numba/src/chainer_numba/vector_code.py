@@ -43,7 +43,7 @@ LINE = 16
 DOT_COLUMNS = 4
 DOT_ROWS = LANES // DOT_COLUMNS
 
-_float, _bool = ir.FloatType(), ir.IntType(1)
+_float, _double, _bool = ir.FloatType(), ir.DoubleType(), ir.IntType(1)
 _int32, _int64 = ir.IntType(32), ir.IntType(64)
 _vector = ir.VectorType(_float, LANES)
 _NUMBER = types.int64
@@ -54,33 +54,44 @@ _Value = Any
 _Builder = Any
 
 
+def _vector_of(element: _Value) -> _Value:
+    """Returns the vector of a type, whose bytes fill a register."""
+    return _vector if element == _float else ir.VectorType(_double, LANES // 2)
+
+
+def _name_of(kind: _Value) -> str:
+    return f"v{kind.count}{'f32' if kind.element == _float else 'f64'}"
+
+
 def _pick(lanes: Sequence[int]) -> _Value:
     return ir.Constant(ir.VectorType(_int32, len(lanes)), list(lanes))
 
 
-def _spread(build: _Builder, number: _Value) -> _Value:
+def _spread(build: _Builder, number: _Value, lanes: int = LANES) -> _Value:
     """Returns a vector with one number in all lanes."""
-    undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    undefined = ir.Constant(ir.VectorType(number.type, lanes), ir.Undefined)
     first = build.insert_element(undefined, number, _int32(0))
-    return build.shuffle_vector(first, undefined, _pick([0] * LANES))
+    return build.shuffle_vector(first, undefined, _pick([0] * lanes))
 
 
-def _mask(build: _Builder, count: _Value) -> _Value:
+def _mask(build: _Builder, count: _Value, lanes: int = LANES) -> _Value:
     """Returns which lanes are before a count."""
-    numbers = ir.Constant(ir.VectorType(_int64, LANES), list(range(LANES)))
-    return build.icmp_signed("<", numbers, _spread(build, count))
+    numbers = ir.Constant(ir.VectorType(_int64, lanes), list(range(lanes)))
+    return build.icmp_signed("<", numbers, _spread(build, count, lanes))
 
 
-def _load(build: _Builder, pointer: _Value, mask: _Value | None = None) -> _Value:
-    source = build.bitcast(pointer, _vector.as_pointer())
+def _load(
+    build: _Builder, pointer: _Value, mask: _Value | None = None, vector: _Value = _vector
+) -> _Value:
+    source = build.bitcast(pointer, vector.as_pointer())
     if mask is None:
         loaded = build.load(source)
         loaded.align = _ALIGNMENT
         return loaded
-    kind = ir.FunctionType(_vector, [source.type, _int32, mask.type, _vector])
-    name = f"llvm.masked.load.v{LANES}f32.p0"
+    kind = ir.FunctionType(vector, [source.type, _int32, mask.type, vector])
+    name = f"llvm.masked.load.{_name_of(vector)}.p0"
     function = cgutils.get_or_insert_function(build.module, kind, name)
-    return build.call(function, [source, _int32(_ALIGNMENT), mask, _zeros()])
+    return build.call(function, [source, _int32(_ALIGNMENT), mask, _zeros(vector)])
 
 
 def _store(build: _Builder, value: _Value, pointer: _Value, mask: _Value | None = None) -> None:
@@ -88,8 +99,8 @@ def _store(build: _Builder, value: _Value, pointer: _Value, mask: _Value | None 
     if mask is None:
         build.store(value, target).align = _ALIGNMENT
         return
-    kind = ir.FunctionType(ir.VoidType(), [_vector, target.type, _int32, mask.type])
-    name = f"llvm.masked.store.v{LANES}f32.p0"
+    kind = ir.FunctionType(ir.VoidType(), [value.type, target.type, _int32, mask.type])
+    name = f"llvm.masked.store.{_name_of(value.type)}.p0"
     function = cgutils.get_or_insert_function(build.module, kind, name)
     build.call(function, [value, target, _int32(_ALIGNMENT), mask])
 
@@ -106,13 +117,13 @@ def _expect(build: _Builder, pointer: _Value) -> None:
     build.call(function, [pointer, _int32(0), _int32(0), _int32(1)])
 
 
-def _zeros() -> _Value:
-    return ir.Constant(_vector, [0.0] * LANES)
+def _zeros(vector: _Value = _vector) -> _Value:
+    return ir.Constant(vector, [0.0] * vector.count)
 
 
 def _multiply_add(build: _Builder, a: _Value, b: _Value, c: _Value) -> _Value:
-    kind = ir.FunctionType(_vector, [_vector] * 3)
-    function = cgutils.get_or_insert_function(build.module, kind, f"llvm.fma.v{LANES}f32")
+    kind = ir.FunctionType(a.type, [a.type] * 3)
+    function = cgutils.get_or_insert_function(build.module, kind, f"llvm.fma.{_name_of(a.type)}")
     return build.call(function, [a, b, c])
 
 
@@ -183,7 +194,8 @@ def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
     and ``columns`` columns. Elements of the vector ``a`` have the distances ``a_row`` and
     ``a_term`` in a row's and a term's direction. Sums start with
     ``start[s_row * (i + r) + j + l]``, or with zero if ``s_row`` is negative. Rows of ``b`` are
-    read to the end of the tile, also where ``c`` has fewer columns.
+    read to the end of the tile, also where ``c`` has fewer columns. All arrays are of float32, or
+    of float64, of which a vector has half as many.
 
     Args:
         most_rows: Rows of the tile.
@@ -194,6 +206,8 @@ def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
 
     def generate(context: Any, build: _Builder, signature: Any, arguments: Any) -> _Value:
         kinds = signature.args
+        vector = _vector_of(context.get_value_type(kinds[10].dtype))
+        lanes = vector.count
         a_row, a_term, i, rows = arguments[1:5]
         j_b, terms, s_row, j, columns = (arguments[at] for at in (6, 7, 9, 11, 12))
         a = context.make_array(kinds[0])(context, build, arguments[0]).data
@@ -204,8 +218,8 @@ def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
         last = build.sub(rows, _int64(1))
         all_rows = [build.add(i, _smaller(build, _int64(r), last)) for r in range(most_rows)]
         factors = [build.gep(a, [build.mul(row, a_row)]) for row in all_rows]
-        offsets = [_int64(LANES * v) for v in range(vectors)]
-        masks = [_mask(build, build.sub(columns, offset)) for offset in offsets]
+        offsets = [_int64(lanes * v) for v in range(vectors)]
+        masks = [_mask(build, build.sub(columns, offset), lanes) for offset in offsets]
         tile = [(r, v) for r in range(most_rows) for v in range(vectors)]
 
         no_start = build.block
@@ -215,25 +229,26 @@ def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
         read: list[Any] = []
         for r, v in tile:
             row = build.gep(start, [build.add(build.mul(all_rows[r], s_row), j)])
-            read.append(_load(build, build.gep(row, [offsets[v]]), masks[v]))
+            read.append(_load(build, build.gep(row, [offsets[v]]), masks[v], vector))
         build.branch(ready)
         build.position_at_end(ready)
         sums: list[Any] = []
         for value in read:
-            phi = build.phi(_vector)
-            phi.add_incoming(_zeros(), no_start)
+            phi = build.phi(vector)
+            phi.add_incoming(_zeros(vector), no_start)
             phi.add_incoming(value, reading)
             sums.append(phi)
 
         def term(k: _Value, sums: list[Any]) -> list[Any]:
             row = build.gep(b, [build.add(build.mul(k, b_row), j_b)])
-            others = [_load(build, build.gep(row, [offset])) for offset in offsets]
+            others = [_load(build, build.gep(row, [at]), None, vector) for at in offsets]
             if expects and ROWS_AHEAD:
                 later = build.gep(row, [build.mul(b_row, _int64(ROWS_AHEAD))])
-                for line in range(0, LANES * vectors, LINE):
+                for line in range(0, lanes * vectors, LINE):
                     _expect(build, build.gep(later, [_int64(line)]))
             position = build.mul(k, a_term)
-            factor = [_spread(build, build.load(build.gep(at, [position]))) for at in factors]
+            numbers = [build.load(build.gep(at, [position])) for at in factors]
+            factor = [_spread(build, number, lanes) for number in numbers]
             return [
                 _multiply_add(build, factor[r], others[v], total)
                 for (r, v), total in zip(tile, sums, strict=True)
@@ -250,7 +265,7 @@ def sums_tile(most_rows: int, vectors: int, expects: bool = False) -> Any:
                         _store(build, value, build.gep(row, [offsets[v]]), masks[v])
 
         # Some processors take long to write part of a vector.
-        is_whole = build.icmp_signed(">=", columns, _int64(LANES * vectors))
+        is_whole = build.icmp_signed(">=", columns, _int64(lanes * vectors))
         with build.if_else(is_whole) as (all_columns, some_columns):
             with all_columns:
                 write([None] * vectors)
