@@ -78,11 +78,17 @@ def data_of(x: AnyArray, name: str) -> Data:
     # The usual case needs no call of a function.
     data = x._data if type(x) is mdarray else readable_data(x, name)
     layout = data[0]
+    if layout.data_type != C.F32 or not layout.size:
+        check_layout(layout, name)
+    return data
+
+
+def check_layout(layout: L.Layout, name: str) -> None:
+    """Raises TypeError or ValueError unless :func:`data_of` takes arrays in this layout."""
     if layout.data_type != C.F32:
         _check_type(layout, name)
     if not layout.size:
         raise ValueError(f"{name} must not be empty, got shape {layout.shape}")
-    return data
 
 
 def _check_type(layout: L.Layout, name: str) -> None:

@@ -12,7 +12,7 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi
 from ideep4py._core.views import dense_view
 from ideep4py._kernels.products import product
-from ideep4py.ops.products import is_readable, is_writable
+from ideep4py.ops.products import is_writable, readable_steps
 from ideep4py.ops.softmax import softmax_of_rows
 
 _NDArray = np.ndarray[Any, Any]
@@ -24,7 +24,11 @@ _POINTER = ffi.typeof("void *")  # as an object: cffi would parse the name at ev
 
 
 class _Attention:
-    """Attention of arrays with these shapes and strides (in bytes), which are checked once.
+    """Attention of arrays with these shapes and strides, which are checked once.
+
+    Args:
+        places: shape and strides in elements of queries, keys and values; shape and strides in
+            bytes of the output.
 
     Attributes:
         scores: layout of the scores.
@@ -45,14 +49,10 @@ class _Attention:
             raise ValueError(f"q, k and v do not fit: their shapes are {q}, {k} and {v}")
         if out != (*q[:-1], v[-1]):
             raise ValueError(f"out must have the shape {(*q[:-1], v[-1])}, got {out}")
-        queries, keys, values, outputs = (
-            L.strided(shape, tuple([s // _ITEM for s in strides]))
-            for shape, strides in zip(places[::2], places[1::2], strict=True)
-        )
-        order = (*range(len(q) - 2), len(q) - 1, len(q) - 2)
-        transposed = L.strided(
-            tuple([keys.shape[i] for i in order]), tuple([(keys.strides or ())[i] for i in order])
-        )
+        queries, values = L.strided(q, places[1]), L.strided(v, places[5])
+        # An axis of length 1 may have any stride, but oneDNN wants one for rows without gaps.
+        outputs = L.strided(out, (*[s // _ITEM for s in places[7][:-1]], 1))
+        transposed = L.strided(*[(*axes[:-2], axes[-1], axes[-2]) for axes in places[2:4]])
         self.scores = scores = L.dense((*q[:-1], k[-2]))
         # A factor that is an argument of the product costs nothing, a pass of its own a tenth.
         self.multiply = product(queries, transposed, scores, scaled=True).run
@@ -98,11 +98,12 @@ def attention(
         >>> ops.attention(q, q, v, 0.5, out=np.empty_like(v)).tolist()
         [[[3.0, 5.0], [3.0, 5.0]]]
     """
-    q, k, v = _readable(q, "q"), _readable(k, "k"), _readable(v, "v")
+    (q, q_steps), (k, k_steps), (v, v_steps) = _read(q, "q"), _read(k, "k"), _read(v, "v")
     if out.dtype != _FLOAT32 or not is_writable(out):
         raise ValueError("out must be a writable float32 array with rows without gaps")
-    key = (q.shape, q.strides, k.shape, k.strides, v.shape, v.strides, out.shape, out.strides)
-    found = runtime.plan(_Attention, *key)
+    found = runtime.plan(
+        _Attention, q.shape, q_steps, k.shape, k_steps, v.shape, v_steps, out.shape, out.strides
+    )
     layout = found.scores
     if weights is None:
         scores = allocate(layout.nbytes)
@@ -121,13 +122,19 @@ def attention(
     return out
 
 
-def _readable(array: _NDArray, name: str) -> _NDArray:
-    """The array itself if oneDNN reads its matrices where they lie, else a copy."""
+def _read(array: _NDArray, name: str) -> tuple[_NDArray, _Shape]:
+    """The array itself if oneDNN reads its matrices where they lie, else a copy; and its strides
+    in elements.
+    """
     if array.dtype != _FLOAT32:
         raise TypeError(f"{name} must be of dtype float32, got {array.dtype}")
     if not array.size:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    return array if is_readable(array) else np.ascontiguousarray(array)
+    steps = readable_steps(array.shape, array.strides)
+    if steps is None:
+        array = np.ascontiguousarray(array)
+        steps = L.row_major_strides(array.shape)
+    return array, steps
 
 
 def _pointer(array: _NDArray) -> Any:

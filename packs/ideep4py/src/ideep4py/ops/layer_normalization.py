@@ -134,11 +134,12 @@ def layer_normalization(
         ([[-1.0, 1.0], [0.0, 0.0]], [1.0, 0.0])
     """
     data, scale, shift = data_of(x, "x"), data_of(gamma, "gamma"), data_of(beta, "beta")
-    key = data[0], scale[0], shift[0], float(eps), bool(statistics)
-    found = runtime.plan(_Forward, *key)
+    if not (data[0].dense and scale[0].dense and shift[0].dense):
+        data, scale, shift = densified(data), densified(scale), densified(shift)
+    found = runtime.plan(_Forward, data[0], scale[0], shift[0], float(eps), bool(statistics))
     layout, each = found.layout, found.statistics
     y = allocate(layout.nbytes)
-    arguments = (in_layout(data, layout), y, densified(scale)[1], densified(shift)[1])
+    arguments = (data[1], y, scale[1], shift[1])
     if each is None:
         found.run(*arguments)
         return LayerNormalized(wrap(layout, y), None, None)

@@ -17,8 +17,8 @@ from ideep4py._core.reorder import densified
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.reduction import sum_axes
 from ideep4py._kernels.transposed import affine, times_transposed
-from ideep4py._mdarray import mdarray, wrap
-from ideep4py.ops._inputs import Array, check_vector, data_of
+from ideep4py._mdarray import mdarray, readable_data, wrap
+from ideep4py.ops._inputs import Array, check_layout, check_vector, data_of
 
 if TYPE_CHECKING:
     from ideep4py._typing import AnyArray
@@ -128,14 +128,18 @@ def linear(x: Array, W: Array, b: Array | None = None, *, out: Array | None = No
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    data_x, data_w = data_of(x, "x"), data_of(W, "W")
+    # The usual case needs no calls for the arguments: _Affine looks at their layouts.
+    data_x = x._data if type(x) is mdarray else readable_data(x, "x")
+    data_w = W._data if type(W) is mdarray else readable_data(W, "W")
     if not (data_x[0].dense and data_w[0].dense):
         data_x, data_w = densified(data_x), densified(data_w)
     if b is None:
         found = runtime.plan(_Affine, data_x[0], data_w[0])
         bias = ()
     else:
-        data_b = densified(data_of(b, "b"))
+        data_b = b._data if type(b) is mdarray else readable_data(b, "b")
+        if not data_b[0].dense:
+            data_b = densified(data_b)
         found = runtime.plan(_Affine, data_x[0], data_w[0], data_b[0])
         bias = (data_b[1],)
     layout = found.layout
@@ -157,11 +161,14 @@ class _Affine:
     __slots__ = ("layout", "run")
 
     def __init__(self, x: L.Layout, W: L.Layout, b: L.Layout | None = None) -> None:
+        check_layout(x, "x")
+        check_layout(W, "W")
         n, size = _rows_and_columns(x, "x")
         out_size, size_w = _rows_and_columns(W, "W")
         if size != size_w:
             raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
         if b is not None:
+            check_layout(b, "b")
             check_vector(b, "b", out_size)
         self.layout = L.dense((n, out_size))
         self.run = affine(n, out_size, size, b is not None)
