@@ -129,8 +129,9 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
 def _fits(shape: Shape, size: int) -> bool:
     """Returns whether an array of so many elements has a view of the shape."""
     known = math.prod(shape)
-    if known < 0:  # one length is -1, or the shape is wrong
-        return shape.count(-1) == 1 and min(shape) == -1 and not size % known
+    if -1 in shape:  # which makes the product of correct lengths negative
+        is_one = shape.count(-1) == 1 and isinstance(known, int) and known < 0
+        return is_one and min(shape) == -1 and not size % known
     return known == size and min(shape, default=0) >= 0
 
 

@@ -52,7 +52,8 @@ class _Attention:
         queries, values = L.strided(q, places[1]), L.strided(v, places[5])
         # An axis of length 1 may have any stride, but oneDNN wants one for rows without gaps.
         outputs = L.strided(out, (*[s // _ITEM for s in places[7][:-1]], 1))
-        transposed = L.strided(*[(*axes[:-2], axes[-1], axes[-2]) for axes in places[2:4]])
+        shape, steps = ((*axes[:-2], axes[-1], axes[-2]) for axes in places[2:4])
+        transposed = L.strided(shape, steps)
         self.scores = scores = L.dense((*q[:-1], k[-2]))
         # A factor that is an argument of the product costs nothing, a pass of its own a tenth.
         self.multiply = product(queries, transposed, scores, scaled=True).run

@@ -92,7 +92,7 @@ def matmul(
     return out
 
 
-def _result(out: Array | None, shape: tuple[int, int]) -> tuple[Array, Any]:
+def _result(out: Array | None, shape: tuple[int, ...]) -> tuple[Array, Any]:
     """The array of a result and its pointer: ``out``, or a new mdarray."""
     if out is None:
         layout = L.dense(shape)

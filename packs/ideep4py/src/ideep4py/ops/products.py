@@ -133,7 +133,7 @@ def is_writable(out: np.ndarray[Any, Any]) -> bool:
     strides = out.strides
     if not out.flags.writeable or (strides[-1] != _ITEM and out.shape[-1] > 1):
         return False
-    return min(strides) > 0 and not any([s % _ITEM for s in strides])
+    return min(strides) > 0 and not any(s % _ITEM for s in strides)
 
 
 def _pointer(array: np.ndarray[Any, Any]) -> Any:
