@@ -56,7 +56,9 @@ class LayerNormalization(Operation):
 
     Methods:
         ``forward(x, gamma, beta, eps) -> (y, mean, inv_std, residual)``; ``mean`` and
-        ``inv_std = 1 / sqrt(var + eps)`` of shape ``(N,)``. The residual is opaque.
+        ``inv_std = 1 / sqrt(var + eps)`` of shape ``(N,)``. The residual is opaque. A kernel may
+        leave all three out (None) while no graph is recorded (``enable_backprop``), because only
+        the gradient needs them.
 
         ``backward(x, gamma, gy, mean, inv_std, residual) -> (gx, ggamma, gbeta)``.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.lookup import find_backend
 from chainer.core.autograd.variable import Variable, as_variable, shape_of
 from chainer.core.config.configuration import threads
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, Shape, VariableLike, Variables
@@ -118,6 +119,11 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     # Without a graph a node takes several times as long as the view. It is made where the shapes do
     # not fit, because it raises the documented error.
     is_plain = not state.enable_backprop and state.is_common and not state.hooks
+    if is_plain and array is not None and type(array) is not numpy.ndarray:
+        backend = find_backend(type(array))
+        # The node would get the same array. While a step is recorded, only it may ask for one.
+        if backend is not None and not backend.makes_xp_arrays and state.recorder is None:
+            array = backend.to_xp(array)
     if is_plain and type(array) is numpy.ndarray and _fits(shape, array.size):
         return Variable._from_array(array.reshape(shape), x._requires_grad)
     return Reshape(shape).apply((x,))[0]
@@ -135,11 +141,16 @@ def _not_integers(shape: object) -> TypeError:
 
 
 def _fits(shape: Shape, size: int) -> bool:
-    """Returns whether an array of so many elements has a view of the shape, if none is -1."""
+    """Returns whether an array of so many elements has a view of the shape."""
     try:
-        return math.prod(shape) == size and min(shape, default=0) >= 0
+        known = math.prod(shape)
     except TypeError:
-        return False  # not numbers, which the node refuses
+        return False
+    if not isinstance(known, int):
+        return False  # the node takes NumPy's integers, and refuses what is no integer
+    if -1 in shape:  # which makes the product of correct lengths negative
+        return shape.count(-1) == 1 and known < 0 and min(shape) == -1 and not size % known
+    return known == size and min(shape, default=0) >= 0
 
 
 def reshape_method(self: Variable, *shape: Any) -> Variable:

@@ -23,6 +23,7 @@ class LayerNormalization(ComposedFunction):
         eps (float): Added to the variance.
     """
 
+    accepts_opaque_arrays = True
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 

@@ -64,6 +64,98 @@ def test_products_use_generated_code(normal) -> None:
     assert not any("ref" in name for name in names), names
 
 
+def test_strides_of_axes_of_length_one(normal) -> None:
+    """NumPy sets them to anything, here to a negative number."""
+    a, b = normal(1, 6, 3)[::-1], normal(1, 3, 5)[::-1]
+    assert a.strides[0] < 0
+    close(ops.products(a, b), a @ b)
+    a, b = normal(2, 1, 3)[:, ::-1], normal(2, 3, 1)[..., ::-1]
+    close(ops.products(a, b), a @ b)
+
+
+def naive_attention(q, k, v, scale, added=0):
+    """Softmax and output, in float64."""
+    q, k, v = (array.astype(np.float64) for array in (q, k, v))
+    scores = scale * (q @ k.swapaxes(-1, -2)) + added
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    return weights, weights @ v
+
+
+@pytest.mark.parametrize("kind", ["heads", "contiguous", "three axes", "reversed", "gaps"])
+@pytest.mark.parametrize("length", [1, 7, 40])
+@pytest.mark.parametrize("keys", [1, 9])
+@pytest.mark.parametrize("size", [1, 16])
+def test_attention(normal, kind, length, keys, size) -> None:
+    q, k, v = heads(normal, 2, 3, length, size), heads(normal, 2, 3, keys, size), None
+    v = heads(normal, 2, 3, keys, 5)
+    if kind == "contiguous":
+        q, k, v = (np.ascontiguousarray(array) for array in (q, k, v))
+    elif kind == "three axes":
+        q, k, v = (np.concatenate(list(array)) for array in (q, k, v))
+    elif kind == "reversed":
+        q, k, v = (array[::-1, :, :, ::-1] for array in (q, k, v))
+    elif kind == "gaps":
+        q, k, v = (np.repeat(array, 2, axis=-1)[..., ::2] for array in (q, k, v))
+    shape = (*q.shape[:-1], keys)
+    expected_weights, expected = naive_attention(q, k, v, 0.3)
+    # The output lies as the queries do in a layer of a Transformer.
+    out = np.full((*shape[:-3], shape[-2], shape[-3], 5), np.nan, np.float32).swapaxes(-2, -3)
+    weights = np.full(shape, np.nan, np.float32)
+    assert ops.attention(q, k, v, 0.3, out=out) is out
+    close(out, expected)
+    out[...] = np.nan
+    ops.attention(q, k, v, 0.3, out=out, weights=weights)
+    close(out, expected)
+    close(weights, expected_weights)
+    added = normal(keys)
+    ops.attention(q, k, v, 0.3, out=out, added=added)
+    close(out, naive_attention(q, k, v, 0.3, added)[1])
+
+
+def test_attention_of_special_values(normal) -> None:
+    """NaN and infinite scores make NaN, and a hidden key has no weight."""
+    q, k, v = (normal(2, 3, 6, 4) for _ in range(3))
+    q[0, 1, 2, 3], k[1, 0, 5, 0], v[1, 1, 0, 2] = np.nan, np.inf, np.inf
+    out = ops.attention(q, k, v, 0.5, out=np.empty_like(v))
+    assert np.isnan(out[0, 1, 2]).all()
+    assert np.isfinite(np.delete(out[0, 1], 2, 0)).all()
+    assert np.isnan(out[1, 0, q[1, 0, :, 0] > 0]).all()
+    assert np.isinf(out[1, 1, :, 2]).all()
+    added = np.where(np.arange(6) < 4, 0, -np.inf).astype(np.float32)
+    few = ops.attention(q[:1, :1], k[:1, :1], v[:1, :1], 0.5, out=out[:1, :1], added=added)
+    close(few, naive_attention(q[:1, :1], k[:1, :1, :4], v[:1, :1, :4], 0.5)[1])
+
+
+def test_attention_uses_generated_code(normal) -> None:
+    module = importlib.import_module("ideep4py.ops.attention")
+    q = heads(normal, 2, 4, 33, 16)
+    steps = tuple(s // 4 for s in q.strides)
+    plan = module._Attention(*(q.shape, steps) * 3, q.shape, q.strides)
+    names = [f.__self__.implementation for f in (plan.multiply, plan.normalize, plan.weigh)]
+    assert not any("ref" in name for name in names), names
+
+
+def test_attention_errors(normal) -> None:
+    q, k, v = normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 6)
+    out = np.empty((2, 3, 6), np.float32)
+    with pytest.raises(TypeError, match="k must be of dtype float32, got float64"):
+        ops.attention(q, k.astype(np.float64), v, 1.0, out=out)
+    with pytest.raises(ValueError, match="v must not be empty"):
+        ops.attention(q, k, v[:, :0], 1.0, out=out)
+    for bad in ((q[0], k[0], v[0]), (q, k[:1], v), (q, k, v[:, 1:]), (q[..., 1:], k, v)):
+        with pytest.raises(ValueError, match="q, k and v do not fit"):
+            ops.attention(*bad, 1.0, out=out)
+    with pytest.raises(ValueError, match=r"out must have the shape \(2, 3, 6\)"):
+        ops.attention(q, k, v, 1.0, out=out[:1])
+    for bad in (np.empty((2, 3, 6)), np.empty((2, 6, 3), np.float32).swapaxes(1, 2)):
+        with pytest.raises(ValueError, match="out must be a writable float32 array"):
+            ops.attention(q, k, v, 1.0, out=bad)
+    for bad in (np.empty((2, 3, 4), np.float32), np.empty((2, 5, 3), np.float32).swapaxes(1, 2)):
+        with pytest.raises(ValueError, match="weights must be"):
+            ops.attention(q, k, v, 1.0, out=out, weights=bad)
+
+
 def test_products_errors(normal) -> None:
     a, b = normal(2, 3, 4), normal(2, 4, 5)
     with pytest.raises(TypeError, match="a must be of dtype float32, got float64"):
@@ -114,6 +206,10 @@ def test_layer_normalization(normal, shape) -> None:
     np.testing.assert_allclose(np.asarray(mean), expected_mean, rtol=1e-5)
     np.testing.assert_allclose(np.asarray(var), expected_var, rtol=1e-4, atol=1e-10)
     np.testing.assert_allclose(np.asarray(y), normalized * gamma + beta, rtol=1e-4, atol=1e-4)
+    alone = ops.layer_normalization(ideep4py.mdarray(x), gamma, beta, eps, statistics=False)
+    np.testing.assert_array_equal(np.asarray(alone.y), np.asarray(y))
+    assert alone.mean is None
+    assert alone.var is None
 
     gx, ggamma, gbeta = ops.layer_normalization_backward(x, gy, gamma, mean, var, eps)
     g = gy * gamma.astype(np.float64)

@@ -172,6 +172,43 @@ def test_layer_normalization(shape, eps):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("which", [(), (0,), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("shape", [(40, 1000), (3, 5)])
+def test_layer_normalization_without_a_graph(shape, which):
+    """No statistics are computed, and any of the arrays may be of oneDNN."""
+    state = np.random.RandomState(1)
+    arrays = [state.randn(*shape).astype("f"), *state.randn(2, shape[1]).astype("f")]
+    expected = F.layer_normalization(*arrays).array
+    xs = [chainer.Variable(array) for array in arrays]
+    for i in which:
+        xs[i].to_intel64()
+    with chainer.no_backprop_mode():
+        y = F.layer_normalization(*xs)
+    # The training kind of oneDNN has other roundings at most.
+    np.testing.assert_allclose(np.asarray(y.array), np.asarray(expected), rtol=1e-5, atol=1e-5)
+    y = F.layer_normalization(*xs)
+    np.testing.assert_allclose(np.asarray(y.array), np.asarray(expected), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (-1, 2), (2, -1, 3), (24,), (5, 5), (-1, 5), (-1, -1)])
+def test_reshape_without_a_graph(shape):
+    """As in a graph, with the same errors."""
+    x = chainer.Variable(np.arange(24, dtype="f").reshape(4, 6))
+    x.to_intel64()
+
+    def result():
+        try:
+            y = F.reshape(x, shape).array
+        except (ValueError, chainer.utils.type_check.InvalidType) as error:
+            return str(error)
+        assert type(y) is np.ndarray
+        return y.tolist()
+
+    expected = result()
+    with chainer.no_backprop_mode():
+        assert result() == expected
+
+
 def test_small_rows_stay_with_numpy():
     x, row = np.ones((10, 20), "f"), np.ones(20, "f")
     found = chainer.explain("layer_normalization", x, row, row, eps=1e-5)

@@ -144,8 +144,12 @@ class LayerNormalizationKernel(IdeepKernel):
 
     def forward(
         self, x: Array, gamma: Array, beta: Array, eps: float
-    ) -> tuple[Array, Array, Array, Saved]:
-        y, mean, var = self.ops.layer_normalization(x, gamma, beta, eps)
+    ) -> tuple[Array, Array | None, Array | None, Saved | None]:
+        # The statistics serve the gradient only.
+        statistics = threads.state.enable_backprop
+        y, mean, var = self.ops.layer_normalization(x, gamma, beta, eps, statistics=statistics)
+        if not statistics:
+            return y, None, None, None
         return y, numpy.asarray(mean), _inverse(numpy.asarray(var), eps), Saved(var, eps)
 
     def backward(

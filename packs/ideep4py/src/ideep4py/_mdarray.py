@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,9 +34,6 @@ class Flags(NamedTuple):
     owndata: bool = True
     writeable: bool = True
     aligned: bool = True
-
-
-_FLAGS = Flags()
 
 
 class mdarray:
@@ -125,15 +123,11 @@ class mdarray:
         layout = self._form
         return layout.size * layout.itemsize
 
-    @property
-    def is_mdarray(self) -> bool:
-        """Always True."""
-        return True
-
-    @property
-    def flags(self) -> Flags:
-        """Flags of the C-contiguous memory that NumPy sees; looking at them reorders nothing."""
-        return _FLAGS
+    # Attributes of the class: programs ask for them in each function that they apply.
+    is_mdarray: ClassVar[bool] = True
+    """Always True."""
+    flags: ClassVar[Flags] = Flags()
+    """Flags of the C-contiguous memory that NumPy sees; looking at them reorders nothing."""
 
     @property
     def base(self) -> None:
@@ -447,6 +441,13 @@ def _normalized_axes(axis: Any, ndim: int) -> frozenset[int]:
 def _unpickle(array: NDArray) -> mdarray:
     return mdarray(array)
 
+
+# A program asks for these several times in each function that it applies. Getters in C take a third
+# of the time of those in Python that they replace, and touch less memory between large products.
+for _name in ("shape", "dtype"):
+    setattr(
+        mdarray, _name, property(attrgetter(f"_form.{_name}"), doc=vars(mdarray)[_name].__doc__)
+    )
 
 mdarray.__module__ = "ideep4py"
 protocol.bind(mdarray, _readable)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ideep4py._core.library import NULL, ffi, lib
@@ -45,7 +46,7 @@ class _SizeClass:
     def __init__(self, size: int, release: Callable[[_SizeClass, Any], None]) -> None:
         self.size = size
         self.free: list[Any] = []
-        self.release = lambda raw: release(self, raw)
+        self.release = partial(release, self)  # a call less than a lambda
 
 
 class Pool:

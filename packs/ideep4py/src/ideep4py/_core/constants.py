@@ -106,6 +106,7 @@ WORKSPACE, SCRATCHPAD = 64, 80
 DIFF_BIAS = 169
 DIFF_SCALE, DIFF_SHIFT = 255, 256
 MULTIPLE_SRC = 1024
+SCALES = 4096  # the scale of argument i: SCALES | i
 POST_OP_BASE = 32768  # argument of post-op i: POST_OP_BASE * (i + 1) | SRC_1
 
 # queries

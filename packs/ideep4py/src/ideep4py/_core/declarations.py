@@ -70,6 +70,7 @@ int dnnl_primitive_attr_create(attr_t *);
 int dnnl_primitive_attr_destroy(attr_t);
 int dnnl_primitive_attr_set_scratchpad_mode(attr_t, int mode);
 int dnnl_primitive_attr_set_fpmath_mode(attr_t, int mode);
+int dnnl_primitive_attr_set_scales_mask(attr_t, int arg, int mask);
 int dnnl_primitive_attr_set_post_ops(attr_t, post_ops_t);
 int dnnl_post_ops_create(post_ops_t *);
 int dnnl_post_ops_destroy(post_ops_t);

@@ -19,12 +19,15 @@ PostOp = tuple[Any, ...]
 """``("eltwise", name, alpha, beta)``, ``("sum", scale)`` or ``("binary", name, layout)``."""
 
 
-def attributes(post_ops: Iterable[PostOp] = (), *, default_precision: bool = False) -> Any:
+def attributes(
+    post_ops: Iterable[PostOp] = (), *, default_precision: bool = False, scaled: bool = False
+) -> Any:
     """Primitive attributes: the caller provides scratch memory.
 
     Args:
         post_ops: operations to fuse.
         default_precision: multiply as :func:`ideep4py.set_math_mode` says, not in float32 always.
+        scaled: whether a number that the input is multiplied by is an argument of the call.
     """
     box = ffi.new("attr_t *")
     check(lib.dnnl_primitive_attr_create(box), "create attributes")
@@ -36,6 +39,8 @@ def attributes(post_ops: Iterable[PostOp] = (), *, default_precision: bool = Fal
     # 1 is dnnl_scratchpad_mode_user: scratch memory is an argument of the call, and one buffer
     # serves all primitives of a thread.
     check(lib.dnnl_primitive_attr_set_scratchpad_mode(attr, 1), "set the scratchpad mode")
+    if scaled:  # the mask 0 means one number for all elements
+        check(lib.dnnl_primitive_attr_set_scales_mask(attr, C.SRC, 0), "set the scale")
     post_ops = list(post_ops)
     if not post_ops:
         return attr

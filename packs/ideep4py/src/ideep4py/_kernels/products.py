@@ -14,10 +14,11 @@ def product(
     out: L.Layout,
     post_ops: tuple[PostOp, ...] = (),
     bias: L.Layout | None = None,
+    scaled: bool = False,
 ) -> Primitive:
-    """``out = a @ b (+ bias)``; leading axes are the batch.
+    """``out = a @ b (+ bias)``, or ``out = scale * a @ b``; leading axes are the batch.
 
-    Its ``run`` takes pointers to ``a``, ``b``, ``out`` and ``bias``.
+    Its ``run`` takes pointers to ``a``, ``b``, ``out``, and to ``bias`` or the scale.
     """
     pd = describe(
         lib.dnnl_matmul_primitive_desc_create,
@@ -26,9 +27,11 @@ def product(
         b.md,
         NULL if bias is None else bias.md,
         out.md,
-        attributes(post_ops),
+        attributes(post_ops, scaled=scaled),
     )
     arguments = [(C.SRC, a), (C.WEIGHTS, b), (C.DST, out)]
     if bias is not None:
         arguments.append((C.BIAS, bias))
+    if scaled:
+        arguments.append((C.SCALES | C.SRC, L.dense((1,))))
     return Primitive(pd, arguments)

@@ -8,6 +8,7 @@ terms, the primitive takes 0.3 to 1.6 times as long.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import layout as L
@@ -50,6 +51,16 @@ def _primitive_is_faster_with_bias(m: int, n: int, k: int) -> bool:
     if not HAS_AVX512:
         return True
     return m >= _FEWEST_ROWS and (m < _MOST_ROWS or n < 1536 or k >= 1024)
+
+
+def affine(m: int, n: int, k: int, bias: bool) -> Callable[..., None]:
+    """The function that computes ``a @ b.T (+ bias)`` for matrices (m, k) and (n, k).
+
+    It takes pointers to ``a``, ``b``, ``out`` (and the bias).
+    """
+    if (_primitive_is_faster_with_bias if bias else _primitive_is_faster)(m, n, k):
+        return _Primitive(m, n, k, bias).run
+    return lambda a, b, out, *row: times_transposed(a, b, out, m, n, k, *row)
 
 
 def times_transposed(

@@ -23,6 +23,7 @@ from ideep4py.ops.activation import (
     tanh_backward,
 )
 from ideep4py.ops.arithmetic import add, binary, copy_to, mul
+from ideep4py.ops.attention import attention
 from ideep4py.ops.batch_normalization import (
     BatchNormalized,
     batch_normalization,
@@ -71,6 +72,7 @@ __all__ = [
     "adam_update",
     "add",
     "astype",
+    "attention",
     "batch_normalization",
     "batch_normalization_backward",
     "binary",

@@ -78,11 +78,17 @@ def data_of(x: AnyArray, name: str) -> Data:
     # The usual case needs no call of a function.
     data = x._data if type(x) is mdarray else readable_data(x, name)
     layout = data[0]
+    if layout.data_type != C.F32 or not layout.size:
+        check_layout(layout, name)
+    return data
+
+
+def check_layout(layout: L.Layout, name: str) -> None:
+    """Raises TypeError or ValueError unless :func:`data_of` takes arrays in this layout."""
     if layout.data_type != C.F32:
         _check_type(layout, name)
     if not layout.size:
         raise ValueError(f"{name} must not be empty, got shape {layout.shape}")
-    return data
 
 
 def _check_type(layout: L.Layout, name: str) -> None:
@@ -95,13 +101,18 @@ def _check_type(layout: L.Layout, name: str) -> None:
 def vector(x: AnyArray, name: str, size: int) -> Any:
     """Pointer to the elements of a dense float32 array with ``size`` elements."""
     layout, pointer = data_of(x, name)
+    check_vector(layout, name, size)
+    if layout.dense:
+        return pointer
+    return in_layout((layout, pointer), L.dense(layout.shape))
+
+
+def check_vector(layout: L.Layout, name: str, size: int) -> None:
+    """Raises ValueError unless an array in this layout has ``size`` float32 elements."""
     if layout.size != size or layout.data_type != C.F32:
         raise ValueError(
             f"{name} must have {size} float32 elements, got {layout.dtype} {layout.shape}"
         )
-    if layout.dense:
-        return pointer
-    return in_layout((layout, pointer), L.dense(layout.shape))
 
 
 def same_shape(data: Data, name: str, shape: tuple[int, ...], of: str) -> None:

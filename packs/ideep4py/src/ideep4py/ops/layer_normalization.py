@@ -10,26 +10,26 @@ from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import lib
 from ideep4py._core.primitive import Primitive, attributes, describe
-from ideep4py._core.reorder import Data, in_layout
+from ideep4py._core.reorder import Data, densified, in_layout
 from ideep4py._mdarray import mdarray, wrap
-from ideep4py.ops._inputs import Array, data_of, same_shape, vector
+from ideep4py.ops._inputs import Array, check_vector, data_of, same_shape, vector
 
 
 class LayerNormalized(NamedTuple):
     """Results of :func:`layer_normalization`."""
 
     y: mdarray
-    mean: mdarray
-    """Mean of each row, (N,)."""
-    var: mdarray
-    """Variance of each row (biased), (N,)."""
+    mean: mdarray | None
+    """Mean of each row, (N,); None if no statistics were asked for."""
+    var: mdarray | None
+    """Variance of each row (biased), (N,); None if no statistics were asked for."""
 
 
-def _pd_forward(x: L.Layout, statistics: L.Layout, eps: float) -> Any:
+def _pd_forward(x: L.Layout, statistics: L.Layout, eps: float, kind: int = C.TRAINING) -> Any:
     return describe(
         lib.dnnl_layer_normalization_forward_primitive_desc_create,
         f"layer normalization of {x.shape}",
-        C.TRAINING,
+        kind,
         x.md,
         x.md,
         statistics.md,
@@ -40,15 +40,30 @@ def _pd_forward(x: L.Layout, statistics: L.Layout, eps: float) -> Any:
 
 
 class _Forward:
-    __slots__ = ("run", "statistics")
+    """The forward pass for arrays in these layouts, which are checked once.
 
-    def __init__(self, shape: tuple[int, int], eps: float) -> None:
-        x = L.dense(shape)
-        self.statistics = each = L.dense(shape[:1])
-        row = L.dense(shape[1:])
-        arguments = [(C.SRC, x), (C.DST, x), (C.SCALE, row), (C.SHIFT, row)]
-        arguments += [(C.MEAN, each), (C.VARIANCE, each)]
-        self.run = Primitive(_pd_forward(x, each, eps), arguments).run
+    Attributes:
+        layout: layout of the output, and of the input that ``run`` reads.
+        statistics: layout of mean and variance; None if they are not written.
+    """
+
+    __slots__ = ("layout", "run", "statistics")
+
+    def __init__(
+        self, x: L.Layout, gamma: L.Layout, beta: L.Layout, eps: float, statistics: bool
+    ) -> None:
+        self.layout = matrix = _matrix_layout(x, "x")
+        rows, size = matrix.shape
+        check_vector(gamma, "gamma", size)
+        check_vector(beta, "beta", size)
+        row, each = L.dense((size,)), L.dense((rows,))
+        self.statistics = each if statistics else None
+        arguments = [(C.SRC, matrix), (C.DST, matrix), (C.SCALE, row), (C.SHIFT, row)]
+        if statistics:
+            arguments += [(C.MEAN, each), (C.VARIANCE, each)]
+        # Only the training kind has statistics among its outputs.
+        kind = C.TRAINING if statistics else C.INFERENCE
+        self.run = Primitive(_pd_forward(matrix, each, eps, kind), arguments).run
 
 
 class _Backward:
@@ -76,17 +91,24 @@ class _Backward:
         self.run = Primitive(pd, arguments).run
 
 
-def _matrix(x: Array, name: str) -> Data:
-    layout, pointer = data_of(x, name)
+def _matrix_layout(layout: L.Layout, name: str) -> L.Layout:
+    """The dense layout of a float32 matrix."""
     if layout.ndim != 2:
         raise ValueError(f"{name} must have 2 axes, got shape {layout.shape}")
     if layout.data_type != C.F32:
         raise TypeError(f"{name} must be of dtype float32, got {layout.dtype}")
-    dense = L.dense(layout.shape)
-    return dense, in_layout((layout, pointer), dense)
+    return L.dense(layout.shape)
 
 
-def layer_normalization(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> LayerNormalized:
+def _matrix(x: Array, name: str) -> Data:
+    data = data_of(x, name)
+    dense = _matrix_layout(data[0], name)
+    return dense, in_layout(data, dense)
+
+
+def layer_normalization(
+    x: Array, gamma: Array, beta: Array, eps: float = 1e-5, *, statistics: bool = True
+) -> LayerNormalized:
     """``gamma * (x - mean) / sqrt(var + eps) + beta`` with the statistics of each row.
 
     Args:
@@ -94,6 +116,7 @@ def layer_normalization(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
         gamma: scale, (D,).
         beta: shift, (D,).
         eps: added to the variance.
+        statistics: whether mean and variance are wanted, which the gradient needs.
 
     Returns:
         Output, mean and variance (biased).
@@ -110,13 +133,18 @@ def layer_normalization(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
         >>> np.asarray(found.y).round(3).tolist(), np.asarray(found.var).tolist()
         ([[-1.0, 1.0], [0.0, 0.0]], [1.0, 0.0])
     """
-    layout, pointer = _matrix(x, "x")
-    rows, size = layout.shape
-    scale, shift = vector(gamma, "gamma", size), vector(beta, "beta", size)
-    found = runtime.plan(_Forward, (rows, size), float(eps))
-    y, each = allocate(layout.nbytes), found.statistics
+    data, scale, shift = data_of(x, "x"), data_of(gamma, "gamma"), data_of(beta, "beta")
+    if not (data[0].dense and scale[0].dense and shift[0].dense):
+        data, scale, shift = densified(data), densified(scale), densified(shift)
+    found = runtime.plan(_Forward, data[0], scale[0], shift[0], float(eps), bool(statistics))
+    layout, each = found.layout, found.statistics
+    y = allocate(layout.nbytes)
+    arguments = (data[1], y, scale[1], shift[1])
+    if each is None:
+        found.run(*arguments)
+        return LayerNormalized(wrap(layout, y), None, None)
     mean, var = allocate(each.nbytes), allocate(each.nbytes)
-    found.run(pointer, y, scale, shift, mean, var)
+    found.run(*arguments, mean, var)
     return LayerNormalized(wrap(layout, y), wrap(each, mean), wrap(each, var))
 
 

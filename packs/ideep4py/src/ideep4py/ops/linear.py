@@ -11,13 +11,14 @@ import numpy as np
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
+from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.reorder import densified
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.reduction import sum_axes
-from ideep4py._kernels.transposed import times_transposed
-from ideep4py._mdarray import mdarray, wrap
-from ideep4py.ops._inputs import Array, data_of, vector
+from ideep4py._kernels.transposed import affine, times_transposed
+from ideep4py._mdarray import mdarray, readable_data, wrap
+from ideep4py.ops._inputs import Array, check_layout, check_vector, data_of
 
 if TYPE_CHECKING:
     from ideep4py._typing import AnyArray
@@ -27,14 +28,18 @@ def _matrix(x: AnyArray, name: str) -> tuple[int, int, Any]:
     """Rows, columns and pointer of an array as a matrix: all axes but the first are joined."""
     layout, pointer = data_of(x, name)
     # dnnl_sgemm takes a distance of rows, which a matrix in blocks does not have.
-    if not layout.dense:
-        layout, pointer = densified((layout, pointer))
+    layout, pointer = densified((layout, pointer))
+    return (*_rows_and_columns(layout, name), pointer)
+
+
+def _rows_and_columns(layout: L.Layout, name: str) -> tuple[int, int]:
+    """Rows and columns of a float32 array as a matrix."""
     shape = layout.shape
     if layout.data_type != C.F32:
         raise TypeError(f"{name} must be of dtype float32, got {layout.dtype}")
     if len(shape) < 2:
         raise ValueError(f"{name} must have at least 2 axes, got shape {shape}")
-    return shape[0], math.prod(shape[1:]), pointer
+    return shape[0], math.prod(shape[1:])
 
 
 def matmul(
@@ -87,7 +92,7 @@ def matmul(
     return out
 
 
-def _result(out: Array | None, shape: tuple[int, int]) -> tuple[Array, Any]:
+def _result(out: Array | None, shape: tuple[int, ...]) -> tuple[Array, Any]:
     """The array of a result and its pointer: ``out``, or a new mdarray."""
     if out is None:
         layout = L.dense(shape)
@@ -123,14 +128,50 @@ def linear(x: Array, W: Array, b: Array | None = None, *, out: Array | None = No
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    n, size, px = _matrix(x, "x")
-    out_size, size_w, pw = _matrix(W, "W")
-    if size != size_w:
-        raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
-    row = None if b is None else vector(b, "b", out_size)
-    y, pointer = _result(out, (n, out_size))
-    times_transposed(px, pw, pointer, n, out_size, size, row)
+    # The usual case needs no calls for the arguments: _Affine looks at their layouts.
+    data_x = x._data if type(x) is mdarray else readable_data(x, "x")
+    data_w = W._data if type(W) is mdarray else readable_data(W, "W")
+    if not (data_x[0].dense and data_w[0].dense):
+        data_x, data_w = densified(data_x), densified(data_w)
+    if b is None:
+        found = runtime.plan(_Affine, data_x[0], data_w[0])
+        bias = ()
+    else:
+        data_b = b._data if type(b) is mdarray else readable_data(b, "b")
+        if not data_b[0].dense:
+            data_b = densified(data_b)
+        found = runtime.plan(_Affine, data_x[0], data_w[0], data_b[0])
+        bias = (data_b[1],)
+    layout = found.layout
+    if out is None:
+        pointer = allocate(layout.nbytes)
+        y: Array = wrap(layout, pointer)
+    else:
+        y, pointer = _result(out, layout.shape)
+    found.run(data_x[1], data_w[1], pointer, *bias)
     return y
+
+
+class _Affine:
+    """:func:`linear` of dense arrays in these layouts.
+
+    All checks are made once for these layouts: that saves a third of the calls of a function.
+    """
+
+    __slots__ = ("layout", "run")
+
+    def __init__(self, x: L.Layout, W: L.Layout, b: L.Layout | None = None) -> None:
+        check_layout(x, "x")
+        check_layout(W, "W")
+        n, size = _rows_and_columns(x, "x")
+        out_size, size_w = _rows_and_columns(W, "W")
+        if size != size_w:
+            raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
+        if b is not None:
+            check_layout(b, "b")
+            check_vector(b, "b", out_size)
+        self.layout = L.dense((n, out_size))
+        self.run = affine(n, out_size, size, b is not None)
 
 
 def linear_backward_data(W: Array, gy: Array, *, out: Array | None = None) -> Array:

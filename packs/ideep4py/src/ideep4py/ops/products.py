@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -37,21 +38,33 @@ def _read(array: Array, name: str) -> tuple[np.ndarray[Any, Any], _Shape]:
         raise ValueError(f"{name} must have at least 3 axes, got shape {view.shape}")
     if not view.size:
         raise ValueError(f"{name} must not be empty, got shape {view.shape}")
-    if not _is_readable(view):
+    steps = readable_steps(view.shape, view.strides)
+    if steps is None:
         view = np.ascontiguousarray(view)
-    return view, tuple([s // _ITEM for s in view.strides])
+        steps = L.row_major_strides(view.shape)
+    return view, steps
 
 
-def _is_readable(view: np.ndarray[Any, Any]) -> bool:
-    """Whether oneDNN has generated code for products of matrices that lie like this."""
-    if view.flags.c_contiguous:
-        return True
+@functools.lru_cache(maxsize=1024)
+def readable_steps(shape: _Shape, strides: _Shape) -> _Shape | None:
+    """The strides in elements of matrices that oneDNN has generated code for, else None.
+
+    Args:
+        shape: shape of an array of float32.
+        strides: its strides in bytes.
+    """
+    steps = L.row_major_strides(shape)
+    # NumPy sets the distance of an axis of length 1 to anything.
+    if all(n == 1 or s == step * _ITEM for n, s, step in zip(shape, strides, steps, strict=True)):
+        return steps
     # Elements that are used twice, or that lie backwards, are none of oneDNN's layouts.
-    if any(s <= 0 or s % _ITEM for s in view.strides):
-        return False
-    # A distance between rows or between columns, but not both. An axis of length 1 has no distance
-    # that means anything, so that it could be taken for either.
-    return min(view.shape[-2:]) > 1 and min(view.strides[-2:]) == _ITEM
+    if any(s <= 0 or s % _ITEM for s in strides):
+        return None
+    # A distance between rows or between columns, but not both. An axis of length 1 could be taken
+    # for either.
+    if min(shape[-2:]) == 1 or min(strides[-2:]) != _ITEM:
+        return None
+    return tuple([s // _ITEM for s in strides])
 
 
 def products(
@@ -107,14 +120,20 @@ def _check_target(out: Any, shape: _Shape) -> None:
         not isinstance(out, np.ndarray)
         or out.shape != shape
         or out.dtype != np.float32
-        or not out.flags.writeable
-        or (out.strides[-1] != _ITEM and out.shape[-1] > 1)
-        or any(s <= 0 or s % _ITEM for s in out.strides)
+        or not is_writable(out)
     ):
         raise ValueError(
             f"out must be a writable float32 array of shape {shape} with rows without gaps, got "
             f"{getattr(out, 'dtype', type(out))} {getattr(out, 'shape', '')}"
         )
+
+
+def is_writable(out: np.ndarray[Any, Any]) -> bool:
+    """Whether oneDNN can write matrices there: rows are without gaps, and nothing overlaps."""
+    strides = out.strides
+    if not out.flags.writeable or (strides[-1] != _ITEM and out.shape[-1] > 1):
+        return False
+    return min(strides) > 0 and not any(s % _ITEM for s in strides)
 
 
 def _pointer(array: np.ndarray[Any, Any]) -> Any:

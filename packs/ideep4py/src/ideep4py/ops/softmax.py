@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ideep4py._core import constants as C
@@ -57,6 +58,15 @@ class _Forward:
             pd = _pd_forward(x, axis, log)
         self.layout = x
         self.run = Primitive(pd, [(C.SRC, x), (C.DST, x)]).run
+
+
+def softmax_of_rows(x: L.Layout) -> Callable[..., None]:
+    """The softmax over the last axis of arrays in a dense layout.
+
+    Returns:
+        Function of pointers to the input and the output, which may be the same.
+    """
+    return _Forward(x, x.ndim - 1, False).run
 
 
 class _Composed:
