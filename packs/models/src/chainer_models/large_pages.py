@@ -10,6 +10,7 @@ from chainer.typing import HostArray
 
 if TYPE_CHECKING:
     import chainer
+
     from chainer_models.packing import PackedMatrix
 
 #: NumPy asks Linux for pages of 2 MB for arrays of this size and above. With pages of 4 kB the

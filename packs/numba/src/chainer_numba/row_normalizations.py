@@ -77,8 +77,8 @@ class LayerNormalizationKernel:
     ) -> tuple[Array, Array, Array, None]:
         rows = len(x)
         y, mean, inv_std = numpy.empty(x.shape, f), numpy.empty(rows, f), numpy.empty(rows, f)
-        # Vectors that the loop only reads, so that no call copies them: each token of a text that is
-        # decoded needs two for each layer.
+        # The loop only reads the vectors, so that they need no copy. A token that is decoded needs
+        # two normalizations for each layer.
         arrays = dense(x), dense(gamma), dense(beta), float(eps), y, mean, inv_std
         launch(layer_normalization, rows, x.size * COST, *arrays)
         return y if x.dtype == f else result(y, x), mean, inv_std, None
