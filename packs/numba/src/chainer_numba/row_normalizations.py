@@ -77,7 +77,9 @@ class LayerNormalizationKernel:
     ) -> tuple[Array, Array, Array, None]:
         rows = len(x)
         y, mean, inv_std = numpy.empty(x.shape, f), numpy.empty(rows, f), numpy.empty(rows, f)
-        arrays = dense(x), vector(gamma), vector(beta), float(eps), y, mean, inv_std
+        # The loop only reads the vectors, so that they need no copy. A token that is decoded needs
+        # two normalizations for each layer.
+        arrays = dense(x), dense(gamma), dense(beta), float(eps), y, mean, inv_std
         launch(layer_normalization, rows, x.size * COST, *arrays)
         return y if x.dtype == f else result(y, x), mean, inv_std, None
 
@@ -139,7 +141,7 @@ class RMSNormalizationKernel:
         size = x.shape[-1]
         rows = prod(x.shape[:-1])
         y, inv_rms = numpy.empty((rows, size), f), numpy.empty(rows, f)
-        arrays = dense(x).reshape(rows, size), vector(gamma), float(eps), y, inv_rms
+        arrays = dense(x).reshape(rows, size), dense(gamma), float(eps), y, inv_rms
         launch(rms_normalization, rows, x.size * COST, *arrays)
         return result(y, x), inv_rms.reshape(*x.shape[:-1], 1)
 
