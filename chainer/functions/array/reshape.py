@@ -147,7 +147,7 @@ def _fits(shape: Shape, size: int) -> bool:
     except TypeError:
         return False
     if not isinstance(known, int):
-        return False  # the node takes NumPy's integers, and refuses what is no integer
+        return False  # the node takes NumPy's integers, and refuses other numbers
     if -1 in shape:  # which makes the product of correct lengths negative
         return shape.count(-1) == 1 and known < 0 and min(shape) == -1 and not size % known
     return known == size and min(shape, default=0) >= 0
