@@ -21,7 +21,7 @@ class GELUKernel(IdeepKernel):
         # Not numpy.asarray, which looks for several other protocols first.
         y = self.ops.eltwise(x, "gelu_erf").__array__()
         # oneDNN multiplies infinity by the exponential of its negative square, 0. The maximum shows
-        # that there is a NaN in a third of the time of a sum, and a thirtieth of that of the rest.
+        # that there is a NaN. It takes a third of a sum's time, and a thirtieth of the rest's.
         if isnan(y.max()):
             numpy.copyto(y, numpy.inf, where=x == numpy.inf)
         return y, None

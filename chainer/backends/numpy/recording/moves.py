@@ -81,7 +81,7 @@ def _part(ref: Ref, index: Any) -> Ref | None:
         return None
     if any([isinstance(part, bool) for part in parts]):
         return None
-    # NumPy finds the place: in an array of one byte, whose strides are those of the other one.
+    # NumPy finds the place, in an array of one number with the strides of the other array.
     model = numpy.lib.stride_tricks.as_strided(
         numpy.empty((), ref.dtype), ref.shape, ref.strides, writeable=False
     )

@@ -51,7 +51,7 @@ _FEWEST_STEPS = 2
 
 #: The largest memory of intermediate results, relative to that of the single calls, and bytes that
 #: are always allowed. What all steps make is there at the same time. A peephole LSTM takes 1.45 to
-#: 1.56 times the memory of its single calls, which is 0.6 to 0.7 of that of the step as written.
+#: 1.56 times the memory of its single calls, and 0.6 to 0.7 of the memory of the step as written.
 _MOST_MEMORY, _SPARE_BYTES = 1.6, 1 << 18
 
 _T = TypeVar("_T")

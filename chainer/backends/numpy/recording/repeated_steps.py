@@ -18,6 +18,7 @@ from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.step_patterns import (
     Repeated,
     is_number,
+    layout_of,
     number_of,
     pattern_of,
 )
@@ -87,10 +88,6 @@ def can_repeat(calls: Sequence[Call], names: Mapping[int, str]) -> bool:
         names: As for :func:`repeated_steps`.
     """
     return len(calls) <= _LONGEST_PROGRAM and bool(_chains(calls, names))
-
-
-def _layout(ref: Ref) -> tuple[Any, ...]:
-    return ref.shape, ref.strides, ref.dtype
 
 
 class _Steps:
@@ -189,7 +186,7 @@ class _Steps:
         """Returns the pairs of calls that make an argument of two calls; none if they differ."""
         if not (isinstance(x, Ref) and isinstance(y, Ref)) or x.buffer is y.buffer:
             return []
-        if x.offset != y.offset or _layout(x) != _layout(y):
+        if x.offset != y.offset or layout_of(x) != layout_of(y):
             return []
         first, second = self._makers(x, i), self._makers(y, j)
         pairs = list(zip(first, second))
@@ -208,7 +205,7 @@ class _Steps:
             return False
         for x, y in [outs, *zip(first.args, second.args, strict=True)]:
             if isinstance(x, Ref) and isinstance(y, Ref):
-                if _layout(x) != _layout(y):
+                if layout_of(x) != layout_of(y):
                     return False
             elif x is not y:
                 number = number_of(x)
@@ -250,7 +247,7 @@ class _Steps:
     def _next(
         self, row: list[int], own: set[int], following: Mapping[int, int], taken: set[int]
     ) -> int | None:
-        """Returns the call that comes after those of a row; None without one.
+        """Returns the call that continues a row; None if there is none.
 
         Args:
             row: The calls of all steps so far.
@@ -271,7 +268,7 @@ class _Steps:
                 if len(made) < len(makers):
                     return None
                 buffer = self._out(made[-1]).buffer
-                places[-1] = (id(buffer), x.offset, *_layout(x))
+                places[-1] = (id(buffer), x.offset, *layout_of(x))
                 candidates = candidates or self._readers[places[-1]]
             elif isinstance(x, Ref) and x.place() == earlier.place():
                 places[-1] = x.place()

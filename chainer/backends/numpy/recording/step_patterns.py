@@ -160,7 +160,7 @@ class _Pattern:
     def _part(self, whole: str, ref: Ref) -> str | None:
         """Returns the name of an array that lies within another one."""
         known, itemsize = self.wholes[whole], ref.dtype.itemsize
-        if (ref.offset, ref.shape, ref.strides, ref.dtype) == (0, *_layout(known)):
+        if (ref.offset, ref.shape, ref.strides, ref.dtype) == (0, *layout_of(known)):
             return whole
         lengths = ref.offset, *ref.strides
         if ref.dtype != known.dtype or any([n % itemsize for n in lengths]):
@@ -213,7 +213,12 @@ class _Pattern:
         return known is not None and known.place() == ref.place()
 
 
-def _layout(ref: Ref) -> tuple[Any, ...]:
+def layout_of(ref: Ref) -> tuple[Any, ...]:
+    """Returns the shape, the strides and the dtype of an array.
+
+    Args:
+        ref: The array.
+    """
     return ref.shape, ref.strides, ref.dtype
 
 

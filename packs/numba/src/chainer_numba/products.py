@@ -199,7 +199,7 @@ def multiply_packed(a, a_row, packed, initial, s_row, c):
     """Writes the product with a packed matrix; for ``initial`` see :func:`sums_tile`.
 
     Rows of ``a`` lie one after the other, ``a_row`` numbers apart. Panels of float64 are half as
-    wide as those of float32.
+    wide as panels of float32.
     """
     panels, terms, width = packed.shape
     rows, columns = c.shape

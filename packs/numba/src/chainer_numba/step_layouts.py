@@ -104,7 +104,7 @@ class Layouts:
             found = next((array for array in arrays if array is not None), None)
             if found is not None:
                 self.shapes[name] = found.shape
-        # What several calls write has one axis.
+        # An array that several calls write has one axis.
         made = {call.results for call in recurrence.calls}
         ends: dict[str, int] = {}
         for part in recurrence.parts.values():

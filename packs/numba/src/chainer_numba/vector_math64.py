@@ -39,7 +39,7 @@ def _power_of_rounded(typingctx: Any, shifted: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bits = builder.bitcast(args[0], context.get_value_type(types.int64))
-        # The bits before those of the integer are shifted out.
+        # The shift removes the bits in front of the integer.
         exponent = builder.shl(builder.add(bits, bits.type(1023)), bits.type(52))
         return builder.bitcast(exponent, context.get_value_type(types.float64))
 

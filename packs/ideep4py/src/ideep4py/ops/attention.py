@@ -12,7 +12,7 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi
 from ideep4py._core.views import dense_view
 from ideep4py._kernels.products import product
-from ideep4py.ops.products import is_writable, readable_steps
+from ideep4py.ops.products import is_writable, readable
 from ideep4py.ops.softmax import softmax_of_rows
 
 _NDArray = np.ndarray[Any, Any]
@@ -131,11 +131,7 @@ def _read(array: _NDArray, name: str) -> tuple[_NDArray, _Shape]:
         raise TypeError(f"{name} must be of dtype float32, got {array.dtype}")
     if not array.size:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    steps = readable_steps(array.shape, array.strides)
-    if steps is None:
-        array = np.ascontiguousarray(array)
-        steps = L.row_major_strides(array.shape)
-    return array, steps
+    return readable(array)
 
 
 def _pointer(array: _NDArray) -> Any:

@@ -38,11 +38,20 @@ def _read(array: Array, name: str) -> tuple[np.ndarray[Any, Any], _Shape]:
         raise ValueError(f"{name} must have at least 3 axes, got shape {view.shape}")
     if not view.size:
         raise ValueError(f"{name} must not be empty, got shape {view.shape}")
-    steps = readable_steps(view.shape, view.strides)
-    if steps is None:
-        view = np.ascontiguousarray(view)
-        steps = L.row_major_strides(view.shape)
-    return view, steps
+    return readable(view)
+
+
+def readable(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], _Shape]:
+    """An array if oneDNN reads its matrices where they lie, else a copy; and its strides in
+    elements.
+
+    Args:
+        array: float32, not empty.
+    """
+    steps = readable_steps(array.shape, array.strides)
+    if steps is not None:
+        return array, steps
+    return np.ascontiguousarray(array), L.row_major_strides(array.shape)
 
 
 @functools.lru_cache(maxsize=1024)
