@@ -222,11 +222,12 @@ FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[str], object]]] = {
 
 
 #: Further errors that the readers document. An HDF5 file whose last bytes are gone is one of
-#: another writer, in which an entry is missing or has another shape. The checksums of an NPZ file
-#: do not include the names of its entries, so one may be missing. Pillow reserves the memory that a
-#: part of an image declares.
+#: another writer, in which an entry is missing or has another shape. So is a safetensors file whose
+#: checksum has another name. The checksums of an NPZ file do not include the names of its entries,
+#: so one may be missing. Pillow reserves the memory that a part of an image declares.
 DOCUMENTED: dict[str, tuple[type[Exception], ...]] = {
     "hdf5": (KeyError, ValueError),
+    "safetensors": (KeyError, ValueError),
     "npz": (KeyError,),
     "image": (OSError, MemoryError),
     "zip": (OSError, MemoryError, zipfile.BadZipFile),
