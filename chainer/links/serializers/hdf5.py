@@ -29,7 +29,9 @@ from chainer.links.serializers.file_format import (
     format_errors,
 )
 from chainer.links.serializers.hdf5_superblock import check_superblock
+from chainer.links.serializers.npz import entry_prefix
 from chainer.links.serializers.npz_archive import is_none
+from chainer.links.serializers.positions import warn_of_position
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import check_declared, restore, to_host_array
 
@@ -173,6 +175,9 @@ class HDF5Deserializer(serializer_module.Deserializer):
         self.strict = strict
         #: Set by load_hdf5(), which undoes a load that fails.
         self._journal: LoadJournal | None = None
+        #: What the names of the entries begin with in the journal. The name of the group may be
+        #: another one, where a link of the file leads to it.
+        self._path = ""
         #: Which group of the file is missing, for the message of an entry in it.
         self._missing: str | None = None
 
@@ -193,6 +198,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise FileFormatError(f"{group.name!r} of {self._source} must be a group, not an array")
         child = HDF5Deserializer(group, self.strict)
         child._journal = self._journal
+        child._path = f"{self._path}{name}/"
         if group is None:
             child._missing = self._missing or self._place(name)
         return child
@@ -227,7 +233,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise FileFormatError(
                 f"{dataset.name!r} of {self._source} must be an array, not a group"
             )
-        path = f"{self.group.name}/{name}".lstrip("/")
+        path = self._path + name
         with _hdf5_errors(f"{dataset.name!r} of {self._source} is damaged"):
             shape, dtype = dataset.shape, dataset.dtype
         if shape is None:
@@ -393,23 +399,28 @@ def _save(serializer: HDF5Serializer, obj: Serializable | dict[str, EntryValue])
 
 
 def load_hdf5(
-    filename: FilePath | bytes | IO[bytes], obj: Serializable, strict: bool = True
+    filename: FilePath | bytes | IO[bytes],
+    obj: Serializable,
+    strict: bool = True,
+    *,
+    path: str = "",
 ) -> None:
     """Loads an object from the file in HDF5 format.
 
-    This is a short-cut function to load from an HDF5 file that contains only one object. If you
-    want to load multiple objects from one HDF5 file, use :class:`HDF5Deserializer` directly by
-    passing appropriate ``h5py.Group`` objects. If loading fails, the object is left as it was.
+    A file may contain several objects, each in a group of its own: call this function for each of
+    them with its ``path``. If loading fails, the object is left as it was.
 
     Args:
         filename (str or file-like): Name of the file to be loaded, or a seekable binary file.
         obj: Object to be deserialized. It must support serialization protocol.
         strict (bool): See :class:`HDF5Deserializer`.
+        path (str): The group of the file that has the object, such as ``'updater/model:main'``.
+            Default: the file itself.
 
     Raises:
         ImportError: If h5py is not installed.
         FileFormatError: (a ValueError) If the file is damaged, truncated or not an HDF5 file.
-        KeyError: If a value is missing and ``strict`` is True.
+        KeyError: If a value or the group is missing and ``strict`` is True.
         ValueError: If the shape of a value does not match.
         OSError: If the file cannot be opened.
 
@@ -423,6 +434,8 @@ def load_hdf5(
         array([[1., 1.]], dtype=float32)
     """
     h5py = _h5py()
+    path = entry_prefix(path)
+    warn_of_position(obj, path)
     source = describe_source(filename)
     if isinstance(filename, (str, bytes, os.PathLike)):
         # The system's own error for a missing or unreadable file.
@@ -438,10 +451,10 @@ def load_hdf5(
     )
     with _hdf5_errors(damaged):
         file = h5py.File(filename, "r")
-    with file, unchanged_on_error(obj) as journal:
+    with file, unchanged_on_error(obj, path) as journal:
         deserializer = HDF5Deserializer(file, strict)
         deserializer._journal = journal
-        deserializer.load(obj)
+        (deserializer[path] if path else deserializer).load(obj)
 
 
 def _check_storage(nbytes: int, stored: int, what: str) -> None:

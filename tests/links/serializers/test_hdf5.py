@@ -355,3 +355,44 @@ def test_failed_load_puts_children_back(path):
     np.testing.assert_array_equal(x, 0)
     assert inner.values["x"] is x
     assert outer.values == {"n": 0}
+
+
+def test_objects_in_groups(path):
+    with h5py.File(path, "w") as file:
+        for name, value in (("a", 1), ("b/c", 2)):
+            serializers.HDF5Serializer(file.create_group(name)).save(Values(x=np.full(2, value)))
+    for name, value in (("a", 1), ("/a/", 1), ("b/c", 2), ("b/c/", 2)):
+        target = Values(x=np.zeros(2, int))
+        serializers.load_hdf5(path, target, path=name)
+        assert target.values["x"].tolist() == [value, value]
+    target = Values(x=np.zeros(2, int))
+    for name in ("d", "b/d", "a//b"):
+        with pytest.raises(KeyError, match=f"'{name}' is not in group '/' of '.*file.h5'"):
+            serializers.load_hdf5(path, target, path=name)
+    serializers.load_hdf5(path, target, strict=False, path="d")
+    assert target.values["x"].tolist() == [0, 0]
+    with pytest.raises(FileFormatError, match="'/a/x' of '.*' must be a group, not an array"):
+        serializers.load_hdf5(path, target, path="a/x")
+    with pytest.raises(TypeError, match="path must be a str: names begin with it"):
+        serializers.load_hdf5(path, target, path=1)
+
+
+def test_load_from_a_group_warns_of_positions(path):
+    model = chainer.Sequential(*(chainer.links.Linear(1, 1) for _ in range(3)))
+    serializers.save_hdf5(path, model)
+    with pytest.warns(chainer.MisuseWarning, match="the link has the name"):
+        serializers.load_hdf5(path, model[1], path="1")
+
+
+@pytest.mark.parametrize("name", ["group", "link"])
+def test_failed_load_from_a_group_puts_values_back(path, name):
+    with h5py.File(path, "w") as file:
+        file["group/child/n"] = 3
+        file["group/child/x"] = np.ones(2)
+        file["link"] = h5py.SoftLink("/group")
+    x = np.zeros(2)
+    child = Values(n=0, x=x)
+    with pytest.raises(KeyError, match="'missing' is not in group '/group'"):
+        serializers.load_hdf5(path, Values({"child": child, "missing": Values(y=0)}), path=name)
+    assert child.values == {"n": 0, "x": x}
+    np.testing.assert_array_equal(x, 0)

@@ -98,10 +98,7 @@ def _load(path: Path, model: Link, place: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if path.suffix in (".h5", ".hdf5"):
-            import h5py
-
-            with h5py.File(path, "r") as file:
-                serializers.HDF5Deserializer(file[place] if place else file).load(model)
+            serializers.load_hdf5(str(path), model, path=place)
         elif path.suffix == ".safetensors":
             if place:
                 raise ValueError("files of safetensors have models alone")
