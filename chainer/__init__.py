@@ -92,7 +92,7 @@ _LAZY: dict[str, str] = {
     "jacrev": "chainer.functions.transforms.reverse",
     "jvp": "chainer.functions.transforms.forward",
     "kl_divergence": "chainer.distributions.distribution",
-    "load_step": "chainer.training.capturing.step_file",
+    "load_step": "chainer.training.capturing.loaded_step",
     "per_sample_grad": "chainer.functions.transforms.batch",
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",

@@ -389,7 +389,7 @@ def test_damaged_headers(tmp_path, change, message):
 
 
 def test_unknown_operation_and_class():
-    kernels = chainer.training.capturing.step_file._Kernels()
+    kernels = chainer.training.capturing.loaded_step._Kernels()
     with pytest.raises(ValueError, match="operation 'other', which is not known here"):
         kernels.method("other", "forward")
     with pytest.raises(ValueError, match="'embedding' has no method '__init__'"):
