@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chainer.backends.cupy.random_marks import mark as cupy_mark
 from chainer.backends.numpy import random_marks
 from chainer.backends.numpy.random_marks import RandomMarks, mark
+from chainer.core.arrays.device import Device
+from chainer.core.arrays.protocol import Backend
+from chainer.core.arrays.seeded_marks import SeededMarks
 
 DRAWS = {
     "rand": lambda: np.random.rand(),
@@ -95,3 +99,101 @@ def test_words_elsewhere_read_the_whole_state():
 
     source = np.random.RandomState(Elsewhere(1))
     assert isinstance(RandomMarks(source, source._bit_generator).mark(), dict)
+
+
+class Unreadable:
+    """A source of random numbers without a method that returns its state."""
+
+    def __init__(self, seed):
+        self.seed(seed)
+
+    def seed(self, seed):
+        self._source = np.random.RandomState(seed)
+
+    def randint(self, *args, **kwargs):
+        return self._source.randint(*args, **kwargs)
+
+
+class UnreadableBackend(Backend):
+    """Has one source of random numbers, for all devices."""
+
+    name = "unreadable"
+    xp = np
+
+    def __init__(self):
+        super().__init__()
+        self.source = Unreadable(1)
+
+    def random(self, device):
+        return self.source
+
+    def to_host(self, array):
+        return array
+
+
+@pytest.fixture
+def unreadable():
+    backend = UnreadableBackend()
+    return backend, backend.source
+
+
+def test_a_draw_from_a_source_that_cannot_be_read(unreadable):
+    backend, source = unreadable
+    device = backend.device()
+    for _ in range(2):
+        first = backend.random_mark(device)
+        assert [backend.random_mark(device) for _ in range(3)] == [first] * 3
+        source.randint(5)
+        assert backend.random_mark(device) != first
+    numbers = [source.randint(1 << 30) for _ in range(3)]
+    assert len({*numbers}) == 3
+
+
+def test_marks_repeat_no_numbers_after_a_draw(unreadable):
+    backend, source = unreadable
+    device = backend.device()
+    drawn = []
+    for _ in range(20):
+        backend.random_mark(device)
+        drawn.append(source.randint(1 << 30))
+    assert len({*drawn}) == len(drawn)
+
+
+def test_devices_have_marks_of_their_own(unreadable):
+    backend, source = unreadable
+    devices = [Device(backend, i) for i in range(2)]
+    marks = SeededMarks(backend)
+    first = marks.mark(devices[0])
+    source.randint(5)
+    assert marks.mark(devices[1]) != first
+    assert set(marks._last) == set(devices)
+
+
+class FakeState:
+    """Has the members of ``cupy.random.RandomState`` that matter here."""
+
+    def __init__(self, seed):
+        self._rk_seed = seed
+
+    def _get_seed(self, size):
+        self._rk_seed += size
+        return self._rk_seed
+
+    def random_sample(self):
+        return self._get_seed(1)
+
+
+def test_draws_of_cupy_are_counted():
+    source, other = FakeState(1), FakeState(1)
+    first = cupy_mark(source)
+    assert cupy_mark(source) == first
+    assert source.random_sample() == 2
+    assert cupy_mark(source) != first
+    assert cupy_mark(other) != first
+    assert isinstance(source, FakeState) and type(source) is type(other) is not FakeState
+    assert type(source).__name__ == "FakeState" and type(source).__doc__ == FakeState.__doc__
+    assert type(FakeState(1)) is FakeState
+    for draw in (lambda: source._get_seed(1), lambda: source._rk_seed):
+        first = cupy_mark(source)
+        draw()
+        assert cupy_mark(source) != first

@@ -13,6 +13,7 @@ import numpy
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
 from chainer.backends.cupy.device import GpuDevice
+from chainer.backends.cupy.random_marks import mark
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.protocol import Backend
 from chainer.core.typing import Array
@@ -90,6 +91,10 @@ class CupyBackend(Backend):
             moved = cupy.empty(source.shape, source.dtype)
         copy_between_devices(cupy, source, moved)
         return moved
+
+    def random_mark(self, device: Device) -> Any:
+        with self.use(device):
+            return mark(self.xp.random.get_random_state())
 
     def synchronize(self, device: Device) -> None:
         self.xp.cuda.Device(device.index).synchronize()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +17,7 @@ import numpy
 from chainer.core.arrays.capabilities import Limitations
 from chainer.core.arrays.conversions import ArrayConversions
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.seeded_marks import SeededMarks, drawn_seed
 from chainer.core.typing import Array, ArrayLike, DTypeLike, HostArray
 
 if TYPE_CHECKING:
@@ -210,8 +212,7 @@ class Backend(ArrayConversions):
             source = self.random(device)
             if hasattr(source, "get_state"):
                 return source.get_state(legacy=False)
-            drawn = source.randint(0, 2**31 - 1, size=(1,))
-            seed = int(self.to_host(drawn).item())
+            seed = drawn_seed(self, device)
         self.seed_random(seed, device)
         return seed
 
@@ -219,7 +220,9 @@ class Backend(ArrayConversions):
         """Returns a value that differs from an earlier one if random numbers were drawn between.
 
         The default is :meth:`random_state`. A backend may return less than the whole state, if that
-        takes less time. Marks are compared like states.
+        takes less time. Marks are compared like states. A source whose state cannot be read is
+        seeded, and its next number is compared with the first one of that seed. This takes two
+        draws and two seeds, so a backend with such a source should override the method.
 
         Args:
             device: Device of this backend.
@@ -227,7 +230,13 @@ class Backend(ArrayConversions):
         Returns:
             Numbers, texts and NumPy arrays, and dictionaries and lists of them.
         """
-        return self.random_state(device)
+        if hasattr(self.random(device), "get_state"):
+            return self.random_state(device)
+        return self._seeded_marks.mark(device)
+
+    @cached_property
+    def _seeded_marks(self) -> SeededMarks:
+        return SeededMarks(self)
 
     def set_random_state(self, state: Any, device: Device) -> None:
         """Sets the source of random numbers to what :meth:`random_state` returned.

@@ -9,6 +9,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.backends import cuda
+from chainer.core.arrays.backend import backend_of
 from chainer.testing import attr
 
 pytestmark = [
@@ -227,6 +228,50 @@ def test_seeds():
     first = F.dropout(cuda.cupy.ones(100, "f")).array
     cuda.cupy.random.seed(5)
     assert (first == F.dropout(cuda.cupy.ones(100, "f")).array).all()
+
+
+def test_draws_are_noticed():
+    """Else vmap could not tell whether a function draws random numbers."""
+    cupy = cuda.cupy
+    device = chainer.get_device("@cupy:0")
+    backend = backend_of(cupy.zeros(1))
+    draws = [
+        lambda: cupy.random.rand(2),
+        lambda: cupy.random.randn(3),
+        lambda: cupy.random.randint(0, 5, size=2),
+        lambda: cupy.random.permutation(3),
+        lambda: cupy.random.gamma(1.0, size=2),
+        lambda: cupy.random.choice(3, size=2),
+        lambda: F.dropout(cupy.ones(4, "f")),
+        lambda: cupy.random.seed(0),
+    ]
+    for draw in draws:
+        first = backend.random_mark(device)
+        assert backend.random_mark(device) == first
+        F.sum(F.relu(cupy.ones(4, "f")))
+        assert backend.random_mark(device) == first
+        draw()
+        assert backend.random_mark(device) != first
+    cupy.random.seed(3)
+    expected = cupy.random.rand(4)
+    cupy.random.seed(3)
+    backend.random_mark(device)
+    np.testing.assert_array_equal(cupy.random.rand(4).get(), expected.get())
+
+
+def test_random_numbers_in_vmap():
+    cupy = cuda.cupy
+    x = cupy.ones((3, 4), "f")
+    np.testing.assert_array_equal(chainer.vmap(lambda x: x * 2)(x).array.get(), 2)
+    with pytest.raises(RuntimeError, match="vmap: func draws random numbers"):
+        chainer.vmap(F.dropout)(x)
+    found = {
+        kind: chainer.vmap(lambda x: F.dropout(x, 0.5), randomness=kind)(cupy.ones((3, 64), "f"))
+        for kind in ("same", "different")
+    }
+    rows = {kind: y.array.get() for kind, y in found.items()}
+    assert (rows["same"][0] == rows["same"][1:]).all()
+    assert (rows["different"][0] != rows["different"][1:]).any(axis=1).all()
 
 
 def test_async_transfer():

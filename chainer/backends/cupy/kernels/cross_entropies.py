@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.compute_dtypes import compute_dtype
-from chainer.backends.cupy.compiler import types_for
+from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide, split_axis
 from chainer.backends.cupy.kernels.reductions import SMALL_SIZE
 from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
+from chainer.backends.numpy.kernels.cross_entropies import score_dtype
 from chainer.core.arrays.backend import Backend
 from chainer.core.typing import Array, Arrays, Scalar
 
@@ -25,7 +26,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         x, t, weight = map(self.contiguous, (x, t, class_weight))
         # Without classes the kernel is not called, and all losses are zero.
         losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
-        score = self.new(x.shape, compute_dtype(x.dtype)) if keep_score else None
+        score = self.new(x.shape, score_dtype(x)) if keep_score else None
         self._rows(
             "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
         )
@@ -56,7 +57,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
             self._rows("cross_entropy_backward", source, t, arrays, scalars)
         else:
             _, n, inner = split_axis(source.shape, 1)
-            types = types_for(source.dtype, wide=is_wide(source), L=t.dtype)
+            types = _types(source, t)
             name, scalars = "cross_entropy_backward_score", (n, inner, ignore_label, step, factor)
             self.each(name, types, source.size, *arrays, *scalars)
         return gx
@@ -66,9 +67,13 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
     ) -> None:
         if x.size:
             outer, n, inner = split_axis(x.shape, 1)
-            types = types_for(x.dtype, wide=is_wide(x), L=t.dtype)
+            types = _types(x, t)
             rows, shared = outer * inner, n if inner == 1 else 1
             self.rows(name, types, rows, shared, *arrays, rows, n, inner, *scalars)
+
+
+def _types(x: Array, t: Array) -> Types:
+    return types_for(x.dtype, wide=is_wide(x), L=t.dtype, S=score_dtype(x))
 
 
 class LossMeanKernel(CudaKernel):
@@ -90,7 +95,7 @@ class LossMeanKernel(CudaKernel):
         losses, t = self.contiguous(losses), self.contiguous(t)
         dtype = losses.dtype
         loss, coefficient = self.new((), dtype), self.new((), compute_dtype(dtype))
-        types = types_for(dtype, L=t.dtype)
+        types = types_for(dtype, L=t.dtype, S=dtype)
         arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
         self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
         return loss, coefficient

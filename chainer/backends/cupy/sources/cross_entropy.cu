@@ -1,4 +1,5 @@
-// Softmax cross entropy of scores (samples, n, inner) with labels (samples, inner) of type L.
+// Softmax cross entropy of scores (samples, n, inner) with labels (samples, inner) of type L. The
+// softmax is kept in type S.
 // Rows and threads as in softmax.cu.
 
 // Position of the label in its row; n where it is out of range.
@@ -8,10 +9,9 @@ __device__ __forceinline__ Index label_of(L label, Index n) {
   return wrapped < 0 || wrapped >= (long long)n ? n : (Index)wrapped;
 }
 
-// score (null: not kept) gets the softmax in the type of the arithmetic. The loss of a label out of
-// range is not a number.
+// score (null: not kept) gets the softmax. The loss of a label out of range is not a number.
 extern "C" __global__ void cross_entropy_forward(
-    const T* x, const L* t, const T* weight, T* losses, A* score, long long rows, long long n,
+    const T* x, const L* t, const T* weight, T* losses, S* score, long long rows, long long n,
     long long inner, long long ignored) {
   const MiddleRow r(rows, n, inner);
   const RowSoftmax<A> m(x, r, inner);
@@ -66,7 +66,7 @@ extern "C" __global__ void cross_entropy_backward(
   }
 }
 
-// The same from a kept score; T is the type of the score here.
+// The same from a kept score; T is its type here, as S.
 extern "C" __global__ void cross_entropy_backward_score(
     const T* score, const L* t, const T* weight, const A* factors, T* gx, long long n, long long inner,
     long long ignored, long long factor_step, double factor, long long size) {

@@ -120,6 +120,15 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         return xp.take_along_axis(array, labels[:, None], axis=1)[:, 0]
 
 
+def score_dtype(x: Array) -> DType:
+    """Returns the dtype in which the softmax of scores is kept.
+
+    Args:
+        x: The scores; classes are axis 1. A kept softmax has the dtype of itself.
+    """
+    return x.dtype if _rounds_each_step(x.dtype, x.shape[1]) else compute_dtype(x.dtype)
+
+
 def _rounds_each_step(dtype: DType, n_classes: int) -> bool:
     return dtype == numpy.float16 and n_classes <= _MAX_FLOAT16_CLASSES
 
