@@ -19,7 +19,10 @@ OTHERS = {
     "activations.cu": {},
     "bias.cu": {},
     "softmax.cu": {},
-    "cross_entropy.cu": {"L": lambda t, a: LABELS},
+    "cross_entropy.cu": {
+        "L": lambda t, a: LABELS,
+        "S": lambda t, a: (t, a) if t == "float16" else (a,),
+    },
     "ctc.cu": {"L": lambda t, a: LABELS, "M": lambda t, a: ("long long",)},
     "windows.cu": {"P": lambda t, a: sorted({t, a})},
     "batch_normalization.cu": {"P": lambda t, a: sorted({t, a}), "R": lambda t, a: sorted({t, a})},

@@ -26,7 +26,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         x, t, weight = map(self.contiguous, (x, t, class_weight))
         # Without classes the kernel is not called, and all losses are zero.
         losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
-        score = self.new(x.shape, score_dtype(x)) if keep_score else None
+        score = self.new(x.shape, score_dtype(x.dtype, x.shape[1])) if keep_score else None
         self._rows(
             "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
         )
@@ -73,7 +73,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
 
 
 def _types(x: Array, t: Array) -> Types:
-    return types_for(x.dtype, wide=is_wide(x), L=t.dtype, S=score_dtype(x))
+    return types_for(x.dtype, wide=is_wide(x), L=t.dtype, S=score_dtype(x.dtype, x.shape[1]))
 
 
 class LossMeanKernel(CudaKernel):
@@ -95,7 +95,8 @@ class LossMeanKernel(CudaKernel):
         losses, t = self.contiguous(losses), self.contiguous(t)
         dtype = losses.dtype
         loss, coefficient = self.new((), dtype), self.new((), compute_dtype(dtype))
-        types = types_for(dtype, L=t.dtype, S=dtype)
+        # The type of scores that the losses of few classes have: the source is compiled once.
+        types = types_for(dtype, L=t.dtype, S=score_dtype(dtype, 1))
         arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
         self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
         return loss, coefficient

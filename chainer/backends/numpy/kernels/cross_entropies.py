@@ -120,13 +120,14 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         return xp.take_along_axis(array, labels[:, None], axis=1)[:, 0]
 
 
-def score_dtype(x: Array) -> DType:
+def score_dtype(dtype: DType, n_classes: int) -> DType:
     """Returns the dtype in which the softmax of scores is kept.
 
     Args:
-        x: The scores; classes are axis 1. A kept softmax has the dtype of itself.
+        dtype: Data type of the scores.
+        n_classes: Number of classes.
     """
-    return x.dtype if _rounds_each_step(x.dtype, x.shape[1]) else compute_dtype(x.dtype)
+    return dtype if _rounds_each_step(dtype, n_classes) else compute_dtype(dtype)
 
 
 def _rounds_each_step(dtype: DType, n_classes: int) -> bool:
