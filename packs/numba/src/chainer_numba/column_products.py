@@ -45,8 +45,9 @@ BLOCK = 64
 GROUPS = 4
 
 #: Rows that are added in turns, each from another quarter of a group: memory is read in order in
-#: each of them. Neighboring rows would leave each place after a row. The
-#: same products take 14.2 to 14.4 milliseconds with 2 places, 12.5 with 4 or 6 and 13.4 with 8, and with 4 and 8 neighboring rows 16.0 and 15.1 (AMD EPYC with AVX2, in turns).
+#: each of them. Neighboring rows would leave each place after a row. The same products take 14.2 to
+#: 14.4 milliseconds with 2 places, 12.5 with 4 or 6 and 13.4 with 8, and with 4 and 8 neighboring
+#: rows 16.0 and 15.1 (AMD EPYC with AVX2, in turns).
 PLACES = 4
 
 #: How many blocks ahead of its use the memory of a row is fetched. On AMD's Zen 3 two to four took
