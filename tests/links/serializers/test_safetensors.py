@@ -69,6 +69,18 @@ def test_dtypes(path, dtype):
         np.testing.assert_array_equal(found[key], value)
 
 
+@pytest.mark.parametrize("length", range(1, 66, 7))
+def test_data_begin_at_a_line_of_the_cache(path, length):
+    x = {"a" * length: np.arange(32, dtype="f"), "b": np.ones(5, "f")}
+    write_safetensors(path, x, {})
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    assert start % 64 == 0
+    assert len(data) == start + 4 * 37
+    found, _ = read_safetensors(path)
+    assert all(array.ctypes.data % 64 == 0 for array in found.values())
+
+
 def test_bfloat16(path):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = np.arange(4).astype(ml_dtypes.bfloat16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,10 @@ def copy_parameters(model: chainer.Link) -> None:
     """Copies all parameters into large blocks of memory, in the order in which they are used.
 
     An array keeps the order of its axes in memory. Arrays of other libraries stay as they are.
+    Pages of mapped files are given back as soon as they are copied.
 
     Args:
-        model: The model.
+        model: The model, whose mapped arrays are those of the file: changes would be lost.
     """
     # Layers in the order of their numbers: a path has layer 10 before layer 2.
     found = [p for p in model.params() if _is_copied(p.array)]
@@ -67,6 +69,26 @@ def copy_parameters(model: chainer.Link) -> None:
         place = memory[: array.nbytes].view(array.dtype).reshape(source.shape)
         place[...] = source
         parameter.array = place.T if is_transposed else place
+        _give_back(source)
+
+
+def _give_back(array: HostArray) -> None:
+    """Gives back the pages of a mapped file that an array was read from.
+
+    They would count as memory of the process until the file is closed, a second copy of the model.
+
+    Args:
+        array: A C-contiguous array. Nothing happens if it is not a view of a mapped file.
+    """
+    base: object = array
+    while isinstance(base, numpy.ndarray):
+        base = base.base
+    if not isinstance(base, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    start = array.ctypes.data - numpy.frombuffer(base, numpy.uint8).ctypes.data
+    first = start // mmap.PAGESIZE * mmap.PAGESIZE
+    # Pages are read again where an array beside this one needs them.
+    base.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
 
 
 def _places(sizes: Sequence[int]) -> Iterator[HostArray]:

@@ -8,7 +8,7 @@ import numpy
 from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
-from chainer_numba.column_products import BLOCK, column_product
+from chainer_numba.column_products import column_product
 from chainer_numba.launching import compiled, dense, launch, parts_of
 from chainer_numba.packed_rows import float32_product
 from chainer_numba.products import PANEL, dots, panels_of, sums, sums_of_rows
@@ -101,7 +101,7 @@ class LinearKernel:
         if is_transposed:
             if rows <= MAX_COLUMN_ROWS:
                 # The weight is read once for all rows, and BLAS waits longer for memory.
-                launch(column_product, -(-columns // BLOCK), rows * W.size, x, W, start, y)
+                column_product(x, W, start, y)
             else:
                 # Gradients of gradients ask for other arrays than the kernel was chosen for.
                 _launch_sums(x, (terms, 1), W, False, rows > DIRECT_ROWS, start, step, y)
