@@ -143,9 +143,10 @@ def _repeats_rows(call: Call) -> bool:
     NumPy needs a microsecond more to prepare such a call, and a loop for each row. So a native
     function pays for a single one.
     """
-    target = next(references(call.out))
-    operands = references((call.args, call.kwargs))
-    return is_elementwise(call) and any([ref.shape not in ((), target.shape) for ref in operands])
+    if not is_elementwise(call):
+        return False
+    shape = next(references(call.out)).shape
+    return any([ref.shape not in ((), shape) for ref in references(call.args)])
 
 
 def _fused(calls: list[Call], run: list[int], uses: Dependencies, compiler: Compiler) -> list[Call]:
