@@ -1,10 +1,10 @@
 """Small products by ``ndarray.dot``, which calls BLAS with less work around it than ``matmul``.
 
 ``numpy.matmul`` prepares loops over stacks of matrices at each call. For two matrices that takes
-0.7 us more than ``ndarray.dot`` (AMD EPYC, Zen 3): 2.2 us in place of 1.5 for a product of 64x10 and
-10x32 numbers. Both call the same function of BLAS and report the same floating-point errors; a
-warning names ``dot`` in place of ``matmul``. Because other releases of NumPy and other libraries may
-compute them in different ways, both are tried on an example of each layout.
+0.7 us more than ``ndarray.dot`` (AMD EPYC, Zen 3): 2.2 us in place of 1.5 for a product of 64x10
+and 10x32 numbers. Both call the same function of BLAS and report the same floating-point errors,
+but a warning names ``dot`` in place of ``matmul``. Other releases of NumPy and other libraries may
+compute them in different ways, so both are tried on an example of each layout.
 """
 
 from __future__ import annotations
