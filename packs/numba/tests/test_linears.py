@@ -83,6 +83,20 @@ def test_one_row_is_multiplied_with_a_large_weight():
     assert provider(120) == "reference"
 
 
+@pytest.mark.usefixtures("with_numba")
+@pytest.mark.parametrize(
+    ("size", "provider"),
+    [
+        ((64, 32, 32), "reference"),
+        ((64, 128, 64), "reference"),
+        ((256, 64, 64), "numba"),
+        ((8, 128, 128), "numba"),
+    ],
+)
+def test_small_products_of_many_rows_are_left_to_numpy(size, provider):
+    assert chainer.explain("linear", *arrays(size)).chosen.provider == provider
+
+
 @pytest.mark.usefixtures("any_size", "with_numba")
 def test_strided_and_read_only_arrays():
     x, W, b = arrays((6, 30, 34))

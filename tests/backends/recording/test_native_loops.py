@@ -198,6 +198,16 @@ def test_nothing_happens_without_a_provider():
     assert "native" not in captured.explain()
 
 
+def test_a_single_call_is_a_loop_if_it_repeats_rows(foreign):
+    b = np.arange(3, dtype="f")
+    x = np.ones((4, 3), "f")
+    program, _ = record(lambda x: [np.tanh(np.tanh(x) + b)], x)
+    assert "1 native functions" in program.description
+    for alone in (lambda x: [np.tanh(np.tanh(x) + x)], lambda x: [np.tanh(np.tanh(x) * 2)]):
+        program, _ = record(alone, x)
+        assert "native" not in program.description
+
+
 def test_a_provider_that_computes_something_else_is_not_used(foreign, monkeypatch):
     monkeypatch.setattr(np, "multiply", np.add)  # of the interpreter; calls have the ufunc itself
     program, _ = record(lambda x: [x * x * x - x], np.ones((4, 4), "f"))

@@ -59,8 +59,8 @@ def _fastest(
     ways: tuple[Way, ...],
 ) -> Way | None:
     kwargs = dict(settings)
-    arrays = [_example(layout, seed) for seed, layout in enumerate(sources)]
-    expected, target = _memory(result), _memory(result)
+    arrays = [example_of(layout, seed) for seed, layout in enumerate(sources)]
+    expected, target = memory_of(result), memory_of(result)
     function(*arrays, **kwargs, out=expected)
     right: dict[Way, Callable[[], None]] = {}
     for way in ways:
@@ -76,15 +76,16 @@ def _fastest(
     return best if time < _WORTH * longest else None
 
 
-def _memory(layout: Layout) -> HostArray:
+def memory_of(layout: Layout) -> HostArray:
+    """Returns an array of zeros."""
     shape, strides, dtype = layout
     nbytes = sum([(n - 1) * stride for n, stride in zip(shape, strides)]) + dtype.itemsize
     return numpy.ndarray(shape, dtype, numpy.zeros(nbytes, numpy.uint8), 0, strides)
 
 
-def _example(layout: Layout, seed: int) -> HostArray:
+def example_of(layout: Layout, seed: int) -> HostArray:
     """Returns an array of numbers of all sizes, with special ones among them."""
-    array = _memory(layout)
+    array = memory_of(layout)
     numbers = numpy.arange(array.size) + seed
     values = numpy.sin(numbers * 12.9898) * 10.0 ** (numbers % 4)
     specials = 0.0, -0.0, -0.0, numpy.inf, numpy.nan, float(numpy.finfo(array.dtype).tiny) / 4

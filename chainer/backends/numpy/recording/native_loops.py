@@ -24,6 +24,7 @@ from chainer.backends.numpy.recording.loops import Entry, LoopOfCalls, is_fusibl
 from chainer.backends.numpy.recording.memory import Buffer, Ref, references
 from chainer.backends.numpy.recording.native import Compiler, NativeCalls
 from chainer.backends.numpy.recording.planning import Plan
+from chainer.backends.numpy.recording.simplify import is_elementwise
 from chainer.backends.numpy.recording.sums import is_sum
 from chainer.backends.numpy.recording.tape import Call, Kind
 from chainer.backends.operations.loops import native_loops
@@ -136,9 +137,21 @@ def _shape(call: Call) -> Any:
     return is_sum(call), next(references(call.out)).shape
 
 
+def _repeats_rows(call: Call) -> bool:
+    """Returns whether an elementwise call repeats an array, such as a bias for each row.
+
+    NumPy needs a microsecond more to prepare such a call, and a loop for each row. So a native
+    function pays for a single one.
+    """
+    if not is_elementwise(call):
+        return False
+    shape = next(references(call.out)).shape
+    return any([ref.shape not in ((), shape) for ref in references(call.args)])
+
+
 def _fused(calls: list[Call], run: list[int], uses: Dependencies, compiler: Compiler) -> list[Call]:
     """Returns native functions and calls in place of calls that stand together."""
-    if len(run) < 2:
+    if not run or (len(run) == 1 and not _repeats_rows(calls[run[0]])):
         return [calls[i] for i in run]
     native = _native(calls, run, uses, compiler)
     if native is not None:

@@ -13,6 +13,7 @@ import numpy
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
 from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
+from chainer.backends.numpy.recording.products import is_dot
 from chainer.backends.numpy.recording.recurrences import AllSteps
 from chainer.backends.numpy.recording.simplify import written
 from chainer.backends.numpy.recording.tape import Call, Errors, Kind
@@ -303,6 +304,8 @@ class StraightLine:
 
     def _call_of_ufunc(self, call: Call, function: str, args: list[str], kwargs: list[str]) -> str:
         outputs = [self._expression(o) for o in call.out]
+        if is_dot(call):
+            return f"{self._function(_ndarray.dot)}({', '.join([*args, *outputs])})"
         is_ufunc = isinstance(call.function, numpy.ufunc)
         if len(outputs) == 1 and not kwargs and is_ufunc and call.function not in _BY_NAME:
             # By position, which NumPy reads faster than by name.
