@@ -17,11 +17,11 @@ from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.arrays.chunks import chunks
 from chainer.core.typing import Array, Shape
 
-# Up to this many windows in a row, with strides and windows of at most _MOST_ELEMENTS in each
-# dimension, shifts took 0.5 to 0.9 of the time of rows of windows for the maxima, and 0.5 to 1.0
-# for their positions. Strides of 4 in rows of 64 elements, and of 8, took up to 4 times as long
-# (AMD Zen 3, one thread, float32, images of 4 x 4 to 128 x 128 and 16 x 16 x 16).
-_MOST_WINDOWS, _MOST_ELEMENTS = 64, 4
+# With at most this many windows in a row, strides and elements in each dimension, shifts took 0.5 to
+# 0.8 of the time of rows of windows for the maxima, and 0.45 to 1.0 for their positions. With a
+# stride of 4 and 64 elements in a row they took up to twice as long (AMD Zen 3, one thread, float32,
+# images of 4 x 4 to 128 x 128 and 16 x 16 x 16).
+_MOST_WINDOWS, _MOST_STRIDE, _MOST_ELEMENTS = 64, 2, 4
 # Images of this many bytes are reduced at a time. With 128 KiB it took 1.5 times as long, because
 # each block needs some calls.
 _BLOCK_BYTES = 1 << 20
@@ -47,7 +47,7 @@ def can_shift(x: Array, geometry: PoolingGeometry, out_size: Shape) -> bool:
         and 0 < out_size[-1] <= _MOST_WINDOWS
         and 1 < max(ksize) <= _MOST_ELEMENTS
         and prod(ksize) < 128  # positions are bytes, and so are sums of two of them
-        and max(stride) <= _MOST_ELEMENTS
+        and max(stride) <= _MOST_STRIDE
         and all(
             [
                 (m - 1) * s + k <= n
