@@ -17,10 +17,10 @@ from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.arrays.chunks import chunks
 from chainer.core.typing import Array, Shape
 
-# With at most this many windows in a row, strides and elements in each dimension, shifts took 0.5 to
-# 0.8 of the time of rows of windows for the maxima, and 0.45 to 1.0 for their positions. With a
-# stride of 4 and 64 elements in a row they took up to twice as long (AMD Zen 3, one thread, float32,
-# images of 4 x 4 to 128 x 128 and 16 x 16 x 16).
+# With at most this many windows in a row, strides and elements in each dimension, shifts took 0.5
+# to 0.8 of the time of rows of windows for the maxima, and 0.45 to 1.0 for their positions. With a
+# stride of 4 and 64 elements in a row they took up to twice as long (AMD Zen 3, one thread,
+# float32, images of 4 x 4 to 128 x 128 and 16 x 16 x 16).
 _MOST_WINDOWS, _MOST_STRIDE, _MOST_ELEMENTS = 64, 2, 4
 # Images of this many bytes are reduced at a time. With 128 KiB it took 1.5 times as long, because
 # each block needs some calls.
