@@ -8,6 +8,11 @@ from types import EllipsisType
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
+from chainer.backends.numpy.kernels._window_shifts import (
+    can_shift,
+    shifted_codes,
+    shifted_maxima,
+)
 from chainer.backends.numpy.kernels._window_stages import (
     reduce_stage,
     reduced_shape,
@@ -25,6 +30,8 @@ class MaxPoolingNDKernel(ReferenceKernel):
     """Max pooling by maxima of slices; only ``backward`` looks for the positions of the maxima."""
 
     def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> tuple[Array, None]:
+        if can_shift(x, geometry, out_size):
+            return shifted_maxima(x, geometry, out_size), None
         y = x
         for stage in stages(geometry, x.shape[2:], out_size):
             y = reduce_stage(self.xp, "maximum", y, stage, out_size, -numpy.inf)
@@ -55,6 +62,9 @@ class WindowIndexingKernel(ReferenceKernel):
         if not may_read_values(self.backend):
             # Reading the codes on the host would wait for the device. Handle NaN at once instead.
             return self._codes(x, y, geometry, with_nan=is_float)
+        # No comparison finds a maximum that is NaN.
+        if can_shift(x, geometry, y.shape[2:]) and not bool(numpy.isnan(y).any()):
+            return shifted_codes(x, geometry, y.shape[2:])
         codes = self._codes(x, y, geometry, with_nan=False)
         # A maximum that is NaN equals no element, so that its window has no match at first.
         if is_float and bool((codes == prod(geometry.ksize)).any()):
