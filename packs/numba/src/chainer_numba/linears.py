@@ -139,7 +139,7 @@ class LinearKernel:
         if not x.dtype == gy.dtype == dtype == f:
             return self._reference.backward_weight(x, gy, dtype)
         rows, columns = gy.shape
-        if rows < SEVERAL_ROWS or (rows > GRADIENT_ROWS and not _is_divided(x.size * columns)):
+        if rows < SEVERAL_ROWS or is_left_to_blas(rows, x.size * columns):
             return numpy.matmul(gy.T, x, out=out)
         gW = numpy.empty((columns, x.shape[1]), f) if out is None else out
         _multiply_columns(x, gy, _NO_START, -1, gW)
@@ -235,7 +235,7 @@ class BiasGradientSum:
         # NumPy adds many rows as fast as memory allows. Arrays of another provider are its own.
         if type(gy) is not numpy.ndarray or gy.dtype != f or len(gy) > GRADIENT_ROWS:
             return False
-        add_rows(dense(gy), self._total)
+        add_rows(0, 0, len(self._total), dense(gy), self._total)
         return True
 
     def finish(self) -> None:
@@ -243,19 +243,34 @@ class BiasGradientSum:
 
 
 @compiled
-def add_rows(x, total):
-    """Adds the rows of ``x`` to ``total``, eight at a time: their sum stays in registers."""
+def add_rows(part, start, stop, x, total):
+    """Adds columns ``start`` to ``stop`` of ``x`` to ``total``.
+
+    The sum of eight rows stays in registers. Threads take columns, so that the order of each sum
+    does not depend on their number.
+    """
     rows = len(x)
     whole = rows // 8 * 8
+    sums = total[start:stop]
     for k in range(0, whole, 8):
-        a, b, c, d = x[k], x[k + 1], x[k + 2], x[k + 3]
-        p, q, r, s = x[k + 4], x[k + 5], x[k + 6], x[k + 7]
-        for i in range(len(total)):
-            total[i] += ((a[i] + b[i]) + (c[i] + d[i])) + ((p[i] + q[i]) + (r[i] + s[i]))
+        a, b, c, d = (
+            x[k, start:stop],
+            x[k + 1, start:stop],
+            x[k + 2, start:stop],
+            x[k + 3, start:stop],
+        )
+        p, q, r, s = (
+            x[k + 4, start:stop],
+            x[k + 5, start:stop],
+            x[k + 6, start:stop],
+            x[k + 7, start:stop],
+        )
+        for i in range(len(sums)):
+            sums[i] += ((a[i] + b[i]) + (c[i] + d[i])) + ((p[i] + q[i]) + (r[i] + s[i]))
     for k in range(whole, rows):
-        a = x[k]
-        for i in range(len(total)):
-            total[i] += a[i]
+        a = x[k, start:stop]
+        for i in range(len(sums)):
+            sums[i] += a[i]
 
 
 def _in_memory(W: Array) -> tuple[Array, bool]:
@@ -295,6 +310,16 @@ def _are_dots_faster(rows: int, terms: int) -> bool:
     has_small_tiles = ROWS == 4
     few = _FEW_DOT_ROWS if has_small_tiles and terms <= _FEW_TERMS else DOT_ROWS
     return rows <= few
+
+
+def is_left_to_blas(rows: int, multiplications: int) -> bool:
+    """Returns whether BLAS makes a product of many rows faster: one thread here would make it.
+
+    Args:
+        rows: Number of rows.
+        multiplications: Their number in the whole product.
+    """
+    return rows > GRADIENT_ROWS and not _is_divided(multiplications)
 
 
 def _is_divided(multiplications: int) -> bool:
