@@ -166,20 +166,22 @@ class WeightGradientSum:
     """Collects rows of inputs and of gradients, and adds their product to an array.
 
     Adding reads and writes the whole array, which is often larger than the cache, so that many
-    rows are multiplied together.
+    rows are multiplied together. The arrays are collected, not their numbers: rules do not change
+    the arrays that they are given, and a copy for each weight would take the place of weights in
+    the cache.
 
     Args:
         total: The sum so far, a C-contiguous array.
     """
 
+    __slots__ = ("_gys", "_most", "_rows", "_total", "_xs")
+
     def __init__(self, total: Array) -> None:
         self._total = total
         self._rows = 0
-        columns, terms = total.shape
-        most = self._most = max(GRADIENT_ROWS, _COLLECTED // (terms + columns))
-        # Memory that is never written is never taken.
-        self._x = numpy.empty((most, terms), f)
-        self._gy = numpy.empty((most, columns), f)
+        self._most = max(GRADIENT_ROWS, _COLLECTED // sum(total.shape))
+        self._xs: list[Array] = []
+        self._gys: list[Array] = []
 
     def add(self, x: Array, gy: Array) -> bool:
         """Adds a gradient of the weight.
@@ -196,21 +198,32 @@ class WeightGradientSum:
             return False
         if self._rows + rows > self._most:
             self.finish()
-        first = self._rows
-        self._rows = last = first + rows
-        self._x[first:last] = x
-        self._gy[first:last] = gy
+        self._rows += rows
+        self._xs.append(x)
+        self._gys.append(gy)
         return True
 
     def finish(self) -> None:
         """Adds what was collected."""
         total, rows = self._total, self._rows
+        if not rows:
+            return
+        x, gy = _joined(self._xs), _joined(self._gys)
         if rows >= _BLAS_ROWS and not _is_divided(rows * total.size):
-            total += numpy.matmul(self._gy[:rows].T, self._x[:rows])
-        elif rows:
+            total += numpy.matmul(gy.T, x)
+        else:
             start = total.reshape(-1), total.shape[1]
-            _multiply_columns(self._x[:rows], self._gy[:rows], *start, total)
+            _multiply_columns(x, gy, *start, total)
         self._rows = 0
+        self._xs.clear()
+        self._gys.clear()
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Returns the rows of some matrices as one array of NumPy."""
+    # Arrays of other providers join to arrays of theirs.
+    arrays = [x if type(x) is numpy.ndarray else numpy.asarray(x) for x in parts]
+    return numpy.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
 class BiasGradientSum:

@@ -139,9 +139,7 @@ class LSTMCell:
         linear: Makes the products that do not wait for each other, on all threads.
     """
 
-    def __init__(
-        self, w: list[Array], b: list[Array], steps: Steps, linear: LinearKernel
-    ) -> None:
+    def __init__(self, w: list[Array], b: list[Array], steps: Steps, linear: LinearKernel) -> None:
         self._linear = linear
         self._W, self._U = _joined(w[:4]), _joined(w[4:])
         self._b = _joined([b[i] + b[4 + i] for i in range(4)])
