@@ -141,7 +141,8 @@ def _on_xp_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., A
         # A loop without calls, because this is a hot path: if a second provider is enabled, most
         # small calls come here.
         for value in args:
-            if value.__class__ not in _PLAIN:
+            cls = value.__class__
+            if cls not in _PLAIN and not (cls is tuple and _PLAIN.issuperset(map(type, value))):
                 return method(*map(convert, args), **kwargs)
         return method(*args, **kwargs)
 

@@ -40,6 +40,11 @@ class GRUCell(ComposedFunction):
     # All of them: biases are small, and the composition needs them.
     retained_inputs = tuple(range(14))
 
+    def __init__(self, kernel: Any = None) -> None:
+        """Keeps the kernel that serves the inputs, or None to look for it."""
+        super().__init__()
+        self._kernel = kernel
+
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         expect_one_dtype(in_types, 14)
         h_type, x_type = in_types[:2]
@@ -55,7 +60,9 @@ class GRUCell(ComposedFunction):
             )
 
     def forward(self, inputs: Arrays) -> Arrays:
-        kernel = self._kernel = operation.select(*inputs[:_FIRST_BIAS])
+        kernel = self._kernel
+        if kernel is None:
+            kernel = self._kernel = operation.select(*inputs[:_FIRST_BIAS])
         h, x = inputs[:_FIRST_WEIGHT]
         weights = inputs[_FIRST_WEIGHT:_FIRST_BIAS]
         y, self._saved = kernel.forward(h, x, weights, inputs[_FIRST_BIAS:])
@@ -128,9 +135,10 @@ def next_state_at_once(
     if state.hooks or not state.is_common or state.recorder is not None:
         return None
     h, x = as_variable(h), as_variable(x)
-    if (
-        x._array.ndim != 2
-        or operation.provided(h._array, x._array, *[W._array for W in weights]) is None
-    ):
+    if x._array.ndim != 2:
         return None
-    return GRUCell().apply((h, x, *weights, *biases))[0]
+    kernel = operation.provided(h._array, x._array, *[W._array for W in weights])
+    if kernel is None:
+        return None
+    # The choice is not made again: it reads shapes, dtypes and layouts of eight arrays.
+    return GRUCell(kernel).apply((h, x, *weights, *biases))[0]

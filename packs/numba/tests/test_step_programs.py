@@ -329,6 +329,11 @@ def trained(links, dtype="f"):
     return *losses, text
 
 
+#: Compiling the loops of float64 takes ten seconds.
+FLOAT64 = pytest.param("d", marks=pytest.mark.slow)
+
+
+@pytest.mark.slow
 def test_float64():
     found, expected, _ = trained(lambda: L.StatelessGRU(9, 9), "d")
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -397,7 +402,7 @@ def compared(make, dtype, step=None, times=9, calls=6, units=6):
     return chainer.explain(capture)
 
 
-@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("dtype", ["f", FLOAT64])
 @pytest.mark.parametrize(
     ("make", "layers"),
     [
@@ -448,7 +453,7 @@ def test_states_that_are_changed_between_the_steps():
     compared(TwoStates, "f", step, times=12)
 
 
-@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("dtype", ["f", FLOAT64])
 def test_nan_in_cells(dtype):
     np.random.seed(0)
     with chainer.using_config("dtype", np.dtype(dtype)):

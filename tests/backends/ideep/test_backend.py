@@ -11,6 +11,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.backends import intel64
 from chainer.core.arrays.backend import get_backend
+from chainer.core.arrays.opaque_layouts import ReferenceOnXpArrays
 
 
 @pytest.fixture
@@ -24,6 +25,22 @@ def test_sample_of_the_guide(mdarray):
         y = chainer.functions.relu(x)
     assert str(type(y.data)) == "<class 'ideep4py.mdarray'>"
     assert type(y.data) is mdarray
+
+
+def test_references_get_arrays_of_numpy_in_tuples_as_well(mdarray):
+    class Reference:
+        def forward(self, *args):
+            return args
+
+    wrapped = ReferenceOnXpArrays(Reference(), ("forward",), in_place=False)
+    plain = np.ones(3, "f"), None, 2
+    (found,) = wrapped.forward(plain)
+    assert found is plain  # nothing to convert
+    for given in ((mdarray(np.ones(3, "f")), None), ((mdarray(np.ones(3, "f")),), None)):
+        (found,) = wrapped.forward(given)
+        array = found[0][0] if isinstance(found[0], tuple) else found[0]
+        assert type(array) is np.ndarray
+        np.testing.assert_array_equal(array, np.ones(3, "f"))
 
 
 class TestDevice:

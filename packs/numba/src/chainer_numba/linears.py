@@ -139,7 +139,7 @@ class LinearKernel:
         if not x.dtype == gy.dtype == dtype == f:
             return self._reference.backward_weight(x, gy, dtype)
         rows, columns = gy.shape
-        if rows < SEVERAL_ROWS or (rows > GRADIENT_ROWS and not _is_divided(x.size * columns)):
+        if rows < SEVERAL_ROWS or is_left_to_blas(rows, x.size * columns):
             return numpy.matmul(gy.T, x, out=out)
         gW = numpy.empty((columns, x.shape[1]), f) if out is None else out
         _multiply_columns(x, gy, _NO_START, -1, gW)
@@ -166,20 +166,22 @@ class WeightGradientSum:
     """Collects rows of inputs and of gradients, and adds their product to an array.
 
     Adding reads and writes the whole array, which is often larger than the cache, so that many
-    rows are multiplied together.
+    rows are multiplied together. The arrays are collected, not their numbers: rules do not change
+    the arrays that they are given, and a copy for each weight would take the place of weights in
+    the cache.
 
     Args:
         total: The sum so far, a C-contiguous array.
     """
 
+    __slots__ = ("_gys", "_most", "_rows", "_total", "_xs")
+
     def __init__(self, total: Array) -> None:
         self._total = total
         self._rows = 0
-        columns, terms = total.shape
-        most = self._most = max(GRADIENT_ROWS, _COLLECTED // (terms + columns))
-        # Memory that is never written is never taken.
-        self._x = numpy.empty((most, terms), f)
-        self._gy = numpy.empty((most, columns), f)
+        self._most = max(GRADIENT_ROWS, _COLLECTED // sum(total.shape))
+        self._xs: list[Array] = []
+        self._gys: list[Array] = []
 
     def add(self, x: Array, gy: Array) -> bool:
         """Adds a gradient of the weight.
@@ -196,21 +198,32 @@ class WeightGradientSum:
             return False
         if self._rows + rows > self._most:
             self.finish()
-        first = self._rows
-        self._rows = last = first + rows
-        self._x[first:last] = x
-        self._gy[first:last] = gy
+        self._rows += rows
+        self._xs.append(x)
+        self._gys.append(gy)
         return True
 
     def finish(self) -> None:
         """Adds what was collected."""
         total, rows = self._total, self._rows
+        if not rows:
+            return
+        x, gy = _joined(self._xs), _joined(self._gys)
         if rows >= _BLAS_ROWS and not _is_divided(rows * total.size):
-            total += numpy.matmul(self._gy[:rows].T, self._x[:rows])
-        elif rows:
+            total += numpy.matmul(gy.T, x)
+        else:
             start = total.reshape(-1), total.shape[1]
-            _multiply_columns(self._x[:rows], self._gy[:rows], *start, total)
+            _multiply_columns(x, gy, *start, total)
         self._rows = 0
+        self._xs.clear()
+        self._gys.clear()
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Returns the rows of some matrices as one array of NumPy."""
+    # Arrays of other providers join to arrays of theirs.
+    arrays = [x if type(x) is numpy.ndarray else numpy.asarray(x) for x in parts]
+    return numpy.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
 class BiasGradientSum:
@@ -235,7 +248,7 @@ class BiasGradientSum:
         # NumPy adds many rows as fast as memory allows. Arrays of another provider are its own.
         if type(gy) is not numpy.ndarray or gy.dtype != f or len(gy) > GRADIENT_ROWS:
             return False
-        add_rows(dense(gy), self._total)
+        add_rows(0, 0, len(self._total), dense(gy), self._total)
         return True
 
     def finish(self) -> None:
@@ -243,19 +256,34 @@ class BiasGradientSum:
 
 
 @compiled
-def add_rows(x, total):
-    """Adds the rows of ``x`` to ``total``, eight at a time: their sum stays in registers."""
+def add_rows(part, start, stop, x, total):
+    """Adds columns ``start`` to ``stop`` of ``x`` to ``total``.
+
+    The sum of eight rows stays in registers. Threads take columns, so that the order of each sum
+    does not depend on their number.
+    """
     rows = len(x)
     whole = rows // 8 * 8
+    sums = total[start:stop]
     for k in range(0, whole, 8):
-        a, b, c, d = x[k], x[k + 1], x[k + 2], x[k + 3]
-        p, q, r, s = x[k + 4], x[k + 5], x[k + 6], x[k + 7]
-        for i in range(len(total)):
-            total[i] += ((a[i] + b[i]) + (c[i] + d[i])) + ((p[i] + q[i]) + (r[i] + s[i]))
+        a, b, c, d = (
+            x[k, start:stop],
+            x[k + 1, start:stop],
+            x[k + 2, start:stop],
+            x[k + 3, start:stop],
+        )
+        p, q, r, s = (
+            x[k + 4, start:stop],
+            x[k + 5, start:stop],
+            x[k + 6, start:stop],
+            x[k + 7, start:stop],
+        )
+        for i in range(len(sums)):
+            sums[i] += ((a[i] + b[i]) + (c[i] + d[i])) + ((p[i] + q[i]) + (r[i] + s[i]))
     for k in range(whole, rows):
-        a = x[k]
-        for i in range(len(total)):
-            total[i] += a[i]
+        a = x[k, start:stop]
+        for i in range(len(sums)):
+            sums[i] += a[i]
 
 
 def _in_memory(W: Array) -> tuple[Array, bool]:
@@ -295,6 +323,16 @@ def _are_dots_faster(rows: int, terms: int) -> bool:
     has_small_tiles = ROWS == 4
     few = _FEW_DOT_ROWS if has_small_tiles and terms <= _FEW_TERMS else DOT_ROWS
     return rows <= few
+
+
+def is_left_to_blas(rows: int, multiplications: int) -> bool:
+    """Returns whether BLAS makes a product of many rows faster: one thread here would make it.
+
+    Args:
+        rows: Number of rows.
+        multiplications: Their number in the whole product.
+    """
+    return rows > GRADIENT_ROWS and not _is_divided(multiplications)
 
 
 def _is_divided(multiplications: int) -> bool:

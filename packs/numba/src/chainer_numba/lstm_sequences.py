@@ -9,6 +9,7 @@ from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStep
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
+from chainer_numba.linears import LinearKernel, add_rows, is_left_to_blas
 from chainer_numba.lstm_cells import lstm, lstm_gradient
 from chainer_numba.lstm_steps import parts_of_rows, run_rows
 from chainer_numba.products import (
@@ -23,6 +24,7 @@ from chainer_numba.products import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer.backend import Backend
     from chainer.backends.numpy.kernels.rnns import CellGradients, Steps
 
 f = numpy.float32
@@ -97,16 +99,6 @@ def sequence_gradient(part, low, high, visits, packed_U, gh, gc, gy, g, states, 
         multiply_packed(own, 4 * units, packed_U, no_start, -1, gh[low:last])
 
 
-@compiled
-def bias_gradient(part, low, high, visits, g, gb):
-    """Adds up the gradients of the sources ``low`` to ``high``, the last visit first."""
-    for v in range(len(visits) - 1, -1, -1):
-        for row in range(visits[v, 0], visits[v, 0] + visits[v, 1]):
-            source = g[row]
-            for j in range(low, high):
-                gb[j] += source[j]
-
-
 def _memory(*shape: int) -> Array:
     size = 1
     for length in shape:
@@ -144,10 +136,11 @@ class LSTMCell:
         w: Weights: first of the input, then of the state.
         b: Biases, likewise.
         steps: Order of the visits.
+        linear: Makes the products that do not wait for each other, on all threads.
     """
 
-    def __init__(self, w: list[Array], b: list[Array], steps: Steps) -> None:
-        self._steps = steps
+    def __init__(self, w: list[Array], b: list[Array], steps: Steps, linear: LinearKernel) -> None:
+        self._linear = linear
         self._W, self._U = _joined(w[:4]), _joined(w[4:])
         self._b = _joined([b[i] + b[4 + i] for i in range(4)])
         pairs = [(elements.start, n) for elements, n in steps.slices]
@@ -161,12 +154,20 @@ class LSTMCell:
         y, cells = numpy.empty((len(x), units), f), numpy.empty((len(x), units), f)
         gates = numpy.empty(4 * y.size, f)
         packed_U = _packed(self._U, pack_rows)
-        sources = self._x @ self._W.T
-        sources += self._b
+        sources = self._sources()
         arguments = self._visits, sources, packed_U, h, c, y, cells, gates
         run_rows(sequence, self._parts(), h.shape[0], *arguments)
         self._saved = y, cells, gates
         return y, h, c
+
+    def _sources(self) -> Array:
+        """Returns the products with the inputs, plus the biases."""
+        x, W = self._x, self._W
+        if not is_left_to_blas(len(x), x.size * len(W)):
+            return self._linear.forward(x, W, self._b)
+        sources = x @ W.T
+        sources += self._b
+        return sources
 
     def _parts(self) -> int:
         """Returns the number of threads among which the sequences are divided."""
@@ -186,8 +187,10 @@ class LSTMCell:
         arguments = self._visits, packed_U, gh, gc, gy, g, states, self._saved
         run_rows(sequence_gradient, self._parts(), shape[0], *arguments)
         # A thread takes columns, so that the order of each sum does not depend on the threads.
-        launch(bias_gradient, len(gb), g.size, self._visits, g, gb)
-        gx, gW, gU = g @ self._W, g.T @ self._x, g.T @ previous
+        launch(add_rows, len(gb), g.size, g, gb)
+        is_left = is_left_to_blas(len(g), g.size * self._W.shape[1])
+        gx = g @ self._W if is_left else self._linear.backward_data(g, self._W)
+        gW, gU = (self._linear.backward_weight(x, g, g.dtype) for x in (self._x, previous))
         gbs = _separate(gb)
         # Gradients of different parameters must not share memory.
         biases = [*gbs, *[b.copy() for b in gbs]]
@@ -199,5 +202,9 @@ class NStepRNNKernel(ReferenceNStepRNNKernel):
 
     packs = True
 
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._linear = LinearKernel(backend)
+
     def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> LSTMCell:
-        return LSTMCell(w, b, steps)
+        return LSTMCell(w, b, steps, self._linear)

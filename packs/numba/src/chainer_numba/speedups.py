@@ -47,10 +47,28 @@ s_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
 tree_lstm_cell = SpeedupBySize(((1 << 10, 1.5), (1 << 16, 2.5)))
 
 
+#: Rows of any number of units for which an LSTM over sequences is faster than oneDNN.
+_FEW_ROWS = 16
+
+#: Rows and units of an LSTM over sequences up to which one thread is faster than oneDNN, and units
+#: up to which several threads are. Time of oneDNN / time here, forward and backward, one thread: 20
+#: and 32 rows of 200 units 1.07 and 1.06, 20 rows of 300 and 512 units 1.05 and 1.04, 16 of 400
+#: units 1.07, 64 of 200 units 1.03, of 650 units 0.96, 128 of 300 units 0.98. Two threads: 1 and 8
+#: rows of 64 units 1.5 and 1.28, 32 of 128 units 1.03, 8 of 200 units 0.99, 20 of 512 units 0.76
+#: (AMD EPYC with AVX2, quiet, in turns). With AVX-512, one thread: 20 rows of 200 units 1.08, of
+#: 512 units 0.95.
+_MOST_ROWS, _MOST_UNITS, _MOST_UNITS_OF_THREADS = 32, 400, 128
+
+
 def _gains_most(spec: Any) -> bool:
-    """Returns whether sequences are few, or the weights too many for the cache of a core."""
+    """Returns whether an LSTM over sequences is faster than oneDNN's, if that serves it."""
+    # Imported where Numba is in use already: supports() has asked what the processor has.
+    from chainer_numba.launching import config
+
     _, rows, units = spec.arrays[1].shape
-    return rows <= 16 or units >= 800
+    if config.NUMBA_NUM_THREADS > 1:
+        return rows <= _MOST_ROWS and units <= _MOST_UNITS_OF_THREADS
+    return rows <= _FEW_ROWS or units >= 800 or (rows <= _MOST_ROWS and units <= _MOST_UNITS)
 
 
 n_step_rnn = SpeedupBySize(((0, 1.25), (1, 1.4)), _gains_most)
