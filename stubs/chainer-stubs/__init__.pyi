@@ -146,9 +146,9 @@ from chainer.training import (
     optimizers as optimizers,
 )
 from chainer.training.capturing.capture import capture as capture
+from chainer.training.capturing.loaded_step import load_step as load_step
 from chainer.training.capturing.static_graph import static_graph as static_graph
 from chainer.training.capturing.static_graph_utilities import static_code as static_code
-from chainer.training.capturing.step_file import load_step as load_step
 from chainer.training.fit import fit as fit
 from chainer.training.optimizers import optimizer as optimizer
 from chainer.training.optimizers.optimizer import (

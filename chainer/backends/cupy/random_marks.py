@@ -29,13 +29,16 @@ def mark(source: Any) -> dict[str, int]:
 
 
 @cache
-def _counting(cls: type) -> type:
+def _counting(cls: Any) -> type:
     """Returns a class like this one whose objects count the reads of their attributes."""
 
-    def __getattribute__(self: Any, name: str) -> Any:
-        if not name.startswith("__"):
-            object.__getattribute__(self, "__dict__")[_READS] += 1
-        return cls.__getattribute__(self, name)
+    class Counting(cls):
+        def __getattribute__(self, name: str) -> Any:
+            if not name.startswith("__"):
+                object.__getattribute__(self, "__dict__")[_READS] += 1
+            return super().__getattribute__(name)
 
-    members = {"__getattribute__": __getattribute__, "__doc__": cls.__doc__}
-    return type(cls.__name__, (cls,), {**members, "__module__": cls.__module__})
+    # Programs and messages see the class of CuPy.
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(Counting, name, getattr(cls, name))
+    return Counting
