@@ -70,6 +70,31 @@ def test_maxima_and_their_positions(in_size, ksize, stride, blocks):
 
 
 @pytest.mark.parametrize(("in_size", "ksize", "stride"), GEOMETRIES)
+@pytest.mark.parametrize("values", [(0.0, -0.0, -1.0), (0.0, 1.0), (-0.0, -1.0)])
+def test_signs_of_zeros(in_size, ksize, stride, values, monkeypatch):
+    random = np.random.RandomState(0)
+    x = random.choice(np.array(values, "f"), (3, 2, *in_size))
+    geometry = PoolingGeometry(ksize, stride, (0,) * len(ksize))
+    out_size = windows_of(x, ksize, stride).shape[2:-1]
+    y, _ = kernel().forward(x, out_size, geometry)
+    monkeypatch.setattr(poolings, "can_shift", lambda *_: False)
+    expected, _ = kernel().forward(x, out_size, geometry)
+    assert y.tobytes() == expected.tobytes()
+
+
+def test_zeros_of_one_sign_are_shifted():
+    y = np.zeros(2, "f")
+    for values, expected in (
+        ((0.0, 1.0), False),
+        ((-1.0, 0.0), False),
+        ((0.0, -0.0), True),
+        ((-0.0, -0.0), True),
+    ):
+        assert shifts.has_zeros_of_both_signs(np.array(values, "f"), y) is expected
+    assert not shifts.has_zeros_of_both_signs(np.array([0.0, -0.0], "f"), y + 1)
+
+
+@pytest.mark.parametrize(("in_size", "ksize", "stride"), GEOMETRIES)
 def test_the_same_as_rows_of_windows(in_size, ksize, stride, monkeypatch):
     x = images(in_size, seed=1)
     gy = np.random.RandomState(2).randn(*windows_of(x, ksize, stride).shape[:-1]).astype("f")

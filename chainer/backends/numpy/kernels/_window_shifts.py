@@ -82,6 +82,20 @@ def shifted_maxima(x: Array, geometry: PoolingGeometry, out_size: Shape) -> Arra
     return y
 
 
+def has_zeros_of_both_signs(x: Array, y: Array) -> bool:
+    """Returns whether a maximum may be 0.0 or -0.0, by the order in which elements are compared.
+
+    Args:
+        x: Images.
+        y: Maxima of their windows.
+    """
+    if y.all():
+        return False
+    # After a ReLU no element has a sign: one pass over its bits tells it.
+    signs = numpy.signbit(x)
+    return bool(signs.any()) and bool((signs & (x == 0)).any())
+
+
 def shifted_codes(x: Array, geometry: PoolingGeometry, out_size: Shape) -> Array:
     """Returns the row-major position of the first maximum in each window, as bytes.
 
