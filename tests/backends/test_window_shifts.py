@@ -82,7 +82,7 @@ def test_signs_of_zeros(in_size, ksize, stride, values, monkeypatch):
     assert y.tobytes() == expected.tobytes()
 
 
-def test_zeros_of_one_sign_are_shifted():
+def test_negative_zeros():
     y = np.zeros(2, "f")
     for values, expected in (
         ((0.0, 1.0), False),
@@ -90,8 +90,8 @@ def test_zeros_of_one_sign_are_shifted():
         ((0.0, -0.0), True),
         ((-0.0, -0.0), True),
     ):
-        assert shifts.has_zeros_of_both_signs(np.array(values, "f"), y) is expected
-    assert not shifts.has_zeros_of_both_signs(np.array([0.0, -0.0], "f"), y + 1)
+        assert shifts.has_negative_zeros(np.array(values, "f"), y) is expected
+    assert not shifts.has_negative_zeros(np.array([0.0, -0.0], "f"), y + 1)
 
 
 @pytest.mark.parametrize(("in_size", "ksize", "stride"), GEOMETRIES)

@@ -36,7 +36,7 @@ def static_code(function: Any = None, /, *, func_name: str | None = None) -> Any
 
     Args:
         function (callable): The function.
-        func_name (str): Name of the function in messages; that of the function by default.
+        func_name (str): Name for messages. Default: the name of the function.
 
     Returns:
         callable: The function or method, which raises RuntimeError within a static chain if it

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ArrayInfo:
-    """What is known of an array that functions of a static chain share.
+    """Properties of an array that functions of a static chain share.
 
     Args:
         array: The array.
@@ -75,7 +75,7 @@ class ScheduleInfo:
         func (callable): The function.
         args (tuple): Positional arguments.
         kwargs (dict): Keyword arguments.
-        func_name (str): Name for messages; that of the function by default.
+        func_name (str): Name for messages. Default: the name of the function.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class StaticScheduleFunction(Identity):
         """Applies a record; returns the results as the method returned them."""
         self.record = record
         self._count = len(in_vars)
-        # What the results do not depend on takes no part in the graph.
+        # Inputs that no result depends on are not part of the graph.
         given = [x if i in record.inputs else x.array for i, x in enumerate(in_vars)]
         outputs = self.apply((*given, *record.parameters))
         return unflatten(record.result, iter(outputs))

@@ -72,7 +72,7 @@ def test_a_copy_needs_its_own_memory_only(folder):
 def test_a_mapped_model_needs_no_memory_of_its_own(folder):
     size = size_of(folder)
     model = cm.load_pretrained(folder)
-    # What a first forward run needs stays with NumPy.
+    # NumPy keeps the memory that a first forward run takes.
     model(tokens())
     del model
     gc.collect()

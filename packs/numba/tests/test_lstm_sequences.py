@@ -263,6 +263,6 @@ def test_who_serves_which_sequences(use_threads):
     assert chosen([4] * 32, 800) == "numba"  # large weights
     assert chosen([4] * 4, 200) == "numba"  # few sequences
     assert chosen([4] * 20, 200) == "numba"
-    # What oneDNN serves more slowly than several threads do.
+    # Several threads are faster than oneDNN here.
     use_threads(2)
     assert chosen([4] * 4, 64) == "numba"

@@ -82,8 +82,10 @@ def shifted_maxima(x: Array, geometry: PoolingGeometry, out_size: Shape) -> Arra
     return y
 
 
-def has_zeros_of_both_signs(x: Array, y: Array) -> bool:
-    """Returns whether a maximum may be 0.0 or -0.0, by the order in which elements are compared.
+def has_negative_zeros(x: Array, y: Array) -> bool:
+    """Returns whether there is a -0.0 among the images, and a maximum that is zero.
+
+    Such a maximum may be 0.0 or -0.0, by the order in which the elements are compared.
 
     Args:
         x: Images.

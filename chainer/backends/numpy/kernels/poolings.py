@@ -10,7 +10,7 @@ import numpy
 from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.backends.numpy.kernels._window_shifts import (
     can_shift,
-    has_zeros_of_both_signs,
+    has_negative_zeros,
     shifted_codes,
     shifted_maxima,
 )
@@ -33,8 +33,8 @@ class MaxPoolingNDKernel(ReferenceKernel):
     def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> tuple[Array, None]:
         if can_shift(x, geometry, out_size):
             y = shifted_maxima(x, geometry, out_size)
-            # The two zeros are equal, so that another order may find the other one.
-            if not has_zeros_of_both_signs(x, y):
+            # The two zeros are equal, so that shifts may find the other one than rows.
+            if not has_negative_zeros(x, y):
                 return y, None
         y = x
         for stage in stages(geometry, x.shape[2:], out_size):

@@ -57,7 +57,7 @@ def copy_parameters(model: chainer.Link) -> None:
     Pages of mapped files are given back as soon as they are copied.
 
     Args:
-        model: The model, whose mapped arrays are those of the file: changes would be lost.
+        model: The model. Its mapped arrays must have the numbers of the file: changes are lost.
     """
     # Layers in the order of their numbers: a path has layer 10 before layer 2.
     found = [p for p in model.params() if _is_copied(p.array)]
