@@ -13,6 +13,7 @@ import numpy
 
 from chainer.core.arguments import require_attribute
 from chainer.core.installation import install_command
+from chainer.core.misuse import expect_flags
 from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils import installed
 from chainer.core.utils.atomic_file import replacing
@@ -434,6 +435,8 @@ def load_hdf5(
         array([[1., 1.]], dtype=float32)
     """
     h5py = _h5py()
+    # load_npz() takes the path in this place.
+    expect_flags("load_hdf5", strict=strict)
     path = entry_prefix(path)
     warn_of_position(obj, path)
     source = describe_source(filename)

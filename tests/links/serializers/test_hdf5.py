@@ -396,3 +396,12 @@ def test_failed_load_from_a_group_puts_values_back(path, name):
         serializers.load_hdf5(path, Values({"child": child, "missing": Values(y=0)}), path=name)
     assert child.values == {"n": 0, "x": x}
     np.testing.assert_array_equal(x, 0)
+
+
+def test_path_in_the_place_of_strict(path):
+    """``load_npz`` takes the path in this place."""
+    with h5py.File(path, "w") as file:
+        file["a/x"] = np.ones(2)
+    message = "strict of load_hdf5 is the text 'a', which is true: write True or False"
+    with pytest.warns(chainer.MisuseWarning, match=message), pytest.raises(KeyError):
+        serializers.load_hdf5(path, Values(x=np.zeros(2)), "a")
