@@ -6,10 +6,12 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.core.utils.conv import _pair as _pair
-from chainer.functions.connection._convolution_nodes import (
+from chainer.functions.connection._planar_convolution_nodes import (
     Convolution2DFunction as Convolution2DFunction,
 )
-from chainer.functions.connection._convolution_nodes import Convolution2DGradW as Convolution2DGradW
+from chainer.functions.connection._planar_convolution_nodes import (
+    Convolution2DGradW as Convolution2DGradW,
+)
 
 
 @removed_arguments(deterministic=REMOVED_DETERMINISTIC)

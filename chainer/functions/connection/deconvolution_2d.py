@@ -6,7 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.core.utils.conv import _pair as _pair
-from chainer.functions.connection._convolution_nodes import (
+from chainer.functions.connection._planar_convolution_nodes import (
     Deconvolution2DFunction as Deconvolution2DFunction,
 )
 
