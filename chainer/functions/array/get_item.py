@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.numpy.kernels.indexing import selects_once
+from chainer.backends.numpy.kernels.indexing import selected, selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
@@ -82,7 +82,7 @@ class GetItem(LinearMap):
     check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:
-        y = inputs[0][self._index]
+        y = selected(inputs[0], self._index)
         if type(y) is _ndarray:
             return (y,)
         # NumPy returns a scalar for a single element.
@@ -160,7 +160,7 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
         # scalar for a single element, which the node makes an array of.
         array = x._array
         if type(array) is _ndarray:
-            y = array[slices]
+            y = selected(array, slices)
             if type(y) is _ndarray:
                 return Variable._from_array(y, x._requires_grad)
     return GetItem(slices).apply((x,))[0]

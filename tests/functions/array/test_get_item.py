@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import chainer
 import chainer.functions as F
 from chainer import Variable
 
@@ -128,3 +131,48 @@ def test_rows_are_those_of_numpy(shape, index):
         F.get_item(x, np.array([5]))
     with pytest.raises(ValueError, match="does not support automatic broadcasting"):
         F.scatter_add(x, np.array([0, 1]), x[:1])
+
+
+def _error_of(x, index):
+    try:
+        x[index]
+    except IndexError as error:
+        return str(error)
+    return None
+
+
+def _as_index_gives(x, index):
+    """Checks value, layout or error of ``F.get_item`` against NumPy's index."""
+    message = _error_of(x, index)
+    if message is not None:
+        with pytest.raises(IndexError, match=re.escape(message)):
+            F.get_item(x, index)
+        return
+    expected = x[index]
+    for y in F.get_item(x, index), F.get_item(Variable(x), index):
+        np.testing.assert_array_equal(y.array, np.asarray(expected), strict=True)
+        assert y.array.strides == np.asarray(expected).strides
+    with chainer.no_backprop_mode():
+        np.testing.assert_array_equal(F.get_item(Variable(x), index).array, expected)
+
+
+@pytest.mark.parametrize("shape", [(5, 3, 2), (5,), (5, 0), (0, 3)], ids=str)
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.array([4, 0, -1, 0]),
+        np.array([[0, 1], [2, 3]], np.int8),
+        np.array(2),
+        np.array([], int),
+        np.array([0, 5]),
+        np.array([-6], np.int32),
+        np.array([1, 2], np.uint64),
+        (np.array([1, 0, 1]),),
+    ],
+    ids=repr,
+)
+def test_rows_are_those_of_an_index_of_numpy(shape, index):
+    x = np.arange(np.prod(shape), dtype="f").reshape(shape)
+    _as_index_gives(x, index)
+    _as_index_gives(np.asfortranarray(x), index)
+    _as_index_gives(x[::-1], index)
