@@ -65,6 +65,18 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)  # after the fixtures of the module
+def pytest_runtest_teardown(item, nextitem):
+    """Keeps what the tests of a module leave away from the garbage collector, too.
+
+    Modules that tests import and the caches that they fill are millions of objects in the end, and
+    a collection would take seconds. Garbage is collected before.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_configure(config):
     """Makes Ctrl-C work, and imports CuPy before warnings become errors: some are about its code.
 

@@ -16,6 +16,9 @@ from chainer.testing.conformance.test_contract_variables import *
 from chainer.testing.conformance.test_operations import *
 from chainer.testing.conformance.test_transforms import *
 
+# Kernels of NumPy see all layouts in the tests of each function.
+pytestmark = pytest.mark.sampled(3, always={"layout": "contiguous"})
+
 
 @pytest.fixture(scope="module")
 def device():
