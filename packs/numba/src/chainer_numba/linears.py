@@ -97,7 +97,9 @@ class LinearKernel:
             x = dense(x)
         rows, terms = x.shape
         y = numpy.empty((rows, columns), f) if out is None else out
-        start, step = (_NO_START, -1) if b is None else (dense(b), 0)
+        start, step = (_NO_START, -1) if b is None else (b, 0)
+        if start.dtype != f or not start.flags.carray:
+            start = dense(start)
         if is_transposed:
             if rows <= MAX_COLUMN_ROWS:
                 # The weight is read once for all rows, and BLAS waits longer for memory.

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from chainer_numba.launching import inlined, summing
+from chainer_numba.launching import compiled, inlined, summing
 from chainer_numba.vector_math import bits_to_float
 from chainer_numba.vectors import (
     FLOATS,
@@ -28,6 +28,7 @@ from chainer_numba.vectors import (
     Row,
     each,
     multiply_add,
+    repeated,
     sum_of_lanes,
 )
 
@@ -147,6 +148,42 @@ def _products_of(rows: int, widened: Widened) -> Any:
     return products
 
 
+@intrinsic
+def _weighted_sum(
+    typingctx: Any, weights: Any, n: Any, matrix: Any, start: Any, y: Any
+) -> tuple[Any, Any]:
+    """Writes a block of columns of the sum of all rows of a matrix, each times its weight.
+
+    ``weights`` and ``y`` have a row for each sum, of which ``n`` is the index.
+    """
+    signature = types.void(weights, n, matrix, start, y)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        weights, n, matrix, start, y = arguments
+        kinds = signature.args
+        factors = Row(context, builder, kinds[0], weights, n)
+        result = Row(context, builder, kinds[4], y, n)
+        starts = [builder.add(start, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
+        # They stay in registers: sums that go to memory and back for each row took five times as
+        # long where the memory was at some addresses (AMD's Zen 3).
+        sums = [cgutils.alloca_once_value(builder, each(FLOATS, 0.0)) for _ in starts]
+        with cgutils.for_range(builder, factors.length) as loop:
+            row = Row(context, builder, kinds[2], matrix, loop.index)
+            factor = repeated(builder, factors.at(loop.index))
+            for at, memory in zip(starts, sums, strict=True):
+                row.fetch_ahead(at, _AHEAD)
+                number = row.vector(at, FLOATS)
+                builder.store(multiply_add(builder, number, factor, builder.load(memory)), memory)
+        for at, memory in zip(starts, sums, strict=True):
+            result.put_vector(at, builder.load(memory))
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+# For type checkers, which do not know that the decorator fills in the first parameter.
+_sum_of_rows: Any = _weighted_sum
+
 # Without the first parameter, which the decorator fills in.
 _one_of_float32: Any = _products_of(1, _float32)
 _some_of_float32: Any = _products_of(PLACES, _float32)
@@ -167,6 +204,17 @@ def float32_product(part, start, stop, x, weight, y):
         for j in range(x.shape[1] // BLOCK * BLOCK, x.shape[1]):
             for i in range(start, stop):
                 y[n, i] += weight[i, j] * x[n, j]
+
+
+@compiled
+def weighted_sums(weights, matrix, y):
+    """Writes sums of the rows of a matrix of whole blocks, each row times its weight.
+
+    ``weights`` and ``y`` have a row for each sum.
+    """
+    for n in range(len(y)):
+        for start in range(0, y.shape[1], BLOCK):
+            _sum_of_rows(weights, n, matrix, start, y)
 
 
 @summing
