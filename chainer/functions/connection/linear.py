@@ -320,13 +320,6 @@ def linear(
     """
     if n_batch_axes <= 0:
         raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
-    # Text is decoded by hundreds of linear functions of few numbers, with weights that stay the
-    # same: these calls need no function node.
-    kernel = _known_products.kernel(x, W, b) if n_batch_axes == 1 else None
-    if kernel is not None:
-        y = kernel.forward(x._array, W._array, None if b is None else b._array)
-        requires_grad = x._requires_grad or W._requires_grad or (b is not None and b._requires_grad)
-        return Variable._from_array(y, requires_grad)
     # Without the calls of a property.
     array = x._array if type(x) is Variable else None
     shape = shape_of(x) if array is None else array.shape
@@ -337,6 +330,14 @@ def linear(
     elif len(shape) > 2:
         # Not (N, -1): an empty batch leaves the other size undecided.
         x = reshape(x, (shape[0], prod(shape[1:])))
-    y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
-    _known_products.remember(y, x, W, b)
+    # Text is decoded by hundreds of linear functions of few numbers, with weights that stay the
+    # same: these calls need no function node.
+    kernel = _known_products.kernel(x, W, b)
+    if kernel is not None:
+        y = kernel.forward(x._array, W._array, None if b is None else b._array)
+        requires_grad = x._requires_grad or W._requires_grad or (b is not None and b._requires_grad)
+        y = Variable._from_array(y, requires_grad)
+    else:
+        y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
+        _known_products.remember(y, x, W, b)
     return y if batch_shape is None else reshape(y, (*batch_shape, y.shape[1]))

@@ -126,4 +126,4 @@ def normalized(x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: fl
         return y
     # The number of rows is computed: a length of -1 is ambiguous where there are no elements.
     rows = reshape(x, (prod(shape[:-1]), shape[-1]))
-    return reshape(LayerNormalization(eps).apply((rows, gamma, beta))[0], shape)
+    return reshape(normalized(rows, gamma, beta, eps), shape)

@@ -15,7 +15,7 @@ from chainer.typing import Array
 from chainer_numba import vector_math
 from chainer_numba.arrays_in_memory import address_of, carray, pointer
 from chainer_numba.launching import dense, inlined, launch, summing
-from chainer_numba.packed_rows import BLOCK, float32_product, weighted_sums
+from chainer_numba.packed_rows import BLOCK, products_of_rows, weighted_sums
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -58,11 +58,9 @@ def one_query(part, start, stop, q, keys, values, places, mask, scale, cap, y):
         text, head = row // heads, row % heads
         k = _matrix(keys, text * key_text + head * key_head, n_keys, size)
         v = _matrix(values, text * value_text + head * value_head, n_keys, width)
-        # Heads of whole blocks, which are usual, are products with rows of weights: as fast as
-        # memory is read. Their keys and values are not in the cache, as the weights of a token were
-        # there since.
+        # Heads of whole blocks, which are usual, are products with few rows.
         if size % BLOCK == 0:
-            float32_product(0, 0, n_keys, q[row], k, scores)
+            products_of_rows(q[row], k, scores)
         else:
             for g in range(group):
                 for s in range(n_keys):

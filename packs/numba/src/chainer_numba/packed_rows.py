@@ -60,6 +60,11 @@ def _float32(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
     return [row.vector(start, FLOATS) for start in starts]
 
 
+def _float32_in_cache(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
+    # The next token reads it again, from the third level: past the caches it would be gone.
+    return [row.vector(builder.add(place, INDEX(i)), FLOATS) for i in range(0, BLOCK, LANES)]
+
+
 def _int8(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
     row.fetch_ahead(place, _AHEAD)
     starts = [builder.add(place, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
@@ -171,7 +176,6 @@ def _weighted_sum(
             row = Row(context, builder, kinds[2], matrix, loop.index)
             factor = repeated(builder, factors.at(loop.index))
             for at, memory in zip(starts, sums, strict=True):
-                row.fetch_ahead(at, _AHEAD)
                 number = row.vector(at, FLOATS)
                 builder.store(multiply_add(builder, number, factor, builder.load(memory)), memory)
         for at, memory in zip(starts, sums, strict=True):
@@ -187,6 +191,8 @@ _sum_of_rows: Any = _weighted_sum
 # Without the first parameter, which the decorator fills in.
 _one_of_float32: Any = _products_of(1, _float32)
 _some_of_float32: Any = _products_of(PLACES, _float32)
+_one_in_cache: Any = _products_of(1, _float32_in_cache)
+_some_in_cache: Any = _products_of(PLACES, _float32_in_cache)
 _one_of_int8: Any = _products_of(1, _int8)
 _some_of_int8: Any = _products_of(PLACES, _int8)
 _one_of_bfloat16: Any = _products_of(1, _bfloat16)
@@ -204,6 +210,22 @@ def float32_product(part, start, stop, x, weight, y):
         for j in range(x.shape[1] // BLOCK * BLOCK, x.shape[1]):
             for i in range(start, stop):
                 y[n, i] += weight[i, j] * x[n, j]
+
+
+@compiled
+def products_of_rows(x, matrix, y):
+    """Writes the products of vectors with the rows of a matrix of whole blocks.
+
+    The matrix has few rows, which are read again soon: attention to 40 keys takes as long if they
+    are fetched ahead, past the caches or into them.
+    """
+    count = len(matrix)
+    apart = count // PLACES
+    for n in range(len(x)):
+        for i in range(apart):
+            _some_in_cache(matrix, i, apart, x, n, y)
+        for i in range(apart * PLACES, count):
+            _one_in_cache(matrix, i, 0, x, n, y)
 
 
 @compiled
