@@ -124,4 +124,4 @@ def quick_gelu(x: VariableLike) -> Variable:
         >>> F.quick_gelu(np.array([-1, 0, 1, 2], np.float32)).array.round(4)
         array([-0.1542,  0.    ,  0.8458,  1.9357], dtype=float32)
     """
-    return QuickGELU().apply((x,))[0]
+    return QuickGELU().of(x)
