@@ -140,4 +140,3 @@ class KnownCalls:
             state.policy,
             self._operation._tables,
         )
-

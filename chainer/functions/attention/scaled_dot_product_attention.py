@@ -262,7 +262,9 @@ def scaled_dot_product_attention(
         if not dropout and _are_heads(*arrays):
             kernel = operation.select(*arrays, None, None, options=options)
             y, _ = kernel.forward(*arrays, None, None, options, False)
-            return Variable._from_array(y, any([getattr(x, "requires_grad", False) for x in inputs]))
+            return Variable._from_array(
+                y, any([getattr(x, "requires_grad", False) for x in inputs])
+            )
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
 
 
