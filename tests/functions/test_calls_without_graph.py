@@ -1,12 +1,13 @@
-"""Functions that make no function node where there is no graph: the same values, checks and hooks."""
+"""Functions that make no function node without a graph: equal values, checks and hooks."""
 
 from __future__ import annotations
+
+import numpy as np
+import pytest
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import numpy as np
-import pytest
 from chainer.core.autograd import known_calls
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.kernel import Kernel, register_kernel

@@ -35,7 +35,6 @@ from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import expect_bias, expect_weighted
 from chainer.functions.rules.batching import with_samples
 
-
 #: Products of few rows without a graph.
 _known_products = KnownCalls(operation)
 

@@ -19,7 +19,6 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
-
 #: Normalizations of few vectors without a graph.
 _known_normalizations = KnownCalls(operation, "eps")
 

@@ -16,7 +16,6 @@ from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction
 
-
 #: Normalizations of few vectors without a graph.
 _known_normalizations = KnownCalls(operation, "eps", parameters=1)
 

@@ -60,12 +60,12 @@ class ElementwiseKernel:
         """
         first = arrays[0]
         size = first.size
-        if size <= _FEW and cost <= EXPENSIVE and len(arrays) == 1 and out is None:
+        is_one = size <= _FEW and cost <= EXPENSIVE and len(arrays) == 1 and out is None
+        if is_one and first.dtype == f and first.flags.carray:
             # As text is decoded: the same without the calls below.
-            if first.dtype == f and first.flags.carray:
-                y = numpy.empty(first.shape, f)
-                loop(0, 0, size, first.reshape(-1), y.reshape(-1), *map(float, numbers))
-                return y
+            y = numpy.empty(first.shape, f)
+            loop(0, 0, size, first.reshape(-1), y.reshape(-1), *map(float, numbers))
+            return y
         # Loops write float32: results in float16 are converted.
         target = out if out is not None and out.dtype == f else None
         y = numpy.empty(first.size, f) if target is None else target.reshape(-1)

@@ -62,12 +62,9 @@ def layer_normalization_gradient(part, start, stop, x, gamma, gy, mean, inv_std,
             gbeta[part, i] += gy[row, i]
 
 
-def _are_dense(*arrays: Array) -> bool:
-    """Returns whether all arrays are contiguous and of float32, so that loops take them."""
-    for array in arrays:
-        if array.dtype != f or not array.flags.carray:
-            return False
-    return True
+def _is_dense(x: Array) -> bool:
+    """Returns whether an array is contiguous and of float32, so that loops take it."""
+    return x.dtype == f and x.flags.carray
 
 
 class LayerNormalizationKernel:
@@ -85,7 +82,7 @@ class LayerNormalizationKernel:
     ) -> tuple[Array, Array, Array, None]:
         rows = len(x)
         y, mean, inv_std = numpy.empty(x.shape, f), numpy.empty(rows, f), numpy.empty(rows, f)
-        if rows == 1 and _are_dense(x, gamma, beta):
+        if rows == 1 and _is_dense(x) and _is_dense(gamma) and _is_dense(beta):
             # Without calls: a token that is decoded needs two normalizations for each layer.
             layer_normalization(0, 0, 1, x, gamma, beta, float(eps), y, mean, inv_std)
             return y, mean, inv_std, None
@@ -150,7 +147,7 @@ class RMSNormalizationKernel:
 
     def forward(self, x: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
         size = x.shape[-1]
-        if x.size == size and x.ndim == 2 and _are_dense(x, gamma):
+        if x.size == size and x.ndim == 2 and _is_dense(x) and _is_dense(gamma):
             y, inv_rms = numpy.empty((1, size), f), numpy.empty((1, 1), f)
             rms_normalization(0, 0, 1, x, gamma, float(eps), y, inv_rms.reshape(1))
             return y, inv_rms
