@@ -41,6 +41,46 @@ def _exponentials(scores):
         scores[s] = vector_math.exp_of_negative(scores[s] - top)
 
 
+# Heads of whole blocks, which are usual, are products with few rows.
+
+
+@summing
+def _products(q, k, scores):
+    """Writes the products of the queries of a head with its keys."""
+    group, size = q.shape
+    if size % BLOCK == 0:
+        products_of_rows(q, k, scores)
+        return
+    for g in range(group):
+        for s in range(len(k)):
+            total = _ZERO
+            for d in range(size):
+                total += q[g, d] * k[s, d]
+            scores[g, s] = total
+
+
+@summing
+def _means(weights, v, y):
+    """Writes the means of the values of a head by weights whose sum is not 1."""
+    group, width = y.shape
+    if width % BLOCK == 0:
+        weighted_sums(weights, v, y)
+    else:
+        y[:] = _ZERO
+        for g in range(group):
+            for s in range(len(v)):
+                weight = weights[g, s]
+                for d in range(width):
+                    y[g, d] += weight * v[s, d]
+    for g in range(group):
+        total = _ZERO
+        for s in range(len(v)):
+            total += weights[g, s]
+        inverse = _ONE / total if total > _ZERO else _ONE
+        for d in range(width):
+            y[g, d] *= inverse
+
+
 @summing
 def one_query(part, start, stop, q, keys, values, places, mask, scale, cap, y):
     """Attends with the queries of some heads of the keys.
@@ -58,16 +98,7 @@ def one_query(part, start, stop, q, keys, values, places, mask, scale, cap, y):
         text, head = row // heads, row % heads
         k = _matrix(keys, text * key_text + head * key_head, n_keys, size)
         v = _matrix(values, text * value_text + head * value_head, n_keys, width)
-        # Heads of whole blocks, which are usual, are products with few rows.
-        if size % BLOCK == 0:
-            products_of_rows(q[row], k, scores)
-        else:
-            for g in range(group):
-                for s in range(n_keys):
-                    total = _ZERO
-                    for d in range(size):
-                        total += q[row, g, d] * k[s, d]
-                    scores[g, s] = total
+        _products(q[row], k, scores)
         for g in range(group):
             each = scores[g]
             for s in range(n_keys):
@@ -79,23 +110,7 @@ def one_query(part, start, stop, q, keys, values, places, mask, scale, cap, y):
                 for s in range(n_keys):
                     each[s] = each[s] if mask[row, g, s] else _LOWEST
             _exponentials(each)
-        output = y[row]
-        if width % BLOCK == 0:
-            weighted_sums(scores, v, output)
-        else:
-            output[:] = _ZERO
-            for g in range(group):
-                for s in range(n_keys):
-                    weight = scores[g, s]
-                    for d in range(width):
-                        output[g, d] += weight * v[s, d]
-        for g in range(group):
-            total = _ZERO
-            for s in range(n_keys):
-                total += scores[g, s]
-            inverse = _ONE / total if total > _ZERO else _ONE
-            for d in range(width):
-                output[g, d] *= inverse
+        _means(scores, v, y[row])
 
 
 class AttentionKernel:
