@@ -1,16 +1,22 @@
 """Activation functions whose value and slope share most of their work."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from chainer.backends.compute_dtypes import compute_dtype
-from chainer.backends.numpy.blocks import elementwise
+from chainer.backends.numpy.blocks import BLOCK_SIZE, elementwise
+from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions.rules import KernelFunction, OneFloat, Ops, Value, Values
-from chainer.functions.rules.array_functions import array_functions
+from chainer.functions.rules.array_functions import array_functions, numpy_functions
 
 #: The value of a function and its derivative, which is computed only when it is called.
 ValueAndSlope = tuple[Any, Callable[[], Any]]
@@ -39,6 +45,25 @@ class BlockwiseFunction(OneFloat, KernelFunction):
                 Augmented assignments save memory, but only on arrays that are made here.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define formula()")
+
+    def of(self, x: VariableLike) -> Variable:
+        """Applies the function, without what a function node does where there is no graph.
+
+        Args:
+            x: The input.
+        """
+        state = threads.state
+        if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+            # Text is decoded by many functions of few numbers: one block, in the dtype to compute
+            # in. NumPy returns numbers of another type for arrays without axes.
+            array = x._array
+            if type(array) is numpy.ndarray and array.size <= BLOCK_SIZE:
+                dtype = array.dtype
+                if dtype.char in "fd" and array.ndim:
+                    with numpy.errstate(over="ignore"):  # as in elementwise()
+                        y = self.formula(numpy_functions, array)[0]
+                    return Variable._from_array(numpy.asarray(y, dtype), x._requires_grad)
+        return self.apply((x,))[0]
 
     def forward(self, inputs: Arrays) -> Arrays:
         ops = array_functions(self.xp)

@@ -1,8 +1,13 @@
 """Gaussian error linear unit."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import math
+
+import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.gelus import logistic_argument, slope
@@ -88,6 +93,13 @@ def gelu(x: VariableLike, approximate: bool = False) -> Variable:
         >>> F.gelu(x, approximate=True).array.round(4)
         array([-0.1588,  0.    ,  0.8412,  1.9546], dtype=float32)
     """
+    state = threads.state
+    if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+        # Without a function node where text is decoded, as for linear functions.
+        array = x._array
+        if type(array) is numpy.ndarray and array.dtype.char in "fd" and array.ndim:
+            y = operation.select(array, approximate=approximate).forward(array, approximate, False)
+            return Variable._from_array(y[0], x._requires_grad)
     function = TanhGELU() if approximate else GELU()
     return function.apply((x,))[0]
 
@@ -112,4 +124,4 @@ def quick_gelu(x: VariableLike) -> Variable:
         >>> F.quick_gelu(np.array([-1, 0, 1, 2], np.float32)).array.round(4)
         array([-0.1542,  0.    ,  0.8458,  1.9357], dtype=float32)
     """
-    return QuickGELU().apply((x,))[0]
+    return QuickGELU().of(x)

@@ -45,4 +45,4 @@ def silu(x: VariableLike) -> Variable:
         >>> F.silu(np.array([-1, 0, 1, 2], np.float32)).array.round(4)
         array([-0.2689,  0.    ,  0.7311,  1.7616], dtype=float32)
     """
-    return SiLU().apply((x,))[0]
+    return SiLU().of(x)

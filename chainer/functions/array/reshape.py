@@ -110,7 +110,8 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
         >>> F.reshape(x, (4, -1)).shape  # the length is inferred
         (4, 2)
     """
-    shape = _as_tuple(shape)
+    if type(shape) is not tuple:
+        shape = _as_tuple(shape)
     # An input that has the shape already needs no node in the graph.
     array: Any = x._array if type(x) is Variable else None
     if (shape_of(x) if array is None else array.shape) == shape:

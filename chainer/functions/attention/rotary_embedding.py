@@ -1,5 +1,8 @@
 """Rotary position embedding."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import numpy
@@ -7,7 +10,8 @@ import numpy
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.backend import get_array_module, get_device_from_array
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
+from chainer.core.config.configuration import threads
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.attention.rotary_tables import RotaryScaling, rotary_tables
 from chainer.functions.rules import LinearMap
@@ -44,20 +48,20 @@ class RotaryEmbedding(LinearMap):
 
     def forward(self, inputs: Arrays) -> Arrays:
         """Rotates."""
-        return (self._rotated(inputs[0], backwards=False),)
+        return (self._rotated(inputs[0], False, self.xp),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Rotates the gradient back."""
-        return (self._rotated(grad_outputs[0], backwards=True),)
+        return (self._rotated(grad_outputs[0], True, self.xp),)
 
-    def _rotated(self, x: Array, backwards: bool) -> Array:
+    def _rotated(self, x: Array, backwards: bool, xp: ArrayModule) -> Array:
         half = self.cos.shape[-1]
         if self.interleaved:
             first, second = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
         else:
             first, second = slice(0, half), slice(half, 2 * half)
         # Like x in memory, so that what undoes a transposition of x copies nothing.
-        y = self.xp.empty_like(x)
+        y = xp.empty_like(x)
         if x.shape[-1] != 2 * half:
             y[..., 2 * half :] = x[..., 2 * half :]
         x = to_compute_dtype(x)
@@ -150,7 +154,14 @@ def rotary_embedding(
         # Rows of a batch: all axes between the batch and the texts, such as heads, share them.
         shape = (cos.shape[0], *(1,) * (array.ndim - 3), *cos.shape[1:])
         cos, sin = cos.reshape(shape), sin.reshape(shape)
-    return RotaryEmbedding(cos, sin, interleaved).apply((x,))[0]
+    rotation = RotaryEmbedding(cos, sin, interleaved)
+    state = threads.state
+    if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+        # Text is decoded by many rotations of few numbers, which need no function node.
+        usual = type(array) is numpy.ndarray and array.dtype.char in "fd" and array.ndim >= 2
+        if usual and size % 2 == 0:
+            return Variable._from_array(rotation._rotated(array, False, numpy), x._requires_grad)
+    return rotation.apply((x,))[0]
 
 
 def _check_rows(name: str, shape: tuple[int, ...], x: tuple[int, ...]) -> None:

@@ -1,5 +1,8 @@
 """Scaled dot-product attention."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import copy
@@ -251,7 +254,36 @@ def scaled_dot_product_attention(
     if window is not None or softcap is not None:
         _check_limits(window, softcap)
     options = AttentionOptions(causal, factor, dropout, offset, window, softcap)
+    state = threads.state
+    if not (state.enable_backprop or state.hooks) and state.is_common and len(inputs) == 3:
+        # Text is decoded by many attentions of few numbers, with another number of keys for each
+        # token: these calls need no function node, and remember no check of their shapes.
+        arrays = [x._array if type(x) is Variable else x for x in inputs]
+        if not dropout and _are_heads(*arrays):
+            kernel = operation.select(*arrays, None, None, options=options)
+            y, _ = kernel.forward(*arrays, None, None, options, False)
+            return Variable._from_array(
+                y, any([getattr(x, "requires_grad", False) for x in inputs])
+            )
     return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
+
+
+def _are_heads(q: Array, k: Array, v: Array) -> bool:
+    """Returns whether arrays of NumPy are heads of queries, keys and values of single precision."""
+    if not type(q) is type(k) is type(v) is numpy.ndarray:
+        return False
+    if not q.dtype == k.dtype == v.dtype == numpy.float32:
+        return False
+    if not q.ndim == k.ndim == v.ndim == 4:
+        return False
+    batch, heads, _, size = q.shape
+    others, key_heads, _, key_size = k.shape
+    return (
+        batch == others
+        and size == key_size
+        and v.shape[:3] == k.shape[:3]
+        and (heads == key_heads or (key_heads > 0 and heads % key_heads == 0))
+    )
 
 
 def _shape_of_scores(q: Array, k: Array) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from chainer import functions
 from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.known_calls import KnownCalls
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.autograd.variable_node import NO_GRADIENT
 from chainer.core.config.configuration import threads
@@ -33,6 +34,9 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import expect_bias, expect_weighted
 from chainer.functions.rules.batching import with_samples
+
+#: Products of few rows without a graph.
+_known_products = KnownCalls(operation)
 
 
 class LinearFunction(FunctionNode):
@@ -315,7 +319,7 @@ def linear(
     """
     if n_batch_axes <= 0:
         raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
-    # Without the calls of a property: text is decoded by linear functions of few numbers.
+    # Without the calls of a property.
     array = x._array if type(x) is Variable else None
     shape = shape_of(x) if array is None else array.shape
     batch_shape = None
@@ -325,5 +329,14 @@ def linear(
     elif len(shape) > 2:
         # Not (N, -1): an empty batch leaves the other size undecided.
         x = reshape(x, (shape[0], prod(shape[1:])))
-    y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
+    # Text is decoded by hundreds of linear functions of few numbers, with weights that stay the
+    # same: these calls need no function node.
+    kernel = _known_products.kernel(x, W, b)
+    if kernel is not None:
+        y = kernel.forward(x._array, W._array, None if b is None else b._array)
+        requires_grad = x._requires_grad or W._requires_grad or (b is not None and b._requires_grad)
+        y = Variable._from_array(y, requires_grad)
+    else:
+        y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
+        _known_products.remember(y, x, W, b)
     return y if batch_shape is None else reshape(y, (*batch_shape, y.shape[1]))

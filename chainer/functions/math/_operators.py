@@ -12,13 +12,44 @@ import numpy
 from chainer import functions
 from chainer.core.autograd.forward_mode import sum_of
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Grads, Indexes, Variables
+from chainer.core.config.configuration import threads
+from chainer.core.typing import (
+    ArrayGrads,
+    ArrayLike,
+    Arrays,
+    Grads,
+    Indexes,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
 from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
 from chainer.functions.rules.batching import BroadcastsInputs, beside_constant
+
+
+def need_no_node(lhs: VariableLike, rhs: Variable) -> bool:
+    """Returns whether an operator of two Variables makes no graph and has nothing to check.
+
+    That is so for arrays of NumPy of one shape and one dtype. Text is decoded by many sums of few
+    numbers, which take less time than a function node.
+
+    Args:
+        lhs: The left operand.
+        rhs: The right operand.
+    """
+    state = threads.state
+    if state.enable_backprop or state.hooks or not state.is_common:
+        return False
+    if type(lhs) is not Variable:
+        return False
+    x, y = lhs._array, rhs._array
+    if not type(x) is type(y) is numpy.ndarray:
+        return False
+    # NumPy returns numbers of another type for arrays without axes.
+    return x.dtype == y.dtype and x.shape == y.shape != ()
 
 
 class BroadcastingFunction(BroadcastsInputs, ExpressionFunction):

@@ -1,5 +1,8 @@
 """Arithmetic: the operators of Variable, ``add`` and ``absolute``."""
 
+# The arrays of operands are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import numpy
@@ -7,6 +10,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, get_device_from_array
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
 from chainer.core.typing import ArrayLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidValue
@@ -27,6 +31,7 @@ from chainer.functions.math._operand import (
     constant_label,
     is_scalar,
 )
+from chainer.functions.math._operators import need_no_node
 from chainer.functions.math._power import PowConstVar, PowVarConst, PowVarVar
 from chainer.functions.math.matmul import matmul_operator, reflected_matmul_operator
 
@@ -110,6 +115,9 @@ def negative_operator(self: VariableLike) -> Variable:
 def add_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self + rhs``"""
     if isinstance(rhs, Variable):
+        if not threads.state.enable_backprop and need_no_node(self, rhs):
+            requires_grad = self._requires_grad or rhs._requires_grad
+            return Variable._from_array(self._array + rhs._array, requires_grad)
         return Add().apply((self, rhs))[0]
     check_operand(rhs)
     return AddConstant(rhs).apply((self,))[0]
@@ -151,6 +159,9 @@ def reflected_subtract_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
 def multiply_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self * rhs``"""
     if isinstance(rhs, Variable):
+        if not threads.state.enable_backprop and need_no_node(self, rhs):
+            requires_grad = self._requires_grad or rhs._requires_grad
+            return Variable._from_array(self._array * rhs._array, requires_grad)
         return Mul().apply((self, rhs))[0]
     check_operand(rhs)
     return MulConstant(rhs).apply((self,))[0]

@@ -1,11 +1,15 @@
 """Layer normalization."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from math import prod
 
 from chainer.backends.operations.normalizations import layer_normalization as operation
 from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.autograd.known_calls import KnownCalls
 from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
@@ -14,6 +18,9 @@ from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction, expect_one_dtype
+
+#: Normalizations of few vectors without a graph.
+_known_normalizations = KnownCalls(operation, "eps")
 
 
 class LayerNormalization(ComposedFunction):
@@ -105,9 +112,17 @@ def normalized(x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: fl
         beta: Shifting vector.
         eps: Added to the variance.
     """
+    # Without a function node where text is decoded, as for linear functions.
+    kernel = _known_normalizations.kernel(x, gamma, beta, eps)
+    if kernel is not None:
+        y = kernel.forward(x._array, gamma._array, beta._array, eps)[0]
+        requires_grad = x._requires_grad or gamma._requires_grad or beta._requires_grad
+        return Variable._from_array(y, requires_grad)
     shape = shape_of(x)
     if len(shape) <= 2:
-        return LayerNormalization(eps).apply((x, gamma, beta))[0]
+        y = LayerNormalization(eps).apply((x, gamma, beta))[0]
+        _known_normalizations.remember(y, x, gamma, beta, eps)
+        return y
     # The number of rows is computed: a length of -1 is ambiguous where there are no elements.
     rows = reshape(x, (prod(shape[:-1]), shape[-1]))
-    return reshape(LayerNormalization(eps).apply((rows, gamma, beta))[0], shape)
+    return reshape(normalized(rows, gamma, beta, eps), shape)

@@ -1,9 +1,13 @@
 """Root mean square normalization."""
 
+# The arrays of inputs are read without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.backends.operations.rms_normalizations import rms_normalization as operation
+from chainer.core.autograd.known_calls import KnownCalls
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
@@ -11,6 +15,9 @@ from chainer.core.utils.argument import explained_keywords
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.rules import ComposedFunction
+
+#: Normalizations of few vectors without a graph.
+_known_normalizations = KnownCalls(operation, "eps", parameters=1)
 
 
 class RMSNormalization(ComposedFunction):
@@ -92,4 +99,24 @@ def rms_normalization(
         >>> F.rms_normalization(np.array([[1, 7]], np.float32), np.ones(2, np.float32)).array
         array([[0.2, 1.4]], dtype=float32)
     """
-    return RMSNormalization(eps, offset).apply((x, gamma))[0]
+    return normalized(x, gamma, eps, offset)
+
+
+def normalized(x: VariableLike, gamma: VariableLike, eps: float, offset: float) -> Variable:
+    """Does the work of :func:`rms_normalization`, without the explanation of wrong keywords.
+
+    Args:
+        x: Vectors.
+        gamma: Scaling vector.
+        eps: Added to the mean square.
+        offset: Added to ``gamma``.
+    """
+    # Without a function node where text is decoded, as for linear functions.
+    kernel = None if offset else _known_normalizations.kernel(x, gamma, None, eps)
+    if kernel is not None:
+        y = kernel.forward(x._array, gamma._array, eps)[0]
+        return Variable._from_array(y, x._requires_grad or gamma._requires_grad)
+    y = RMSNormalization(eps, offset).apply((x, gamma))[0]
+    if not offset:
+        _known_normalizations.remember(y, x, gamma, None, eps)
+    return y

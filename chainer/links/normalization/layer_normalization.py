@@ -73,6 +73,6 @@ class LayerNormalization(ScaleAndShift):
             Variable: Output of the shape of ``x``.
         """
         # gamma and beta are initialized together, so that one of them tells.
-        if self.gamma.array is None:
+        if self.gamma._array is None:
             self._initialize_params(infer_last_axis(self, x, 2))
         return layer_normalization.normalized(x, self.gamma, self.beta, self.eps)

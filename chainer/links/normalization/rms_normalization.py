@@ -69,8 +69,6 @@ class RMSNormalization(Link):
         Returns:
             Variable: Output of the shape of ``x``.
         """
-        if self.gamma.array is None:
+        if self.gamma._array is None:
             self.gamma.initialize(infer_last_axis(self, x))
-        # Without the public function, which explains wrong keywords: it takes two calls more.
-        node = rms_normalization.RMSNormalization(self.eps, self.offset)
-        return node.apply((x, self.gamma))[0]
+        return rms_normalization.normalized(x, self.gamma, self.eps, self.offset)

@@ -49,6 +49,38 @@ def test_values(key_heads, options):
     np.testing.assert_allclose(y, expected(q, k, v, **options), atol=2e-6)
 
 
+@pytest.mark.parametrize("n_keys", [1, 3, 4, 41])
+@pytest.mark.parametrize("key_heads", [1, 4])
+@pytest.mark.parametrize(("size", "width"), [(64, 64), (128, 64), (64, 20), (20, 128)])
+def test_heads_of_whole_blocks(size, width, key_heads, n_keys):
+    # Products of blocks of 64 numbers take the place of plain loops.
+    q, k, v = arrays(key_heads=key_heads, n_keys=n_keys, size=size, width=width)
+    visible = np.random.rand(2, 4, 1, n_keys) < 0.7
+    memory_k, memory_v = np.full((2, 2, key_heads, 64, max(size, width)), np.nan, np.float32)
+    memory_k, memory_v = memory_k[..., :size].copy(), memory_v[..., :width].copy()
+    memory_k[:, :, :n_keys], memory_v[:, :, :n_keys] = k, v
+    # As a cache has them, with memory for more keys.
+    k, v = memory_k[:, :, :n_keys], memory_v[:, :, :n_keys]
+    assert provider(q, k, v) == "numba"
+    y = F.scaled_dot_product_attention(q, k, v, causal=True).array
+    # Sums of so many products are rounded as often: 128 x 2 ** -24 of scores up to 4.
+    np.testing.assert_allclose(y, expected(q, k, v), atol=3e-5)
+    y = F.scaled_dot_product_attention(q, k, v, visible).array
+    np.testing.assert_allclose(y, expected(q, k, v, visible), atol=3e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_in_whole_blocks(bad):
+    q, k, v = arrays(size=64, width=64)
+    v[0, 1, 2, 5] = bad
+    k[1, 0, 3, 7] = bad
+    y = F.scaled_dot_product_attention(q, k, v).array
+    with chainer.using_config("kernels", ()), np.errstate(invalid="ignore"):
+        reference = F.scaled_dot_product_attention(q, k, v).array
+    np.testing.assert_array_equal(np.isnan(y), np.isnan(reference))
+    np.testing.assert_allclose(y, reference, atol=3e-5)
+
+
 @pytest.mark.parametrize(("offset", "window"), [(0, None), (8, 3), (4, 2), (20, 3), (-1, None)])
 def test_keys_that_the_options_hide(offset, window):
     q, k, v = arrays()

@@ -25,6 +25,8 @@ class RMSNormalizationKernel(ReferenceKernel):
         if rows.size <= BLOCK_SIZE or xp is not numpy:
             # A single block needs no copies. Decoding a text normalizes a vector at a time.
             y, inv_rms = self._normalized(rows, wide_gamma, eps)
+            if rows is x:
+                return y, inv_rms
             y = y.astype(x.dtype, copy=False)
         else:
             y = xp.empty(rows.shape, x.dtype)

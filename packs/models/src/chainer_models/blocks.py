@@ -145,6 +145,8 @@ class Reading:
         tables: Cosines and sines of the positions, or None.
         memory: Output of an encoder, shape ``(B * S, C)``, or None.
         memory_mask: True for vectors of ``memory`` that are no padding, shape ``(B, S)``, or None.
+        trains: Whether dropout is applied. Reading the configuration in each layer takes longer
+            than the sums there, while text is decoded.
     """
 
     batch: int
@@ -153,6 +155,7 @@ class Reading:
     tables: tuple[Array, Array] | None = None
     memory: Variable | None = None
     memory_mask: Array | None = None
+    trains: bool = field(default_factory=lambda: chainer.config.train)
 
 
 class Attention(chainer.Chain):
@@ -232,7 +235,7 @@ class Attention(chainer.Chain):
             window=None if self.cross else window,
             softcap=options.softcap,
             scale=options.scale,
-            dropout=options.attention_dropout,
+            dropout=options.attention_dropout if reading.trains else 0.0,
         )
         batch, heads, count, head = y.shape
         if count > 1:
@@ -369,24 +372,25 @@ class Block(chainer.Chain):
         first = options.norm_first
         y = self.attn(self.ln1(h) if first else h, reading, store, None, last)
         old = h if last is None else _last_rows(h, reading.batch, last)
-        h = self._add(old, y, self.ln1, "1")
+        h = self._add(old, y, reading, self.ln1, "1")
         if options.cross:
             y = self.cross(self.ln_cross(h) if first else h, reading, None, kept)
-            h = self._add(h, y, self.ln_cross, "")
-        return self._add(h, self.mlp(self.ln2(h) if first else h), self.ln2, "2")
+            h = self._add(h, y, reading, self.ln_cross, "")
+        return self._add(h, self.mlp(self.ln2(h) if first else h), reading, self.ln2, "2")
 
-    def _add(self, h: Variable, y: Variable, norm: Any, number: str) -> Variable:
+    def _add(self, h: Variable, y: Variable, reading: Reading, norm: Any, number: str) -> Variable:
         """Adds the output of a function, with normalizations where the options say.
 
         Args:
             h: Hidden states that the output is added to.
             y: The output.
+            reading: Values that the layers share.
             norm: The normalization.
             number: End of the names of further links.
         """
         options = self.options
         # The function does nothing while testing, and its calls take longer than a look.
-        if options.dropout and chainer.config.train:
+        if options.dropout and reading.trains:
             y = F.dropout(y, options.dropout)
         # The number is empty for cross attention, which has neither of these links.
         if options.norm_outputs and number:

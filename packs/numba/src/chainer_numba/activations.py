@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 f = numpy.float32
 _ZERO, _ONE, _HALF = f(0), f(1), f(0.5)
 
+#: Elements that one thread computes, whatever they cost here, and that are in the cache, so that
+#: their place in its lines does not matter.
+_FEW = 1 << 14
+
 #: Time of an element with an exponential, in units of one with a comparison.
 EXPENSIVE = 4
 
@@ -55,6 +59,13 @@ class ElementwiseKernel:
             The array written, in the shape and dtype of the first one.
         """
         first = arrays[0]
+        size = first.size
+        is_one = size <= _FEW and cost <= EXPENSIVE and len(arrays) == 1 and out is None
+        if is_one and first.dtype == f and first.flags.carray:
+            # As text is decoded: the same without the calls below.
+            y = numpy.empty(first.shape, f)
+            loop(0, 0, size, first.reshape(-1), y.reshape(-1), *map(float, numbers))
+            return y
         # Loops write float32: results in float16 are converted.
         target = out if out is not None and out.dtype == f else None
         y = numpy.empty(first.size, f) if target is None else target.reshape(-1)

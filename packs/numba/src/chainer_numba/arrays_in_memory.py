@@ -58,6 +58,12 @@ def _short_word(address):
     return carray(pointer(address), (1,), numpy.int32)[0]
 
 
+@inlined
+def address_of(identity):
+    """Returns the address of the data of the array object with an identity (``id``)."""
+    return _word(numpy.uintp(identity) + numpy.uintp(_DATA))
+
+
 @compiled
 def _describe(pointers, dtype, read_only, ends):
     """Replaces objects by the addresses of their data; returns the first row that is refused."""

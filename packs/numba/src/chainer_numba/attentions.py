@@ -13,8 +13,9 @@ from chainer.kernel import get_operation
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.arrays_in_memory import carray, pointer
+from chainer_numba.arrays_in_memory import address_of, carray, pointer
 from chainer_numba.launching import dense, inlined, launch, summing
+from chainer_numba.packed_rows import BLOCK, products_of_rows, weighted_sums
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -31,56 +32,85 @@ def _matrix(address, at, rows, columns):
 
 @inlined
 def _exponentials(scores):
-    """Replaces scores by exponentials relative to the largest one; returns their sum."""
+    """Replaces scores by exponentials relative to the largest one."""
     top = vector_math.maximum(scores)
     if top == _LOWEST:
         # The query sees no key, and minus infinity minus itself would be NaN.
         top = _ZERO
-    total = _ZERO
     for s in range(len(scores)):
-        e = vector_math.exp_of_negative(scores[s] - top)
-        scores[s] = e
-        total += e
-    return total
+        scores[s] = vector_math.exp_of_negative(scores[s] - top)
+
+
+# Heads of whole blocks, which are usual, are products with few rows.
+
+
+@summing
+def _products(q, k, scores):
+    """Writes the products of the queries of a head with its keys."""
+    group, size = q.shape
+    if size % BLOCK == 0:
+        products_of_rows(q, k, scores)
+        return
+    for g in range(group):
+        for s in range(len(k)):
+            total = _ZERO
+            for d in range(size):
+                total += q[g, d] * k[s, d]
+            scores[g, s] = total
+
+
+@summing
+def _means(weights, v, y):
+    """Writes the means of the values of a head by weights whose sum is not 1."""
+    group, width = y.shape
+    if width % BLOCK == 0:
+        weighted_sums(weights, v, y)
+    else:
+        y[:] = _ZERO
+        for g in range(group):
+            for s in range(len(v)):
+                weight = weights[g, s]
+                for d in range(width):
+                    y[g, d] += weight * v[s, d]
+    for g in range(group):
+        total = _ZERO
+        for s in range(len(v)):
+            total += weights[g, s]
+        inverse = _ONE / total if total > _ZERO else _ONE
+        for d in range(width):
+            y[g, d] *= inverse
 
 
 @summing
 def one_query(part, start, stop, q, keys, values, places, mask, scale, cap, y):
     """Attends with the queries of some heads of the keys.
 
-    ``keys`` and ``values`` are addresses. ``places`` are the number of heads of the keys, the
-    number of keys, and the bytes from a text and a head to the next, of the keys and the values.
+    ``keys`` and ``values`` are identities of arrays. ``places`` are the number of heads of the
+    keys, the number of keys, and the bytes from a text and a head to the next, of the keys and the
+    values.
     """
     heads, n_keys, key_text, key_head, value_text, value_head = places
+    keys, values = address_of(keys), address_of(values)
     _, group, size = q.shape
     width = y.shape[2]
-    scores = numpy.empty(n_keys, f)
+    scores = numpy.empty((group, n_keys), f)
     for row in range(start, stop):
         text, head = row // heads, row % heads
         k = _matrix(keys, text * key_text + head * key_head, n_keys, size)
         v = _matrix(values, text * value_text + head * value_head, n_keys, width)
+        _products(q[row], k, scores)
         for g in range(group):
+            each = scores[g]
             for s in range(n_keys):
-                total = _ZERO
-                for d in range(size):
-                    total += q[row, g, d] * k[s, d]
-                scores[s] = total * f(scale)
+                each[s] *= f(scale)
             if cap > 0:
                 for s in range(n_keys):
-                    scores[s] = f(cap) * vector_math.tanh(scores[s])
+                    each[s] = f(cap) * vector_math.tanh(each[s])
             if mask.size:
                 for s in range(n_keys):
-                    scores[s] = scores[s] if mask[row, g, s] else _LOWEST
-            total = _exponentials(scores)
-            output = y[row, g]
-            output[:] = _ZERO
-            for s in range(n_keys):
-                weight = scores[s]
-                for d in range(width):
-                    output[d] += weight * v[s, d]
-            inverse = _ONE / total if total > _ZERO else _ONE
-            for d in range(width):
-                output[d] *= inverse
+                    each[s] = each[s] if mask[row, g, s] else _LOWEST
+            _exponentials(each)
+        _means(scores, v, y[row])
 
 
 class AttentionKernel:
@@ -107,27 +137,32 @@ class AttentionKernel:
         shape = *q.shape[:-1], v.shape[-1]
         y = numpy.empty(shape, f)
         first, stop = _seen(options, n_keys)
-        visible = _NO_MASK
-        if mask is not None:
-            visible = numpy.broadcast_to(mask, (*q.shape[:-1], n_keys))[..., first:stop]
         if stop - first < n_keys:
-            k, v, n_keys = k[:, :, first:stop], v[:, :, first:stop], stop - first
-        if not y.size or not n_keys:
+            k, v = k[:, :, first:stop], v[:, :, first:stop]
+        seen = stop - first
+        if not y.size or not seen:
             y[...] = 0
             return y, None
         k, v = _rows(k), _rows(v)
         rows, group = texts * heads, q.shape[1] // heads
-        places = heads, n_keys, *k.strides[:2], *v.strides[:2]
+        if q.dtype != f or not q.flags.carray:
+            q = dense(q)
+        visible = _NO_MASK
+        if mask is not None:
+            mask = numpy.broadcast_to(mask, (*q.shape[:-1], n_keys))[..., first:stop]
+            visible = numpy.array(mask).reshape(rows, group, seen)
         scale, cap = options.scale, options.softcap or 0.0
+        k_text, k_head, _, _ = k.strides
+        v_text, v_head, _, _ = v.strides
         launch(
             one_query,
             rows,
-            2 * q.shape[1] * texts * n_keys * size,
-            dense(q).reshape(rows, group, size),
-            k.__array_interface__["data"][0],
-            v.__array_interface__["data"][0],
-            places,
-            visible if mask is None else numpy.array(visible).reshape(rows, group, n_keys),
+            2 * q.size * seen,
+            q.reshape(rows, group, size),
+            id(k),
+            id(v),
+            (heads, seen, k_text, k_head, v_text, v_head),
+            visible,
             scale / cap if cap else scale,
             cap,
             y.reshape(rows, group, shape[-1]),
@@ -158,10 +193,12 @@ def _rows(array: Array) -> Array:
 def _seen(options: Any, n_keys: int) -> tuple[int, int]:
     """Returns the first key that the query may attend to, and the one after the last."""
     start, stop, position = 0, n_keys, options.offset
-    if options.causal:
-        stop = min(stop, position + 1)
+    if options.causal and position + 1 < stop:
+        stop = position + 1
     if options.window is not None:
         start = max(start, position - options.window + 1)
         stop = min(stop, position + options.window)
-    start = min(start, n_keys)
-    return start, max(start, stop)
+    if start or stop <= 0:
+        start = min(start, n_keys)
+        stop = max(start, stop)
+    return start, stop

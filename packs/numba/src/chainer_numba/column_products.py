@@ -23,7 +23,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from chainer_numba.launching import compiled, launch
+from chainer_numba.launching import compiled, config, launch
 from chainer_numba.vectors import (
     FLOATS,
     INDEX,
@@ -142,6 +142,10 @@ def column_product(x: Array, matrix: Array, bias: Array, y: Array) -> None:
         y: The array to write.
     """
     sums = numpy.empty((GROUPS, *y.shape), numpy.float32)
+    if config.NUMBA_NUM_THREADS == 1:
+        # Without a call: a token that is decoded needs four of these products for each layer.
+        _sums_of_groups(0, 0, GROUPS, x, matrix, bias, sums, y)
+        return
     parts = launch(_sums_of_groups, GROUPS, len(x) * matrix.size, x, matrix, bias, sums, y)
     if parts > 1:
         _add_groups(sums, bias, y)

@@ -9,7 +9,7 @@ from chainer.kernel import get_operation
 from chainer.typing import Array, DType
 
 from chainer_numba.column_products import column_product
-from chainer_numba.launching import compiled, dense, launch, parts_of
+from chainer_numba.launching import compiled, config, dense, launch, parts_of
 from chainer_numba.packed_rows import float32_product
 from chainer_numba.products import PANEL, dots, panels_of, sums, sums_of_rows
 from chainer_numba.supports import MAX_COLUMN_ROWS
@@ -97,7 +97,9 @@ class LinearKernel:
             x = dense(x)
         rows, terms = x.shape
         y = numpy.empty((rows, columns), f) if out is None else out
-        start, step = (_NO_START, -1) if b is None else (dense(b), 0)
+        start, step = (_NO_START, -1) if b is None else (b, 0)
+        if start.dtype != f or not start.flags.carray:
+            start = dense(start)
         if is_transposed:
             if rows <= MAX_COLUMN_ROWS:
                 # The weight is read once for all rows, and BLAS waits longer for memory.
@@ -108,7 +110,10 @@ class LinearKernel:
             return y
         if rows == 1:
             # It waits for the memory of the weight, and BLAS waits longer.
-            launch(float32_product, columns, W.size * rows, x, W, y)
+            if config.NUMBA_NUM_THREADS == 1:
+                float32_product(0, 0, columns, x, W, y)
+            else:
+                launch(float32_product, columns, W.size, x, W, y)
             if b is not None:
                 y += b
             return y

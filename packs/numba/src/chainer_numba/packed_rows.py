@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from chainer_numba.launching import inlined, summing
+from chainer_numba.launching import compiled, inlined, summing
 from chainer_numba.vector_math import bits_to_float
 from chainer_numba.vectors import (
     FLOATS,
@@ -28,6 +28,7 @@ from chainer_numba.vectors import (
     Row,
     each,
     multiply_add,
+    repeated,
     sum_of_lanes,
 )
 
@@ -57,6 +58,11 @@ def _float32(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
     for start in starts:
         row.fetch_ahead(start, _AHEAD)
     return [row.vector(start, FLOATS) for start in starts]
+
+
+def _float32_in_cache(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
+    # The next token reads it again, from the third level: past the caches it would be gone.
+    return [row.vector(builder.add(place, INDEX(i)), FLOATS) for i in range(0, BLOCK, LANES)]
 
 
 def _int8(builder: Any, row: Row, place: Any, columns: Any) -> list[Any]:
@@ -147,9 +153,46 @@ def _products_of(rows: int, widened: Widened) -> Any:
     return products
 
 
+@intrinsic
+def _weighted_sum(
+    typingctx: Any, weights: Any, n: Any, matrix: Any, start: Any, y: Any
+) -> tuple[Any, Any]:
+    """Writes a block of columns of the sum of all rows of a matrix, each times its weight.
+
+    ``weights`` and ``y`` have a row for each sum, of which ``n`` is the index.
+    """
+    signature = types.void(weights, n, matrix, start, y)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        weights, n, matrix, start, y = arguments
+        kinds = signature.args
+        factors = Row(context, builder, kinds[0], weights, n)
+        result = Row(context, builder, kinds[4], y, n)
+        starts = [builder.add(start, INDEX(LANES * k)) for k in range(BLOCK // LANES)]
+        # They stay in registers: sums that go to memory and back for each row took five times as
+        # long where the memory was at some addresses (AMD's Zen 3).
+        sums = [cgutils.alloca_once_value(builder, each(FLOATS, 0.0)) for _ in starts]
+        with cgutils.for_range(builder, factors.length) as loop:
+            row = Row(context, builder, kinds[2], matrix, loop.index)
+            factor = repeated(builder, factors.at(loop.index))
+            for at, memory in zip(starts, sums, strict=True):
+                number = row.vector(at, FLOATS)
+                builder.store(multiply_add(builder, number, factor, builder.load(memory)), memory)
+        for at, memory in zip(starts, sums, strict=True):
+            result.put_vector(at, builder.load(memory))
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+# For type checkers, which do not know that the decorator fills in the first parameter.
+_sum_of_rows: Any = _weighted_sum
+
 # Without the first parameter, which the decorator fills in.
 _one_of_float32: Any = _products_of(1, _float32)
 _some_of_float32: Any = _products_of(PLACES, _float32)
+_one_in_cache: Any = _products_of(1, _float32_in_cache)
+_some_in_cache: Any = _products_of(PLACES, _float32_in_cache)
 _one_of_int8: Any = _products_of(1, _int8)
 _some_of_int8: Any = _products_of(PLACES, _int8)
 _one_of_bfloat16: Any = _products_of(1, _bfloat16)
@@ -167,6 +210,33 @@ def float32_product(part, start, stop, x, weight, y):
         for j in range(x.shape[1] // BLOCK * BLOCK, x.shape[1]):
             for i in range(start, stop):
                 y[n, i] += weight[i, j] * x[n, j]
+
+
+@compiled
+def products_of_rows(x, matrix, y):
+    """Writes the products of vectors with the rows of a matrix of whole blocks.
+
+    The matrix has few rows, which are read again soon: attention to 40 keys takes as long if they
+    are fetched ahead, past the caches or into them.
+    """
+    count = len(matrix)
+    apart = count // PLACES
+    for n in range(len(x)):
+        for i in range(apart):
+            _some_in_cache(matrix, i, apart, x, n, y)
+        for i in range(apart * PLACES, count):
+            _one_in_cache(matrix, i, 0, x, n, y)
+
+
+@compiled
+def weighted_sums(weights, matrix, y):
+    """Writes sums of the rows of a matrix of whole blocks, each row times its weight.
+
+    ``weights`` and ``y`` have a row for each sum.
+    """
+    for n in range(len(y)):
+        for start in range(0, y.shape[1], BLOCK):
+            _sum_of_rows(weights, n, matrix, start, y)
 
 
 @summing

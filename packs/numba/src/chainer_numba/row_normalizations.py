@@ -62,6 +62,11 @@ def layer_normalization_gradient(part, start, stop, x, gamma, gy, mean, inv_std,
             gbeta[part, i] += gy[row, i]
 
 
+def _is_dense(x: Array) -> bool:
+    """Returns whether an array is contiguous and of float32, so that loops take it."""
+    return x.dtype == f and x.flags.carray
+
+
 class LayerNormalizationKernel:
     """Kernel of ``layer_normalization``.
 
@@ -77,11 +82,14 @@ class LayerNormalizationKernel:
     ) -> tuple[Array, Array, Array, None]:
         rows = len(x)
         y, mean, inv_std = numpy.empty(x.shape, f), numpy.empty(rows, f), numpy.empty(rows, f)
-        # The loop only reads the vectors, so that they need no copy. A token that is decoded needs
-        # two normalizations for each layer.
+        if rows == 1 and _is_dense(x) and _is_dense(gamma) and _is_dense(beta):
+            # Without calls: a token that is decoded needs two normalizations for each layer.
+            layer_normalization(0, 0, 1, x, gamma, beta, float(eps), y, mean, inv_std)
+            return y, mean, inv_std, None
+        # The loop only reads the vectors, so that they need no copy.
         arrays = dense(x), dense(gamma), dense(beta), float(eps), y, mean, inv_std
         launch(layer_normalization, rows, x.size * COST, *arrays)
-        return y if x.dtype == f else result(y, x), mean, inv_std, None
+        return result(y, x), mean, inv_std, None
 
     def backward(
         self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: None
@@ -139,6 +147,10 @@ class RMSNormalizationKernel:
 
     def forward(self, x: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
         size = x.shape[-1]
+        if x.size == size and x.ndim == 2 and _is_dense(x) and _is_dense(gamma):
+            y, inv_rms = numpy.empty((1, size), f), numpy.empty((1, 1), f)
+            rms_normalization(0, 0, 1, x, gamma, float(eps), y, inv_rms.reshape(1))
+            return y, inv_rms
         rows = prod(x.shape[:-1])
         y, inv_rms = numpy.empty((rows, size), f), numpy.empty(rows, f)
         arrays = dense(x).reshape(rows, size), dense(gamma), float(eps), y, inv_rms
