@@ -45,12 +45,14 @@ class ArraySums:
 
     Attributes:
         sums: Node that was reached -> its gradient.
+        kept: What rules keep until the end of the pass, by keys of theirs.
     """
 
-    __slots__ = ("_in_place", "_open", "_own", "sums")
+    __slots__ = ("_in_place", "_open", "_own", "kept", "sums")
 
     def __init__(self) -> None:
         self.sums: dict[VariableNode, Array] = {}
+        self.kept: dict[Any, Any] = {}
         #: Leaves whose kernels add to the sum by themselves -> the objects that do so.
         self._open: dict[VariableNode, GradientSum] = {}
         #: Nodes whose sum is an array that was made here.
@@ -98,17 +100,18 @@ class ArraySums:
             The object is complete when :meth:`finish` has run. None if other code may refer to the
             array of the sum, or if a function will read it before the end of the pass.
         """
+        found = self._open.get(node)
+        if found is not None:  # by far the most frequent case
+            return found, self.sums[node]
         if not self.may_open_sum(node):
             return None
         total = self.sums[node]
-        found = self._open.get(node)
+        found = make(total)
         if found is None:
-            found = make(total)
-            if found is None:
-                return None
-            self._open[node] = found
-            # From here on, gradients of other functions are added to the same array.
-            self._in_place.add(node)
+            return None
+        self._open[node] = found
+        # From here on, gradients of other functions are added to the same array.
+        self._in_place.add(node)
         return found, total
 
     def made_for(self, node: VariableNode, grad: Array) -> None:
@@ -136,6 +139,23 @@ class ArraySums:
         own = self._own.get(node)
         return own is not None and own is self.sums.get(node)
 
+    def opened(self, node: VariableNode) -> GradientSum | None:
+        """Returns the object that adds to the sum of a node; None if :meth:`open_sum` made none.
+
+        Args:
+            node: The node.
+        """
+        return self._open.get(node)
+
+    def total_of(self, node: VariableNode) -> Array | None:
+        """Returns the array of the sum of a leaf, to which a rule may add; None if there is none.
+
+        Args:
+            node: The leaf.
+        """
+        is_open = node in self._in_place and node._creator_node is None
+        return self.sums[node] if is_open else None
+
     def _complete(self, node: VariableNode) -> None:
         found = self._open.pop(node, None)
         if found is not None:
@@ -147,6 +167,7 @@ class ArraySums:
             each.finish()
         self._open.clear()
         self._own.clear()
+        self.kept.clear()
 
     def pop(self, node: VariableNode) -> Array | None:
         """Removes the gradient of a node and returns it; None if it was not reached."""
