@@ -573,7 +573,8 @@ class FunctionNode:
         sums = state.gradient_sums
         if sums is None:
             return None
-        node = self.input_nodes[index]
+        inputs = self.inputs
+        node = (self.input_nodes if inputs is None else inputs)[index]
         if state.recorder is not None:
             # Recorded gradients are added one by one. The step as written rounds at other places.
             if sums.may_open_sum(node):

@@ -76,7 +76,7 @@ class GRUCell(ComposedFunction):
         g_h, g_x, sources, rh = self._kernel.backward(h, x, weights, self._saved, gh)
         rows = (x, x, x, h, h, rh)
         has_all = target_input_indexes[-len(_PARAMETERS) :] == _PARAMETERS
-        sums = self._parameter_sums() if has_all else None
+        sums = self._parameter_sums(rows) if has_all else None
         if sums is not None:
             sums.add(rows, sources)
             gradients: Any = (g_h, g_x, *sums.totals)
@@ -95,8 +95,12 @@ class GRUCell(ComposedFunction):
                 gradients.append(g_biases[(i - _FIRST_BIAS) % 3])
         return tuple(gradients)
 
-    def _parameter_sums(self) -> _ParameterSums | None:
-        """Returns what adds the gradients of all parameters to their sums, where it may."""
+    def _parameter_sums(self, rows: Sequence[Array]) -> _ParameterSums | None:
+        """Returns what adds the gradients of all parameters to their sums, where it may.
+
+        Args:
+            rows: What each weight was multiplied with.
+        """
         state = threads.state
         sums = state.gradient_sums
         if sums is None or state.recorder is not None or self.inputs is None:
@@ -105,12 +109,17 @@ class GRUCell(ComposedFunction):
         found: _ParameterSums | None = sums.kept.get(nodes)
         if found is None:
             # The first steps make the arrays of the sums.
-            first = _FIRST_BIAS - _FIRST_WEIGHT
-            open_sums = [sums.opened(node) for node in nodes[:first]]
-            biases = [sums.total_of(node) for node in nodes[first:]]
-            if not any([each is None for each in (*open_sums, *biases)]):
-                totals = [sums.sums[node] for node in nodes]
-                found = sums.kept[nodes] = _ParameterSums(self._kernel, open_sums, totals)
+            totals = [sums.total_of(node) for node in nodes]
+            if any([total is None for total in totals]):
+                return None
+            adds: list[Any] = []
+            for node, x, total in zip(nodes, rows, totals):
+                make = getattr(linear_operation.select(x, total, None), "weight_gradient_sum", None)
+                opened = None if make is None else sums.open_sum(node, make)
+                if opened is None:
+                    return None
+                adds.append(opened[0].add)
+            found = sums.kept[nodes] = _ParameterSums(self._kernel, adds, totals)
         return found
 
     def compose(self, *inputs: Variable) -> Variables:
@@ -124,7 +133,7 @@ class _ParameterSums:
 
     Args:
         kernel: Kernel of the cell.
-        sums: Objects that add gradients of the weights.
+        adds: For each weight what adds a gradient, or returns False if it does not take it.
         totals: Arrays of the sums, of the weights and then of the biases.
 
     Attributes:
@@ -133,10 +142,10 @@ class _ParameterSums:
 
     __slots__ = ("_add_biases", "_adds", "totals")
 
-    def __init__(self, kernel: Any, sums: Sequence[Any], totals: Sequence[Array]) -> None:
+    def __init__(self, kernel: Any, adds: Sequence[Any], totals: Sequence[Any]) -> None:
         self.totals = tuple(totals)
-        self._adds = tuple([each.add for each in sums])
-        biases = self.totals[len(sums) :]
+        self._adds = tuple(adds)
+        biases = self.totals[len(adds) :]
         make = getattr(kernel, "bias_gradient_sums", None)
         add = None if make is None else make(biases)
         self._add_biases = partial(_add_biases, biases) if add is None else add

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 f = numpy.float32
 _ZERO = f(0)
 
+_NO_WEIGHTS = numpy.empty(0, f)
+
 
 @summing
 def losses_of_rows(part, start, stop, x, labels, weights, ignored, losses, scores):
@@ -139,7 +141,7 @@ class SoftmaxCrossEntropyKernel:
         losses = numpy.empty(label_shape, f)
         # An array without elements means None: the loop is compiled for one type of argument.
         scores = numpy.empty(shape if keep_score else (0,) * len(shape), f)
-        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        weights = _NO_WEIGHTS if class_weight is None else flat(class_weight)
         loop = losses_of_rows if len(shape) == 2 else losses_of_positions
         arrays = dense(x).reshape(shape), labels, weights, int(ignore_label), losses, scores
         launch(loop, shape[0], x.size * COST, *arrays)
@@ -162,9 +164,10 @@ class SoftmaxCrossEntropyKernel:
         ignored = int(ignore_label)
         labels = _labels(t, source.shape[1], ignored)
         factors = numpy.empty(labels.size, f)
-        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        weights = _NO_WEIGHTS if class_weight is None else flat(class_weight)
         # One factor, or one for each label.
-        factors_of_labels(ignored, flat(numpy.asarray(scale)), weights, labels, factors)
+        scales = numpy.array(scale, f, order="C").reshape(-1)
+        factors_of_labels(ignored, scales, weights, labels, factors)
         gx = numpy.empty(shape, f)
         if len(shape) == 2:
             loop = gradient_of_rows if score is None else gradient_of_scores
@@ -172,11 +175,13 @@ class SoftmaxCrossEntropyKernel:
             loop = gradient_of_positions if score is None else gradient_of_scores_of_positions
         arrays = dense(source).reshape(shape), labels.reshape(label_shape)
         launch(loop, shape[0], source.size * COST, *arrays, factors.reshape(label_shape), gx)
-        return result(gx, source)
+        return gx if source.dtype == f and len(shape) == 2 == source.ndim else result(gx, source)
 
 
 def _shapes(x: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the shapes in which loops see the scores and the labels."""
+    if x.ndim == 2:  # the usual case, without a product
+        return x.shape, x.shape[:1]
     count, classes = x.shape[:2]
     positions = prod(x.shape[2:])
     if positions == 1:

@@ -12,7 +12,7 @@ import numpy
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.launching import compiled, dense, launch
+from chainer_numba.launching import all_dense, compiled, launch
 from chainer_numba.lstm_cells import COST
 from chainer_numba.products import PANEL, panels_of, sums
 from chainer_numba.vector_code import LANES
@@ -189,13 +189,12 @@ class GRUCellKernel:
         pass
 
     def forward(self, h: Array, x: Array, weights: Arrays, biases: Arrays) -> tuple[Array, Any]:
-        h, x = dense(h), dense(x)
+        h, x, *first, U = all_dense((h, x, *weights))
         rows, units = h.shape
         r, z, a, rh, y = numpy.empty((5, rows, units), f)
-        *first, U = _all_dense(weights)
         size, panels = h.size, panels_of(units)
         elements = size * ((3 * x.shape[1] + 2 * units) // _MULTIPLICATIONS + COST)
-        launch(gates, panels, elements, h, x, *first, *_all_dense(biases), r, z, a, rh)
+        launch(gates, panels, elements, h, x, *first, *all_dense(biases), r, z, a, rh)
         elements = size * (units // _MULTIPLICATIONS + COST // 2)
         launch(next_states, panels, elements, h, rh, U, z, a, y)
         return y, (r, z, a, rh)
@@ -203,16 +202,16 @@ class GRUCellKernel:
     def backward(
         self, h: Array, x: Array, weights: Arrays, saved: Any, gh: Array
     ) -> tuple[Array, Array, Array, Array]:
-        h, r, z, a, rh = dense(h), *saved
+        h, gh, *first, U = all_dense((h, gh, *weights))
+        r, z, a, rh = saved
         rows, units = h.shape
         g_h, g_x, sources = (
             numpy.empty((rows, units), f),
             numpy.empty(x.shape, f),
             numpy.empty((3, rows, units), f),
         )
-        *first, U = _all_dense(weights)
         size, panels, packs = h.size, panels_of(units), rows > _DIRECT_ROWS
-        launch(candidate_gradient, rows, 3 * size, h, z, a, dense(gh), g_h, sources)
+        launch(candidate_gradient, rows, 3 * size, h, z, a, gh, g_h, sources)
         elements = size * (units // _MULTIPLICATIONS + 3)
         launch(reset_gradient, panels, elements, h, r, U, packs, g_h, sources)
         elements = size * ((2 * units + 3 * x.shape[1]) // _MULTIPLICATIONS)
@@ -230,10 +229,3 @@ class GRUCellKernel:
                 return None
         return lambda sources: add_to_biases(sources, *totals)
 
-
-def _all_dense(arrays: Arrays) -> Arrays:
-    """Returns :func:`dense` of some arrays, without a call for each in the usual case."""
-    for x in arrays:
-        if x.dtype != f or not x.flags.carray:
-            return tuple([dense(x) for x in arrays])
-    return arrays
