@@ -162,12 +162,14 @@ class SoftmaxCrossEntropyKernel:
             return numpy.zeros_like(source)
         shape, label_shape = _shapes(source)
         ignored = int(ignore_label)
-        labels = _labels(t, source.shape[1], ignored)
-        factors = numpy.empty(labels.size, f)
+        labels, factors = numpy.empty(t.size, numpy.int64), numpy.empty(t.size, f)
         weights = _NO_WEIGHTS if class_weight is None else flat(class_weight)
         # One factor, or one for each label.
         scales = numpy.array(scale, f, order="C").reshape(-1)
-        factors_of_labels(ignored, scales, weights, labels, factors)
+        t, classes = _flat_labels(t), source.shape[1]
+        wrong = labels_and_factors(t, classes, ignored, scales, weights, labels, factors)
+        if wrong >= 0:
+            raise _beyond_classes(t[wrong], classes)
         gx = numpy.empty(shape, f)
         if len(shape) == 2:
             loop = gradient_of_rows if score is None else gradient_of_scores
@@ -205,8 +207,14 @@ def labels_from_start(t, classes, ignored, labels):
 
 
 @exact
-def factors_of_labels(ignored, scales, weights, labels, factors):
-    """Writes the factor of each gradient; ignored labels become class 0, and a factor of 0."""
+def labels_and_factors(t, classes, ignored, scales, weights, labels, factors):
+    """Writes labels that count from the start, and the factor of each gradient.
+
+    Ignored labels become class 0, and a factor of 0. Returns the index of a wrong label, or -1.
+    """
+    wrong = labels_from_start(t, classes, ignored, labels)
+    if wrong >= 0:
+        return wrong
     for i in range(len(labels)):
         label = labels[i]
         if label == ignored:
@@ -215,15 +223,24 @@ def factors_of_labels(ignored, scales, weights, labels, factors):
         else:
             factor = scales[i if len(scales) > 1 else 0]
             factors[i] = factor * weights[label] if len(weights) else factor
+    return -1
 
 
 def _labels(t: Array, classes: int, ignored: int) -> Array:
     """Returns labels as a vector; IndexError if one is out of range, as NumPy raises."""
-    t = t.reshape(-1)
-    if not t.flags.carray:  # loops are compiled for contiguous arrays that may be written
-        t = t.copy()
+    t = _flat_labels(t)
     labels = numpy.empty(t.size, numpy.int64)
     wrong = labels_from_start(t, classes, ignored, labels)
     if wrong >= 0:
-        raise IndexError(f"index {t[wrong]} is out of bounds for axis 1 with size {classes}")
+        raise _beyond_classes(t[wrong], classes)
     return labels
+
+
+def _flat_labels(t: Array) -> Array:
+    t = t.reshape(-1)
+    # Loops are compiled for contiguous arrays that may be written.
+    return t if t.flags.carray else t.copy()
+
+
+def _beyond_classes(label: Any, classes: int) -> IndexError:
+    return IndexError(f"index {label} is out of bounds for axis 1 with size {classes}")

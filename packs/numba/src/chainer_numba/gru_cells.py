@@ -168,8 +168,8 @@ def add_to_biases(sources, b_r, b_z, b, d_r, d_z, d):
     for gate in range(3):
         first, second = (b_r, d_r) if gate == 0 else (b_z, d_z) if gate == 1 else (b, d)
         rows = sources[gate]
-        total[:] = rows[0]
-        for k in range(1, len(rows)):
+        total[:] = 0  # from which NumPy starts: a sum of negative zeros is positive
+        for k in range(len(rows)):
             row = rows[k]
             for j in range(units):
                 total[j] += row[j]
