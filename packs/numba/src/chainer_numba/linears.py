@@ -364,4 +364,5 @@ def _launch_sums(
     if groups >= _ROW_GROUPS and _is_divided(a.size * columns):
         launch(sums_of_rows, groups, elements, *arguments)
     else:
+        # As panels_of(), without the call.
         launch(sums, -(-columns // PANEL), elements, *arguments)
