@@ -228,4 +228,3 @@ class GRUCellKernel:
             if type(total) is not numpy.ndarray or total.dtype != f or not total.flags.carray:
                 return None
         return lambda sources: add_to_biases(sources, *totals)
-
