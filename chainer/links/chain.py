@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.misuse import warn_once
 from chainer.links.composite import Composite
 from chainer.links.link import Link
@@ -62,7 +63,7 @@ class Chain(Composite):
         elif self._within_init_scope:
             if isinstance(value, (list, tuple)):
                 _warn_of_hidden_links(self, name, value)
-        elif isinstance(value, Link):
+        elif type(value) is not Variable and isinstance(value, Link):  # states are Variables
             _warn_of_unregistered_link(self, name, value)
         super().__setattr__(name, value)
 

@@ -104,6 +104,43 @@ def test_gradients_of_other_functions_are_added_to_the_same_sum():
     np.testing.assert_allclose(w.grad, np.exp(w.array) + 6 + 2 * w.array, rtol=1e-6)
 
 
+class Doubled(Scaled):
+    """``2 factor * w``, whose collector takes two arguments."""
+
+    def _made_of_two(self, total):
+        self.collectors.append(Pairs(total))
+        return self.collectors[-1]
+
+    def backward_arrays(self, indexes, grad_outputs):
+        gradient = self.factor * grad_outputs[0]
+        found = self.gradient_sum(0, self._made_of_two)
+        if found is not None:
+            found[0].add(gradient, 2)
+            return (found[1],)
+        return (self.made_gradient(0, 2 * gradient),)
+
+    def forward(self, inputs):
+        return (2 * self.factor * inputs[0],)
+
+
+class Pairs(Collector):
+    def add(self, term, factor):
+        return super().add(factor * term)
+
+
+def test_functions_of_two_kinds_add_to_one_leaf():
+    # Such as a linear function and an embedding with the same weight.
+    w = chainer.Parameter(np.arange(3, dtype=np.float32))
+    collectors = []
+    kinds = (Scaled, Doubled) * 4
+    nodes = [kind(n, True, collectors) for n, kind in enumerate(kinds)]
+    F.sum(sum(node.apply((w,))[0] for node in nodes)).backward()
+    expected = sum(n * (2 if kind is Doubled else 1) for n, kind in enumerate(kinds))
+    np.testing.assert_array_equal(w.grad, np.full(3, expected))
+    assert {type(each) for each in collectors} == {Collector, Pairs}
+    assert len(collectors) == 2
+
+
 def test_an_array_that_another_leaf_has_is_not_changed():
     v, w = (chainer.Parameter(np.zeros(3, np.float32)) for _ in range(2))
     collectors = []

@@ -23,6 +23,10 @@ class GRUCell(Operation):
         the gradients of ``h`` and ``x``; ``sources`` of shape ``(3, B, n)`` has the gradients of
         the arguments of the two sigmoids and of tanh, from which the gradients of the weights and
         the biases follow; ``rh`` is ``r h``, which ``U`` multiplies.
+
+        ``bias_gradient_sums(totals)``, which a kernel may have: returns None, or a function of
+        ``sources`` that adds the sums of their rows to the gradients of the six biases, the arrays
+        ``totals``, and rounds as NumPy does.
     """
 
     name = "gru_cell"

@@ -191,6 +191,8 @@ class Operation:
         # graphs refer to them.
         self._loaded: dict[tuple[KernelDeclaration | None, Backend, bool], Any] = {}
         self._on_xp_arrays: dict[Any, ReferenceOnXpArrays] = {}
+        # Id of an implementation -> the implementation, and what provided() returns for it.
+        self._provided: dict[int, tuple[Any, Any | None]] = {}
         registries.kernels.add_listener(self._forget)
 
     def _forget(self, *_: object) -> None:
@@ -244,9 +246,14 @@ class Operation:
             attributes: The other arguments.
         """
         kernel = self.select(*arrays, **attributes)
+        found = self._provided.get(id(kernel))
+        if found is not None and found[0] is kernel:
+            return found[1]
         loaded = kernel.reference if isinstance(kernel, ReferenceOnXpArrays) else kernel
         is_reference = any([key[0] is None and x is loaded for key, x in self._loaded.items()])
-        return None if is_reference else kernel
+        provided = None if is_reference else kernel
+        self._provided[id(kernel)] = kernel, provided
+        return provided
 
     def explain(self, *arrays: Array | None, **attributes: Any) -> Explanation:
         """Returns which kernel would serve a call and why the others would not.

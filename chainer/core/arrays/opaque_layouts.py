@@ -114,12 +114,16 @@ class ReferenceOnXpArrays:
             setattr(self, name, _on_xp_arrays(getattr(reference, name), in_place))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.reference, name)
+        # Kept: functions ask for the optional methods of a kernel in each call.
+        found = getattr(self.reference, name)
+        self.__dict__[name] = found
+        return found
 
 
-#: Classes of most arguments, which need no conversion.
+#: Classes of most arguments, which need no conversion: data types and their numbers, too.
 _PLAIN = frozenset(
-    [numpy.ndarray, type(None), bool, int, float, str] + [type(numpy.dtype(code)) for code in "efd"]
+    [numpy.ndarray, type(None), bool, int, float, str, numpy.float16, numpy.float32, numpy.float64]
+    + [type(numpy.dtype(code)) for code in "efd"]
 )
 
 

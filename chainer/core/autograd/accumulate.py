@@ -45,14 +45,17 @@ class ArraySums:
 
     Attributes:
         sums: Node that was reached -> its gradient.
+        kept: What rules keep until the end of the pass, by keys of theirs.
     """
 
-    __slots__ = ("_in_place", "_open", "_own", "sums")
+    __slots__ = ("_in_place", "_open", "_own", "kept", "sums")
 
     def __init__(self) -> None:
         self.sums: dict[VariableNode, Array] = {}
-        #: Leaves whose kernels add to the sum by themselves -> the objects that do so.
-        self._open: dict[VariableNode, GradientSum] = {}
+        self.kept: dict[Any, Any] = {}
+        #: Leaves whose kernels add to the sum by themselves -> what makes the objects that do so ->
+        #: the object. A weight may be that of a linear function and the table of an embedding.
+        self._open: dict[VariableNode, dict[Any, GradientSum]] = {}
         #: Nodes whose sum is an array that was made here.
         self._in_place: set[VariableNode] = set()
         #: Leaves -> arrays that a rule made for them alone: see :meth:`made_for`.
@@ -98,18 +101,32 @@ class ArraySums:
             The object is complete when :meth:`finish` has run. None if other code may refer to the
             array of the sum, or if a function will read it before the end of the pass.
         """
+        found = self.opened(node, make)
+        if found is not None:
+            return found, self.sums[node]
         if not self.may_open_sum(node):
             return None
         total = self.sums[node]
-        found = self._open.get(node)
+        found = make(total)
         if found is None:
-            found = make(total)
-            if found is None:
-                return None
-            self._open[node] = found
-            # From here on, gradients of other functions are added to the same array.
-            self._in_place.add(node)
+            return None
+        self._open.setdefault(node, {})[getattr(make, "__func__", make)] = found
+        # From here on, gradients of other functions are added to the same array.
+        self._in_place.add(node)
         return found, total
+
+    def opened(
+        self, node: VariableNode, make: Callable[[Array], GradientSum | None]
+    ) -> GradientSum | None:
+        """Returns the object that adds to the sum of a node; None if there is none yet.
+
+        Args:
+            node: The node.
+            make: As for :meth:`open_sum`. Methods of several objects are one if their function is:
+                objects that it makes take the same arguments.
+        """
+        found = self._open.get(node)
+        return None if found is None else found.get(getattr(make, "__func__", make))
 
     def made_for(self, node: VariableNode, grad: Array) -> None:
         """Remembers that only the caller refers to an array, which becomes a gradient of a leaf.
@@ -136,17 +153,27 @@ class ArraySums:
         own = self._own.get(node)
         return own is not None and own is self.sums.get(node)
 
+    def total_of(self, node: VariableNode) -> Array | None:
+        """Returns the array of the sum of a leaf, to which a rule may add; None if there is none.
+
+        Args:
+            node: The leaf.
+        """
+        is_open = node in self._in_place and node._creator_node is None
+        return self.sums[node] if is_open else None
+
     def _complete(self, node: VariableNode) -> None:
-        found = self._open.pop(node, None)
-        if found is not None:
-            found.finish()
+        for each in self._open.pop(node, {}).values():
+            each.finish()
 
     def finish(self) -> None:
         """Completes the sums to which kernels add. Called at the end of the pass."""
-        for each in self._open.values():
-            each.finish()
+        for found in self._open.values():
+            for each in found.values():
+                each.finish()
         self._open.clear()
         self._own.clear()
+        self.kept.clear()
 
     def pop(self, node: VariableNode) -> Array | None:
         """Removes the gradient of a node and returns it; None if it was not reached."""

@@ -48,7 +48,8 @@ _new = object.__new__
 #: Most functions have few inputs and are differentiated w.r.t. all of them. These functions share
 #: tuples of indexes. The tuples are elements of one tuple, at the number of inputs: reading it is
 #: faster than reading a dictionary.
-_FEW = 8
+#: Cells of recurrent layers have 14.
+_FEW = 16
 _ALL_INDEXES = tuple([tuple(range(count)) for count in range(_FEW + 1)])
 _FIRST, _SECOND, _BOTH = _ALL_INDEXES[1], (1,), _ALL_INDEXES[2]
 

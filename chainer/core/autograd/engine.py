@@ -445,12 +445,17 @@ class BackwardPass:
                     continue
                 self.waiting.discard(x)
             else:
+                previous = reached.get(x)
+                if previous is gx and x in self.sums._in_place:
+                    # A kernel adds to the sum of this leaf: see ArraySums.open_sum(). A cell with
+                    # weights and biases has a dozen of them, and each call would be felt.
+                    continue
                 array = gx._array if on_variables else gx
                 dtype, shape = x._type
                 # The dtype of a pickled array may be an equal but different object.
                 if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
                     check_input_gradient(function, i, array, self._any_dtype)
-                if x not in reached:
+                if previous is None:
                     # The same as add() of the first gradient of a node, without the call.
                     reached[x] = [gx] if on_variables else gx
                 else:

@@ -8,7 +8,7 @@ from chainer import functions
 from chainer.backends.operations.embeddings import embedding as operation
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import config, threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import explained_keywords
@@ -67,7 +67,7 @@ class EmbedIDFunction(PiecewiseLinearFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs
         # On a device, checking values waits for it: in debug mode only.
-        if config.debug:
+        if threads.state.debug:
             self._check_range(x, len(W))
         # The gradient needs the shape of the weights only, which are therefore not retained.
         self._shape = W.shape

@@ -1,5 +1,8 @@
 """Softmax cross entropy."""
 
+# The creator of the scores is read from the graph without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import copy
@@ -14,7 +17,7 @@ from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.configuration import threads
 from chainer.core.misuse import expect_flags, looks, warn_once
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
@@ -97,8 +100,11 @@ class SoftmaxCrossEntropy(KernelFunction):
                 "soft_target_loss must be 'cross-entropy' or 'kl-divergence', got "
                 f"{soft_target_loss!r}"
             )
-        _check_reduce_option(reduce)
-        _check_class_weight_option(class_weight)
+        # Without calls where there is nothing to say: a loss is often computed at each step.
+        if reduce != "mean":
+            _check_reduce_option(reduce)
+        if class_weight is not None:
+            _check_class_weight_option(class_weight)
         self.normalize = normalize
         # With the option, earlier releases kept the scores. Gradients then have the same bits.
         self.cache_score = cache_score and not enable_double_backprop
@@ -129,7 +135,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         self.soft_target = kind_of(t.dtype) == "f"
         if self.soft_target:
             return self._forward_soft(x, t)
-        if config.debug:
+        if threads.state.debug:
             self._check_labels(t, x.shape[1])
         weight = self.class_weight
         if weight is not None:
@@ -399,14 +405,16 @@ def softmax_cross_entropy(
         >>> F.softmax_cross_entropy(x, probabilities)
         variable(0.44018972)
     """
-    if isinstance(x, Variable) and isinstance(x.creator_node, Softmax):
+    node = x._graph_node if isinstance(x, Variable) else None
+    if node is not None and isinstance(node._creator_node, Softmax):
         warn_once(
             "softmax",
             "softmax_cross_entropy",
             "x of softmax_cross_entropy is the result of softmax, which it computes itself: give "
             "it the values before softmax, or the model learns slowly",
         )
-    expect_flags("softmax_cross_entropy", normalize=normalize)
+    if isinstance(normalize, str):
+        expect_flags("softmax_cross_entropy", normalize=normalize)
     if (
         isinstance(class_weight, numpy.ndarray)
         and looks("class_weight")

@@ -13,7 +13,7 @@ from chainer.backends.operations.gru_cells import gru_cell as operation
 from chainer.backends.operations.linears import linear as linear_operation
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import threads
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
@@ -26,6 +26,7 @@ Layer: TypeAlias = Callable[[VariableLike], Variable]
 
 #: Numbers of the weights among the inputs: of the products with ``x``, then with ``h``.
 _FIRST_WEIGHT, _FIRST_BIAS = 2, 8
+_PARAMETERS = tuple(range(_FIRST_WEIGHT, 14))
 
 
 class GRUCell(ComposedFunction):
@@ -73,28 +74,103 @@ class GRUCell(ComposedFunction):
         weights = tuple(parameters[: _FIRST_BIAS - _FIRST_WEIGHT])
         (gh,) = grad_outputs
         g_h, g_x, sources, rh = self._kernel.backward(h, x, weights, self._saved, gh)
-        products = linear_operation.select(x, weights[0], None)
-        products_of_states = linear_operation.select(h, weights[3], None)
-        g_biases: Any = None
-        gradients: list[Any] = []
+        rows = (x, x, x, h, h, rh)
+        has_all = target_input_indexes[-len(_PARAMETERS) :] == _PARAMETERS
+        sums = self._parameter_sums(rows) if has_all else None
+        if sums is not None:
+            sums.add(rows, sources)
+            gradients: Any = (g_h, g_x, *sums.totals)
+            return tuple([gradients[i] for i in target_input_indexes])
+        g_biases = sources.sum(axis=1)
+        gradients = []
         for i in target_input_indexes:
             if i < _FIRST_WEIGHT:
                 gradients.append(g_x if i else g_h)
             elif i < _FIRST_BIAS:
                 n = i - _FIRST_WEIGHT
-                kernel = products if n < 3 else products_of_states
-                rows, dtype = (x, x, x, h, h, rh)[n], weights[n].dtype
-                gradients.append(weight_gradient(self, i, kernel, rows, sources[n % 3], dtype))
+                kernel = linear_operation.select(rows[n], weights[n], None)
+                dtype = weights[n].dtype
+                gradients.append(weight_gradient(self, i, kernel, rows[n], sources[n % 3], dtype))
             else:
-                if g_biases is None:
-                    g_biases = sources.sum(axis=1)
                 gradients.append(g_biases[(i - _FIRST_BIAS) % 3])
         return tuple(gradients)
+
+    def _parameter_sums(self, rows: Sequence[Array]) -> _ParameterSums | None:
+        """Returns what adds the gradients of all parameters to their sums, where it may.
+
+        Args:
+            rows: What each weight was multiplied with.
+        """
+        state = threads.state
+        sums = state.gradient_sums
+        if sums is None or state.recorder is not None or self.inputs is None:
+            return None
+        nodes = self.inputs[_FIRST_WEIGHT:]
+        found: _ParameterSums | None = sums.kept.get(nodes)
+        if found is None:
+            # The first steps make the arrays of the sums.
+            totals = [sums.total_of(node) for node in nodes]
+            if any([total is None for total in totals]):
+                return None
+            adds: list[Any] = []
+            for node, x, total in zip(nodes, rows, totals):
+                make = getattr(linear_operation.select(x, total, None), "weight_gradient_sum", None)
+                opened = None if make is None else sums.open_sum(node, make)
+                if opened is None:
+                    return None
+                adds.append(opened[0].add)
+            found = sums.kept[nodes] = _ParameterSums(self._kernel, adds, totals)
+        return found
 
     def compose(self, *inputs: Variable) -> Variables:
         h, x, *parameters = inputs
         pairs = zip(parameters[:6], parameters[6:], strict=True)
         return (next_state([partial(linear, W=W, b=b) for W, b in pairs], h, x),)
+
+
+class _ParameterSums:
+    """Adds the gradients of the parameters of a cell to their sums, by few calls for each step.
+
+    Args:
+        kernel: Kernel of the cell.
+        adds: For each weight what adds a gradient, or returns False if it does not take it.
+        totals: Arrays of the sums, of the weights and then of the biases.
+
+    Attributes:
+        totals: As the argument.
+    """
+
+    __slots__ = ("_add_biases", "_adds", "totals")
+
+    def __init__(self, kernel: Any, adds: Sequence[Any], totals: Sequence[Any]) -> None:
+        self.totals = tuple(totals)
+        self._adds = tuple(adds)
+        biases = self.totals[len(adds) :]
+        make = getattr(kernel, "bias_gradient_sums", None)
+        add = None if make is None else make(biases)
+        self._add_biases = partial(_add_biases, biases) if add is None else add
+
+    def add(self, rows: Sequence[Array], sources: Array) -> None:
+        """Adds the gradients of a step.
+
+        Args:
+            rows: What each weight was multiplied with.
+            sources: Gradients of the three sums of products, shape ``(3, B, n)``.
+        """
+        g_r, g_z, g = sources
+        adds, totals = self._adds, self.totals
+        for add, x, gy, total in zip(adds, rows, (g_r, g_z, g, g_r, g_z, g), totals):
+            if not add(x, gy):  # such as more rows than pay
+                kernel = linear_operation.select(x, total, None)
+                total += kernel.backward_weight(x, gy, total.dtype)
+        self._add_biases(sources)
+
+
+def _add_biases(totals: Sequence[Array], sources: Array) -> None:
+    """Adds the gradients of the biases to their sums."""
+    for n, gradient in enumerate(sources.sum(axis=1)):
+        for total in (totals[n], totals[n + 3]):
+            total += gradient
 
 
 def next_state(layers: Sequence[Layer], h: VariableLike, x: VariableLike) -> Variable:
@@ -134,7 +210,11 @@ def next_state_at_once(
     state = threads.state
     if state.hooks or not state.is_common or state.recorder is not None:
         return None
-    h, x = as_variable(h), as_variable(x)
+    # Without the calls of a property and of as_variable(): a step is one of many.
+    if not isinstance(h, Variable):
+        h = as_variable(h)
+    if not isinstance(x, Variable):
+        x = as_variable(x)
     if x._array.ndim != 2:
         return None
     kernel = operation.provided(h._array, x._array, *[W._array for W in weights])

@@ -1,5 +1,8 @@
 """Gated recurrent units."""
 
+# A step reads the arrays of weights without the call of a property.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -53,15 +56,16 @@ class GRUBase(Chain):
             return None
         weights: list[Parameter] = []
         biases: list[Parameter] = []
-        for layer in self._layers():
+        for layer in (self.W_r, self.W_z, self.W, self.U_r, self.U_z, self.U):
             # Links with hooks of their own do not call their method forward() at once.
             is_plain = type(layer) is Linear and layer._calls_forward
             if not is_plain or "forward" in layer.__dict__:
                 return None
-            if layer.b is None or layer.W.array is None:
+            W, b = layer.W, layer.b
+            if b is None or W._array is None:
                 return None
-            weights.append(layer.W)
-            biases.append(layer.b)
+            weights.append(W)
+            biases.append(b)
         return _gru_cell.next_state_at_once(weights, biases, h, x)
 
 

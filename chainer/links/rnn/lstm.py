@@ -1,5 +1,8 @@
 """Fully-connected LSTM layers."""
 
+# A step reads arrays and shapes without the calls of properties.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from chainer.core.arrays.device_resident import device_of
@@ -156,7 +159,8 @@ class LSTM(CellStateChain, LSTMBase):
         Raises:
             TypeError: If the batch is larger than in the previous step.
         """
-        self._prepare(x)
+        if self.upward.W._array is None:
+            self._prepare(x)
         batch = x.shape[0]
         lstm_in = self.upward(x)
         h_rest = None

@@ -7,6 +7,7 @@ import chainer.functions as F
 import chainer.links as L
 import numpy as np
 import pytest
+from chainer.functions.rnn._gru_cell import GRUCell, _ParameterSums
 from chainer.kernel import get_operation
 
 from chainer_numba.gru_cells import GRUCellKernel
@@ -141,6 +142,61 @@ def test_links_make_one_node_with_the_same_numbers(link, frozen):
     name, expected = trained("never", link, frozen=frozen)
     assert name == "LinearInterpolate"
     assert_close(actual, expected)
+
+
+def gradients_of_steps(rows, units):
+    """Returns the gradients of a layer over some steps, whose sums are collected or not."""
+    np.random.seed(3)
+    layer = L.StatefulGRU(units, units)
+    for p in layer.params():
+        p.array[...] = np.random.standard_normal(p.shape) / 16
+    with chainer.using_config("accelerate", "auto"), chainer.using_config("kernels", ("numba",)):
+        xs = np.random.standard_normal((6, max(rows), units)).astype("f")
+        loss = 0
+        for x, n in zip(xs, rows, strict=True):
+            # The batch shrinks: another state is set.
+            if layer.h is not None and len(layer.h) != n:
+                layer.set_state(layer.h[:n])
+            loss += F.sum(layer(x[:n]) ** 2)
+        loss.backward()
+    return [p.grad for p in layer.params()]
+
+
+# 300 rows are more than are collected.
+@pytest.mark.parametrize("rows", [(20,) * 6, (20, 20, 20, 20, 9, 9), (300,) * 6, (1,) * 6])
+def test_gradients_of_all_parameters_at_once_have_the_same_bits(rows, monkeypatch):
+    at_once = gradients_of_steps(rows, 128)
+    monkeypatch.setattr(GRUCell, "_parameter_sums", lambda *_: None)
+    for a, b in zip(at_once, gradients_of_steps(rows, 128), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_all_parameters_get_their_gradients_by_one_call_for_a_step(monkeypatch):
+    calls = []
+    add = _ParameterSums.add
+    monkeypatch.setattr(_ParameterSums, "add", lambda *args: calls.append(1) or add(*args))
+    gradients_of_steps((20,) * 6, 128)
+    # Five nodes; two of them make the arrays of the sums.
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, np.nan, np.inf])
+def test_sums_of_bias_gradients_round_as_numpy_does(value):
+    sources = np.random.default_rng(0).standard_normal((3, 37, 61)).astype("f")
+    sources[:, :, 5] = value
+    totals = np.random.default_rng(1).standard_normal((6, 61)).astype("f")
+    totals[:, 5] = -0.0
+    expected = totals + np.tile(sources.sum(axis=1), (2, 1))
+    GRUCellKernel(None).bias_gradient_sums(tuple(totals))(sources)
+    np.testing.assert_array_equal(totals, expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(totals)[numbers], np.signbit(expected)[numbers])
+
+
+def test_sums_of_bias_gradients_of_other_arrays_are_left_to_numpy():
+    kernel = GRUCellKernel(None)
+    assert kernel.bias_gradient_sums(tuple(np.zeros((6, 4)))) is None
+    assert kernel.bias_gradient_sums(tuple(np.zeros((6, 8), "f")[:, ::2])) is None
 
 
 def test_gradients_of_gradients():

@@ -252,6 +252,26 @@ def test_other_gradients_of_a_bias_are_not_taken():
 
 
 @pytest.mark.usefixtures("any_size")
+def test_a_table_may_be_the_weight_of_a_layer():
+    table = chainer.Parameter(np.random.randn(9, 16).astype(np.float32))
+    words = np.random.randint(0, 9, (5, 4)).astype("i")
+
+    def gradient():
+        table.cleargrad()
+        h = 0
+        loss = 0
+        for x in words:
+            h = F.tanh(F.embed_id(x, table) + h)
+            loss += F.softmax_cross_entropy(F.linear(h, table), x)
+        loss.backward()
+        return table.grad
+
+    expected = gradient()
+    with chainer.using_config("kernels", ("numba",)):
+        np.testing.assert_allclose(gradient(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("ignored", [None, 2])
 def test_the_gradients_of_a_table_are_added_up(ignored):
     table = chainer.Parameter(np.random.randn(5, 3).astype(np.float32))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 f = numpy.float32
 _ZERO = f(0)
 
+_NO_WEIGHTS = numpy.empty(0, f)
+
 
 @summing
 def losses_of_rows(part, start, stop, x, labels, weights, ignored, losses, scores):
@@ -139,7 +141,7 @@ class SoftmaxCrossEntropyKernel:
         losses = numpy.empty(label_shape, f)
         # An array without elements means None: the loop is compiled for one type of argument.
         scores = numpy.empty(shape if keep_score else (0,) * len(shape), f)
-        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        weights = _NO_WEIGHTS if class_weight is None else flat(class_weight)
         loop = losses_of_rows if len(shape) == 2 else losses_of_positions
         arrays = dense(x).reshape(shape), labels, weights, int(ignore_label), losses, scores
         launch(loop, shape[0], x.size * COST, *arrays)
@@ -160,11 +162,14 @@ class SoftmaxCrossEntropyKernel:
             return numpy.zeros_like(source)
         shape, label_shape = _shapes(source)
         ignored = int(ignore_label)
-        labels = _labels(t, source.shape[1], ignored)
-        factors = numpy.empty(labels.size, f)
-        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        labels, factors = numpy.empty(t.size, numpy.int64), numpy.empty(t.size, f)
+        weights = _NO_WEIGHTS if class_weight is None else flat(class_weight)
         # One factor, or one for each label.
-        factors_of_labels(ignored, flat(numpy.asarray(scale)), weights, labels, factors)
+        scales = numpy.array(scale, f, order="C").reshape(-1)
+        t, classes = _flat_labels(t), source.shape[1]
+        wrong = labels_and_factors(t, classes, ignored, scales, weights, labels, factors)
+        if wrong >= 0:
+            raise _beyond_classes(t[wrong], classes)
         gx = numpy.empty(shape, f)
         if len(shape) == 2:
             loop = gradient_of_rows if score is None else gradient_of_scores
@@ -172,11 +177,13 @@ class SoftmaxCrossEntropyKernel:
             loop = gradient_of_positions if score is None else gradient_of_scores_of_positions
         arrays = dense(source).reshape(shape), labels.reshape(label_shape)
         launch(loop, shape[0], source.size * COST, *arrays, factors.reshape(label_shape), gx)
-        return result(gx, source)
+        return gx if source.dtype == f and len(shape) == 2 == source.ndim else result(gx, source)
 
 
 def _shapes(x: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the shapes in which loops see the scores and the labels."""
+    if x.ndim == 2:  # the usual case, without a product
+        return x.shape, x.shape[:1]
     count, classes = x.shape[:2]
     positions = prod(x.shape[2:])
     if positions == 1:
@@ -200,8 +207,14 @@ def labels_from_start(t, classes, ignored, labels):
 
 
 @exact
-def factors_of_labels(ignored, scales, weights, labels, factors):
-    """Writes the factor of each gradient; ignored labels become class 0, and a factor of 0."""
+def labels_and_factors(t, classes, ignored, scales, weights, labels, factors):
+    """Writes labels that count from the start, and the factor of each gradient.
+
+    Ignored labels become class 0, and a factor of 0. Returns the index of a wrong label, or -1.
+    """
+    wrong = labels_from_start(t, classes, ignored, labels)
+    if wrong >= 0:
+        return wrong
     for i in range(len(labels)):
         label = labels[i]
         if label == ignored:
@@ -210,15 +223,24 @@ def factors_of_labels(ignored, scales, weights, labels, factors):
         else:
             factor = scales[i if len(scales) > 1 else 0]
             factors[i] = factor * weights[label] if len(weights) else factor
+    return -1
 
 
 def _labels(t: Array, classes: int, ignored: int) -> Array:
     """Returns labels as a vector; IndexError if one is out of range, as NumPy raises."""
-    t = t.reshape(-1)
-    if not t.flags.carray:  # loops are compiled for contiguous arrays that may be written
-        t = t.copy()
+    t = _flat_labels(t)
     labels = numpy.empty(t.size, numpy.int64)
     wrong = labels_from_start(t, classes, ignored, labels)
     if wrong >= 0:
-        raise IndexError(f"index {t[wrong]} is out of bounds for axis 1 with size {classes}")
+        raise _beyond_classes(t[wrong], classes)
     return labels
+
+
+def _flat_labels(t: Array) -> Array:
+    t = t.reshape(-1)
+    # Loops are compiled for contiguous arrays that may be written.
+    return t if t.flags.carray else t.copy()
+
+
+def _beyond_classes(label: Any, classes: int) -> IndexError:
+    return IndexError(f"index {label} is out of bounds for axis 1 with size {classes}")

@@ -113,7 +113,7 @@ def _call(table, run, bounds, *arguments):
 
 
 #: Loop -> types and addresses of what was compiled of it, one after the other.
-_tables: dict[Any, Any] = {}
+TABLES: dict[Any, Any] = {}
 _EMPTY = numpy.empty(0, numpy.int64)
 
 
@@ -131,10 +131,10 @@ def call(loop: Any, run: int, bounds: Sequence[int], arguments: tuple[Any, ...])
         bool: Whether all parts have succeeded.
     """
     limits = numpy.array(bounds, numpy.int64)
-    done = _call(_tables.get(loop, _EMPTY), run, limits, *arguments)
+    done = _call(TABLES.get(loop, _EMPTY), run, limits, *arguments)
     if done < 0:
         _add(loop, arguments)
-        done = _call(_tables[loop], run, limits, *arguments)
+        done = _call(TABLES[loop], run, limits, *arguments)
     return done == 1
 
 
@@ -145,4 +145,4 @@ def _add(loop: Any, arguments: tuple[Any, ...]) -> None:
     compiled = loop.overloads[signature]
     name = compiled.fndesc.llvm_func_name
     address = compiled.library.get_pointer_to_function(name)
-    _tables[loop] = numpy.append(_tables.get(loop, _EMPTY), [_token(signature), address])
+    TABLES[loop] = numpy.append(TABLES.get(loop, _EMPTY), [_token(signature), address])

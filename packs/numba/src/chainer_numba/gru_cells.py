@@ -12,12 +12,14 @@ import numpy
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.launching import compiled, dense, launch
+from chainer_numba.launching import all_dense, compiled, launch
 from chainer_numba.lstm_cells import COST
 from chainer_numba.products import PANEL, panels_of, sums
 from chainer_numba.vector_code import LANES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chainer.backend import Backend
 
     Arrays = tuple[Array, ...]
@@ -60,8 +62,14 @@ def _added(start, stop, a, b, is_transposed, packs, c):
 
 
 @compiled
-def gates(part, start, stop, h, x, W_r, W_z, W, U_r, U_z, biases, r, z, a, rh):
+def gates(part, start, stop, h, x, W_r, W_z, W, U_r, U_z, b_r, b_z, b, d_r, d_z, d, r, z, a, rh):
     """Writes both gates, the part of the candidate that ``x`` makes, and ``r h``."""
+    units = h.shape[1]
+    biases = numpy.empty((3, units), f)
+    for j in range(units):
+        biases[0, j] = b_r[j] + d_r[j]
+        biases[1, j] = b_z[j] + d_z[j]
+        biases[2, j] = b[j] + d[j]
     inputs, terms = x.reshape(-1), x.shape[1]
     sums(0, start, stop, inputs, terms, 1, W_r, True, True, biases[0], 0, r)
     sums(0, start, stop, inputs, terms, 1, W_z, True, True, biases[1], 0, z)
@@ -152,6 +160,24 @@ def input_gradients(part, start, stop, sources, W_r, W_z, W, U_r, U_z, packs, gh
     _added(first, after, g_now, W, False, packs, gx)
 
 
+@compiled
+def add_to_biases(sources, b_r, b_z, b, d_r, d_z, d):
+    """Adds the sums of rows to the gradients of both biases of each gate, as NumPy rounds them."""
+    units = sources.shape[2]
+    total = numpy.empty(units, f)
+    for gate in range(3):
+        first, second = (b_r, d_r) if gate == 0 else (b_z, d_z) if gate == 1 else (b, d)
+        rows = sources[gate]
+        total[:] = 0  # from which NumPy starts: a sum of negative zeros is positive
+        for k in range(len(rows)):
+            row = rows[k]
+            for j in range(units):
+                total[j] += row[j]
+        for j in range(units):
+            first[j] += total[j]
+            second[j] += total[j]
+
+
 class GRUCellKernel:
     """Kernel of ``gru_cell``.
 
@@ -163,17 +189,12 @@ class GRUCellKernel:
         pass
 
     def forward(self, h: Array, x: Array, weights: Arrays, biases: Arrays) -> tuple[Array, Any]:
-        h, x = dense(h), dense(x)
+        h, x, *first, U = all_dense((h, x, *weights))
         rows, units = h.shape
-        joined = numpy.empty((3, units), f)
-        for n in range(2):
-            numpy.add(biases[n], biases[n + 3], out=joined[n])
-        numpy.add(biases[2], biases[5], out=joined[2])
         r, z, a, rh, y = numpy.empty((5, rows, units), f)
-        *first, U = map(dense, weights)
         size, panels = h.size, panels_of(units)
         elements = size * ((3 * x.shape[1] + 2 * units) // _MULTIPLICATIONS + COST)
-        launch(gates, panels, elements, h, x, *first, joined, r, z, a, rh)
+        launch(gates, panels, elements, h, x, *first, *all_dense(biases), r, z, a, rh)
         elements = size * (units // _MULTIPLICATIONS + COST // 2)
         launch(next_states, panels, elements, h, rh, U, z, a, y)
         return y, (r, z, a, rh)
@@ -181,18 +202,29 @@ class GRUCellKernel:
     def backward(
         self, h: Array, x: Array, weights: Arrays, saved: Any, gh: Array
     ) -> tuple[Array, Array, Array, Array]:
-        h, r, z, a, rh = dense(h), *saved
+        h, gh, *first, U = all_dense((h, gh, *weights))
+        r, z, a, rh = saved
         rows, units = h.shape
         g_h, g_x, sources = (
             numpy.empty((rows, units), f),
             numpy.empty(x.shape, f),
             numpy.empty((3, rows, units), f),
         )
-        *first, U = map(dense, weights)
         size, panels, packs = h.size, panels_of(units), rows > _DIRECT_ROWS
-        launch(candidate_gradient, rows, 3 * size, h, z, a, dense(gh), g_h, sources)
+        launch(candidate_gradient, rows, 3 * size, h, z, a, gh, g_h, sources)
         elements = size * (units // _MULTIPLICATIONS + 3)
         launch(reset_gradient, panels, elements, h, r, U, packs, g_h, sources)
         elements = size * ((2 * units + 3 * x.shape[1]) // _MULTIPLICATIONS)
         launch(input_gradients, panels, elements, sources, *first, packs, g_h, g_x)
         return g_h, g_x, sources, rh
+
+    def bias_gradient_sums(self, totals: Arrays) -> Callable[[Array], None] | None:
+        """Returns what adds the sums of rows to the gradients of the biases.
+
+        Args:
+            totals: The six gradients.
+        """
+        for total in totals:
+            if type(total) is not numpy.ndarray or total.dtype != f or not total.flags.carray:
+                return None
+        return lambda sources: add_to_biases(sources, *totals)

@@ -114,14 +114,17 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 
     """
     # Small calls come first, without a call: a token that is decoded needs hundreds of them.
     parts = 1
-    if elements >= 2 * ELEMENTS_OF_THREAD and config.NUMBA_NUM_THREADS > 1:
-        parts = parts_of(count, elements)
-    if parts == 1:
+    if elements >= 2 * ELEMENTS_OF_THREAD:  # as parts_of()
+        parts = min(config.NUMBA_NUM_THREADS, count, elements // ELEMENTS_OF_THREAD)
+    if parts <= 1:
         loop(0, offset, count, *arguments)
         return 1
     # Many elements are divided at multiples of 16, so that each part starts a cache line.
     step = 16 if offset or count >= _MANY else 1
-    bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
+    rest = count - offset
+    bounds = [offset]
+    for i in range(1, parts):  # without the call of a comprehension: products share each step
+        bounds.append(offset + rest * i // parts // step * step)
     bounds.append(count)
     run_parts(loop, bounds, arguments)
     return parts
@@ -146,6 +149,18 @@ def dense(x: Array) -> Array:
         # Loops are compiled for writable arrays only: read-only ones are another type in Numba.
         x = numpy.array(x, numpy.float32, order="C")
     return x
+
+
+def all_dense(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Returns :func:`dense` of some arrays, without a call for each of them in the usual case.
+
+    Args:
+        arrays: As for :func:`flat`.
+    """
+    for x in arrays:
+        if x.dtype != numpy.float32 or not x.flags.carray:
+            return tuple([dense(x) for x in arrays])
+    return arrays
 
 
 def result(y: Array, like: Array) -> Array:

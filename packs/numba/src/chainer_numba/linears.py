@@ -11,7 +11,7 @@ from chainer.typing import Array, DType
 from chainer_numba.column_products import column_product
 from chainer_numba.launching import compiled, config, dense, launch, parts_of
 from chainer_numba.packed_rows import float32_product
-from chainer_numba.products import PANEL, dots, panels_of, sums, sums_of_rows
+from chainer_numba.products import PANEL, dots, sums, sums_of_rows
 from chainer_numba.supports import MAX_COLUMN_ROWS
 from chainer_numba.vector_code import ROWS
 
@@ -130,7 +130,11 @@ class LinearKernel:
             return numpy.matmul(gy, W, out=out)
         shape = len(gy), W.shape[1]
         gx = numpy.empty(shape, f) if out is None else out
-        gy, (W, is_transposed) = dense(gy), _in_memory(W)
+        is_transposed = False
+        if W.dtype != f or not W.flags.carray:  # else without calls
+            W, is_transposed = _in_memory(W)
+        if gy.dtype != f or not gy.flags.carray:
+            gy = dense(gy)
         rows, columns = gy.shape
         if is_transposed and _are_dots_faster(rows, columns):
             launch(dots, len(W), rows * W.size // _MULTIPLICATIONS, gy, W, gx)
@@ -253,7 +257,9 @@ class BiasGradientSum:
         # NumPy adds many rows as fast as memory allows. Arrays of another provider are its own.
         if type(gy) is not numpy.ndarray or gy.dtype != f or len(gy) > GRADIENT_ROWS:
             return False
-        add_rows(0, 0, len(self._total), dense(gy), self._total)
+        if not gy.flags.carray:
+            gy = dense(gy)
+        add_rows(0, 0, len(self._total), gy, self._total)
         return True
 
     def finish(self) -> None:
@@ -363,4 +369,5 @@ def _launch_sums(
     if groups >= _ROW_GROUPS and _is_divided(a.size * columns):
         launch(sums_of_rows, groups, elements, *arguments)
     else:
-        launch(sums, panels_of(columns), elements, *arguments)
+        # As panels_of(), without the call.
+        launch(sums, -(-columns // PANEL), elements, *arguments)

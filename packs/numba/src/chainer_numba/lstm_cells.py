@@ -9,7 +9,7 @@ from chainer.kernel import Recurrence, StepCall
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.launching import compiled, dense, launch, result
+from chainer_numba.launching import all_dense, compiled, dense, launch, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,8 +114,9 @@ class LSTMCellKernel:
     def forward(self, c_prev: Array, x: Array) -> tuple[Array, Array, Array]:
         shape = c_prev.shape
         c, h, gates = numpy.empty(shape, f), numpy.empty(shape, f), numpy.empty((4, *shape), f)
-        arrays = dense(c_prev), dense(x), c, h, gates
-        launch(lstm, shape[0], c.size * COST, *arrays)
+        launch(lstm, shape[0], c.size * COST, *all_dense((c_prev, x)), c, h, gates)
+        if c_prev.dtype == f:
+            return c, h, gates
         return result(c, c_prev), result(h, c_prev), gates
 
     def backward(
@@ -123,9 +124,14 @@ class LSTMCellKernel:
     ) -> tuple[Array, Array]:
         shape = c_prev.shape
         gc_prev, gx = numpy.empty(shape, f), numpy.empty(x.shape, f)
-        gradients = (numpy.zeros(shape, f) if g is None else dense(g) for g in (gc, gh))
-        arrays = dense(c_prev), dense(c), saved, *gradients, gc_prev, gx
-        launch(lstm_gradient, shape[0], c.size * COST, *arrays)
+        if gc is None:
+            gc = numpy.zeros(shape, f)
+        if gh is None:
+            gh = numpy.zeros(shape, f)
+        before, now, gc, gh = all_dense((c_prev, c, gc, gh))
+        launch(lstm_gradient, shape[0], c.size * COST, before, now, saved, gc, gh, gc_prev, gx)
+        if c_prev.dtype == x.dtype == f:
+            return gc_prev, gx
         return result(gc_prev, c_prev), result(gx, x)
 
     def supports_steps(self, steps: Mapping[str, Sequence[ArraySpec | None]]) -> bool:

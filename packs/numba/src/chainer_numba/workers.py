@@ -194,7 +194,7 @@ def run_parts(loop: Callable[..., Any], bounds: Sequence[int], arguments: tuple[
         run = _run_elsewhere or native_threads.run_with(parts - 1)
         if run is None:
             _run_on_workers(team, loop, bounds, arguments)
-        elif not isinstance(loop, _Dispatcher):
+        elif loop not in divided_calls.TABLES and not isinstance(loop, _Dispatcher):
             _run_python(run, loop, bounds, arguments)
         elif not divided_calls.call(loop, run, bounds, arguments):
             # A part has failed. Calling it from Python raises its error.
