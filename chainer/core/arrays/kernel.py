@@ -197,6 +197,7 @@ class Operation:
 
     def _forget(self, *_: object) -> None:
         self._tables = {}
+        self._provided.clear()
 
     def select(self, *arrays: Array | None, **attributes: Any) -> Any:
         """Returns the implementation that serves a call.
