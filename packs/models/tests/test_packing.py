@@ -389,3 +389,46 @@ def test_files_with_numbers_that_are_not_finite(kind, entry, value, form, tmp_pa
 def test_groups_that_are_refused(group):
     with pytest.raises(ValueError, match="group must be an even number from 2 to 65536, got "):
         cm.PackedLinear(L.Linear(5, 3), "int4", group)
+
+
+class Lists(chainer.Chain):
+    """Linear layers in lists, as an architecture of another package may have them."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.first = chainer.Sequential(L.Linear(6, 8), F.relu, L.Linear(8, 6))
+            self.rest = chainer.ChainList(L.Linear(6, 5), L.Linear(5, 4))
+
+    def forward(self, x):
+        for link in [self.first, *self.rest]:
+            x = link(x)
+        return x
+
+
+@pytest.mark.parametrize("model", [Lists, lambda: Lists().first], ids=["inside", "alone"])
+def test_layers_in_lists(model):
+    model = model()
+    x = np.random.RandomState(0).standard_normal((3, 6)).astype("f")
+    paths = [path for path, link in model.namedlinks() if isinstance(link, L.Linear)]
+    expected = model(x).array
+    assert cm.pack_weights(model, "int8") == sorted(paths)
+    packed = [path for path, link in model.namedlinks() if isinstance(link, cm.PackedLinear)]
+    assert packed == paths
+    # Seven bits by default, relative to the largest number of a row.
+    np.testing.assert_allclose(model(x).array, expected, atol=0.05 * abs(expected).max())
+    cm.unpack_weights(model)
+    assert [p for p, link in model.namedlinks() if isinstance(link, L.Linear)] == paths
+
+
+def test_adapters_in_lists():
+    model = Lists()
+    x = np.random.RandomState(0).standard_normal((3, 6)).astype("f")
+    expected = model(x).array
+    cm.add_lora(model, pattern="rest/1|first", rank=2)
+    np.testing.assert_array_equal(model(x).array, expected)
+    assert [p for p, link in model.namedlinks() if isinstance(link, cm.LoRALinear)] == [
+        "/first/0",
+        "/first/1",
+        "/rest/1",
+    ]

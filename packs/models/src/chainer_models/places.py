@@ -54,6 +54,12 @@ def replace_link(model: Any, path: str, new: chainer.Link) -> None:
     """Puts another link in the place of one."""
     parent, _, name = path.rpartition("/")
     owner = link_at(model, parent or "/")
+    if isinstance(owner, chainer.ChainList):
+        # Links of a list have no attributes, and a Sequential has functions between them.
+        old = link_at(model, path)
+        index = next(i for i in range(len(owner)) if owner[i] is old)
+        owner[index] = new
+        return
     delattr(owner, name)
     with owner.init_scope():
         setattr(owner, name, new)
