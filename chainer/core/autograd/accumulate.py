@@ -54,7 +54,7 @@ class ArraySums:
         self.sums: dict[VariableNode, Array] = {}
         self.kept: dict[Any, Any] = {}
         #: Leaves whose kernels add to the sum by themselves -> what makes the objects that do so ->
-        #: the object. A weight may be that of a linear function and the table of an embedding.
+        #: the object. One parameter may be a weight of linear functions and a table of embeddings.
         self._open: dict[VariableNode, dict[Any, GradientSum]] = {}
         #: Nodes whose sum is an array that was made here.
         self._in_place: set[VariableNode] = set()

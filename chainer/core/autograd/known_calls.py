@@ -72,7 +72,7 @@ class KnownCalls:
             values: Values of the attributes.
         """
         state = threads.state
-        if state.enable_backprop or state.hooks or not state.is_common:
+        if not state.needs_no_node():
             return None
         if type(x) is not Variable or type(weight) is not Parameter:
             return None
@@ -113,7 +113,7 @@ class KnownCalls:
             values: Values of the attributes.
         """
         state = threads.state
-        if state.enable_backprop or state.hooks or not state.is_common:
+        if not state.needs_no_node():
             return
         if type(x) is not Variable or type(weight) is not Parameter or x.size > _MOST_ELEMENTS:
             return

@@ -191,6 +191,14 @@ class ThreadState:
         configuration_changes.renew()
         self.follow(name)
 
+    def needs_no_node(self) -> bool:
+        """Returns whether functions that are called now enter no graph, and nothing observes them.
+
+        Their values can be computed without function nodes then. A text is decoded by hundreds of
+        functions of few numbers, which take less time than a node.
+        """
+        return not (self.enable_backprop or self.hooks) and self.is_common
+
     def _find_common(self) -> None:
         # Each call of a function then needs one test instead of three.
         self.is_common: bool = self.type_check and not (self.debug or self.lazy_grad_sum)

@@ -53,7 +53,7 @@ class BlockwiseFunction(OneFloat, KernelFunction):
             x: The input.
         """
         state = threads.state
-        if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+        if state.needs_no_node() and type(x) is Variable:
             # Text is decoded by many functions of few numbers: one block, in the dtype to compute
             # in. NumPy returns numbers of another type for arrays without axes.
             array = x._array

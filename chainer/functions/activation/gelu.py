@@ -94,7 +94,7 @@ def gelu(x: VariableLike, approximate: bool = False) -> Variable:
         array([-0.1588,  0.    ,  0.8412,  1.9546], dtype=float32)
     """
     state = threads.state
-    if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+    if state.needs_no_node() and type(x) is Variable:
         # Without a function node where text is decoded, as for linear functions.
         array = x._array
         if type(array) is numpy.ndarray and array.dtype.char in "fd" and array.ndim:

@@ -155,7 +155,7 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
     if not isinstance(slices, _COMMON):
         slices = normalize_index(slices)
     state = threads.state
-    if not state.enable_backprop and state.is_common and not state.hooks and type(x) is Variable:
+    if state.needs_no_node() and type(x) is Variable:
         # Without a graph a node would take several times as long as the view. NumPy returns a
         # scalar for a single element, which the node makes an array of.
         array = x._array

@@ -119,7 +119,7 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     state = threads.state
     # Without a graph a node takes several times as long as the view. It is made where the shapes do
     # not fit, because it raises the documented error.
-    is_plain = not state.enable_backprop and state.is_common and not state.hooks
+    is_plain = state.needs_no_node()
     if is_plain and array is not None and type(array) is not numpy.ndarray:
         backend = find_backend(type(array))
         # The node would get the same array. While a step is recorded, only it may ask for one.

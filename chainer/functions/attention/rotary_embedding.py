@@ -156,7 +156,7 @@ def rotary_embedding(
         cos, sin = cos.reshape(shape), sin.reshape(shape)
     rotation = RotaryEmbedding(cos, sin, interleaved)
     state = threads.state
-    if not (state.enable_backprop or state.hooks) and state.is_common and type(x) is Variable:
+    if state.needs_no_node() and type(x) is Variable:
         # Text is decoded by many rotations of few numbers, which need no function node.
         usual = type(array) is numpy.ndarray and array.dtype.char in "fd" and array.ndim >= 2
         if usual and size % 2 == 0:

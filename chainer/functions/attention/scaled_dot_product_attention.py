@@ -255,7 +255,7 @@ def scaled_dot_product_attention(
         _check_limits(window, softcap)
     options = AttentionOptions(causal, factor, dropout, offset, window, softcap)
     state = threads.state
-    if not (state.enable_backprop or state.hooks) and state.is_common and len(inputs) == 3:
+    if state.needs_no_node() and len(inputs) == 3:
         # Text is decoded by many attentions of few numbers, with another number of keys for each
         # token: these calls need no function node, and remember no check of their shapes.
         arrays = [x._array if type(x) is Variable else x for x in inputs]

@@ -41,7 +41,7 @@ def need_no_node(lhs: VariableLike, rhs: Variable) -> bool:
         rhs: The right operand.
     """
     state = threads.state
-    if state.enable_backprop or state.hooks or not state.is_common:
+    if not state.needs_no_node():
         return False
     if type(lhs) is not Variable:
         return False
