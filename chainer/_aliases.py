@@ -72,6 +72,8 @@ ALIASES: dict[str, str] = {
     "chainer.initializers": "chainer.links.initializers",
     "chainer.iterators": "chainer.training.iterators",
     "chainer.kernel": "chainer.core.arrays.kernel",
+    # Calls without a graph, for packs whose functions are called hundreds of times for a token.
+    "chainer.known_calls": "chainer.core.autograd.known_calls",
     "chainer.link": "chainer.links.link",
     "chainer.link_hook": "chainer.links.link_hook",
     "chainer.link_hooks": "chainer.links.hooks",

@@ -48,6 +48,7 @@ from chainer.core.autograd import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
+    known_calls as known_calls,
     memory_layouts as memory_layouts,
 )
 from chainer.core.autograd.dlpack import from_dlpack as from_dlpack

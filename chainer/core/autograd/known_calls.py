@@ -21,8 +21,10 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.core.arrays.kernel import Operation
-    from chainer.core.typing import VariableLike
+    from chainer.core.typing import Array, VariableLike
 
 _ndarray = numpy.ndarray
 _ref = weakref.ref
@@ -46,6 +48,20 @@ class KnownCalls:
         operation: Operation that the function calls with the input, the parameters, and attributes.
         attributes: Names of the attributes.
         parameters: Number of parameters that the operation has, 1 or 2.
+
+    Example:
+        A function of a pack that calls its operation ``scaled``::
+
+            known_calls = KnownCalls(scaled)
+
+            def scale(x, gamma, beta):
+                kernel = known_calls.kernel(x, gamma, beta)
+                if kernel is not None:
+                    y = kernel.forward(x.array, gamma.array, beta.array)
+                    return known_calls.output(y, x, gamma, beta)
+                y = Scale().apply((x, gamma, beta))[0]
+                known_calls.remember(y, x, gamma, beta)
+                return y
     """
 
     __slots__ = ("_calls", "_names", "_operation", "_parameters")
@@ -67,16 +83,14 @@ class KnownCalls:
 
         Args:
             x: The input.
-            weight: The first parameter.
+            weight: The first parameter, or the array that the call was remembered by.
             bias: The second parameter, or None.
             values: Values of the attributes.
         """
         state = threads.state
-        if not state.needs_no_node():
+        if not state.needs_no_node() or type(x) is not Variable:
             return None
-        if type(x) is not Variable or type(weight) is not Parameter:
-            return None
-        array, W = x._array, weight._array
+        array, W = x._array, weight._array if type(weight) is Parameter else weight
         known = self._calls.get(id(W))
         if known is None or type(array) is not _ndarray:
             return None
@@ -95,6 +109,24 @@ class KnownCalls:
             return kernel
         return None
 
+    @staticmethod
+    def output(
+        y: Array, x: VariableLike, weight: VariableLike, bias: VariableLike | None
+    ) -> Variable:
+        """Returns the output of a known call as a Variable.
+
+        Args:
+            y: The array that the kernel has returned.
+            x: The input, for which :meth:`kernel` has found the kernel.
+            weight: The first parameter.
+            bias: The second parameter, or None.
+        """
+        requires_grad = x._requires_grad or (
+            (type(weight) is Parameter and weight._requires_grad)
+            or (type(bias) is Parameter and bias._requires_grad)
+        )
+        return Variable._from_array(y, requires_grad)
+
     def remember(
         self,
         y: Variable,
@@ -102,24 +134,28 @@ class KnownCalls:
         weight: VariableLike,
         bias: VariableLike | None,
         *values: object,
+        arguments: Sequence[Array | None] | None = None,
     ) -> None:
         """Remembers a call that has succeeded, if it is one of few numbers without a graph.
 
         Args:
             y: The output.
             x: The input.
-            weight: The first parameter.
+            weight: The first parameter. An array, if ``arguments`` are given.
             bias: The second parameter, or None.
             values: Values of the attributes.
+            arguments: Arrays that the operation has instead of the parameters. Their dtypes and
+                shapes must stay the same as long as ``weight`` is the same array.
         """
         state = threads.state
-        if not state.needs_no_node():
-            return
-        if type(x) is not Variable or type(weight) is not Parameter or x.size > _MOST_ELEMENTS:
+        if not state.needs_no_node() or type(x) is not Variable or x.size > _MOST_ELEMENTS:
             return
         if bias is not None and type(bias) is not Parameter:
             return
-        array, W, b = x._array, weight._array, None if bias is None else bias._array
+        if type(weight) is not Parameter and arguments is None:
+            return
+        W = weight._array if type(weight) is Parameter else weight
+        array, b = x._array, None if bias is None else bias._array
         # Arrays of other libraries need what a function node does with them.
         arrays = [a for a in (array, W, b, y._array) if a is not None]
         if any([type(a) is not _ndarray for a in arrays]):
@@ -127,7 +163,8 @@ class KnownCalls:
         if not (array.flags.c_contiguous and array.dtype.isbuiltin == 1):
             return
         attributes = dict(zip(self._names, values, strict=True))
-        kernel = self._operation.select(array, *(W, b)[: self._parameters], **attributes)
+        others = (W, b)[: self._parameters] if arguments is None else arguments
+        kernel = self._operation.select(array, *others, **attributes)
         if len(self._calls) >= _MOST_CALLS:
             self._calls.clear()
         self._calls[id(W)] = (

@@ -334,8 +334,7 @@ def linear(
     kernel = _known_products.kernel(x, W, b)
     if kernel is not None:
         y = kernel.forward(x._array, W._array, None if b is None else b._array)
-        requires_grad = x._requires_grad or W._requires_grad or (b is not None and b._requires_grad)
-        y = Variable._from_array(y, requires_grad)
+        y = _known_products.output(y, x, W, b)
     else:
         y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
         _known_products.remember(y, x, W, b)

@@ -116,8 +116,7 @@ def normalized(x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: fl
     kernel = _known_normalizations.kernel(x, gamma, beta, eps)
     if kernel is not None:
         y = kernel.forward(x._array, gamma._array, beta._array, eps)[0]
-        requires_grad = x._requires_grad or gamma._requires_grad or beta._requires_grad
-        return Variable._from_array(y, requires_grad)
+        return _known_normalizations.output(y, x, gamma, beta)
     shape = shape_of(x)
     if len(shape) <= 2:
         y = LayerNormalization(eps).apply((x, gamma, beta))[0]

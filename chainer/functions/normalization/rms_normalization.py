@@ -115,7 +115,7 @@ def normalized(x: VariableLike, gamma: VariableLike, eps: float, offset: float) 
     kernel = None if offset else _known_normalizations.kernel(x, gamma, None, eps)
     if kernel is not None:
         y = kernel.forward(x._array, gamma._array, eps)[0]
-        return Variable._from_array(y, x._requires_grad or gamma._requires_grad)
+        return _known_normalizations.output(y, x, gamma, None)
     y = RMSNormalization(eps, offset).apply((x, gamma))[0]
     if not offset:
         _known_normalizations.remember(y, x, gamma, None, eps)

@@ -1,5 +1,6 @@
 """Packed weights: what they are, what is computed with them, and fine-tuning on them."""
 
+import contextlib
 import copy
 import itertools
 
@@ -230,6 +231,47 @@ def test_bias_is_added_by_the_product(kind):
     )  # fmt: skip
     with pytest.raises(type_check.InvalidType, match="dtype"):
         packed(x.astype(np.float16))
+
+
+@pytest.mark.parametrize("nobias", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_later_products_without_a_graph_make_no_node(kind, nobias, monkeypatch):
+    packed = cm.PackedLinear(layer(), kind)
+    if nobias:
+        packed.b = None
+    x = chainer.Variable(np.random.RandomState(2).randn(1, 7).astype("f"))
+    expected = packed(x)
+    assert expected.creator is not None
+    with chainer.no_backprop_mode():
+        packed(x)
+        half = None if nobias else pytest.raises(type_check.InvalidType, match="dtype")
+        with half or contextlib.nullcontext():
+            assert packed(chainer.Variable(x.array.astype(np.float16))).dtype == np.float16
+        with monkeypatch.context() as patch:
+            patch.setattr(chainer.FunctionNode, "apply", None)
+            y = packed(x)
+            many = packed(F.reshape(x, (1, 1, 7)), n_batch_axes=2)
+        assert (y.creator, y.requires_grad) == (None, expected.requires_grad)
+        np.testing.assert_array_equal(y.array, expected.array)
+        np.testing.assert_array_equal(many.array, expected.array[None])
+        # Changed in its place, and another array.
+        packed.codes[...] = 0
+        assert not np.array_equal(packed(x).array, expected.array)
+        other = cm.PackedLinear(layer(seed=1), kind)
+        arrays = other.packed_arrays()[0]._asdict()
+        vars(packed).update({name: a for name, a in arrays.items() if a is not None})
+        packed.b = other.b = None
+        np.testing.assert_array_equal(packed(x).array, other(x).array)
+
+
+def test_hooks_see_products_without_a_graph():
+    packed = cm.PackedLinear(layer(), "int8")
+    x = chainer.Variable(np.ones((1, 7), "f"))
+    with chainer.no_backprop_mode():
+        packed(x)
+        with chainer.function_hooks.TimerHook() as hook:
+            packed(x)
+    assert len(hook.call_history) == 1
 
 
 @pytest.mark.parametrize(("kind", "most"), [("bfloat16", 0.02), ("int8", 0.05), ("int4", 0.6)])

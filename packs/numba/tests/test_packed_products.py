@@ -48,7 +48,7 @@ def test_values_are_those_of_the_widened_weight(kind, size, rows, with_numba):
     np.testing.assert_allclose(packed(x).array, expected, atol=bound)
 
 
-@pytest.mark.parametrize("size", [1e-38, 1e-20, 1e20, 1e37])
+@pytest.mark.parametrize("size", [1e-43, 1e-38, 1e-20, 1e20, 1e37])
 @pytest.mark.parametrize("weights", [1e-36, 1.0, 1e37])
 def test_bfloat16_of_any_size(weights, size, with_numba):
     base = L.Linear(130, 9, nobias=True)

@@ -10,12 +10,21 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import Variable
 from chainer.device_resident import DeviceResidentsVisitor
+from chainer.known_calls import KnownCalls
 from chainer.typing import Array, VariableLike
 
 from chainer_models import bfloat16
 from chainer_models.large_pages import place_side_by_side
-from chainer_models.packed_products import PackedArrays, PackedProductFunction, widened
+from chainer_models.packed_products import (
+    PackedArrays,
+    PackedProductFunction,
+    packed_product,
+    widened,
+)
 from chainer_models.places import linear_paths, link_at, replace_link
+
+#: Products of few vectors without a graph.
+_known_products = KnownCalls(packed_product, "columns", "group")
 
 #: Kinds of packed weights.
 KINDS = ("bfloat16", "int8", "int4")
@@ -147,7 +156,15 @@ class PackedMatrix(chainer.Link):
 
     def packed_arrays(self) -> tuple[PackedArrays, dict[str, int]]:
         """Returns the arrays of the weight, and what they mean."""
-        arrays = PackedArrays(*[vars(self).get(name) for name in PackedArrays._fields])  # type: ignore[arg-type]
+        values = vars(self)
+        # Without a loop: each product needs them.
+        arrays = PackedArrays(
+            values["codes"],
+            values["scales"],
+            values.get("minima"),
+            values.get("places"),
+            values.get("remainders"),
+        )
         return arrays, {"columns": self.shape[1], "group": self.group}
 
     def product(
@@ -160,12 +177,29 @@ class PackedMatrix(chainer.Link):
             n_batch_axes: Number of axes before the vectors.
             bias: Vector of the dtype of ``x`` that is added to each product, or None.
         """
-        rest = () if bias is None else (bias,)
-        batch = x.shape[:n_batch_axes]
-        if n_batch_axes == 1 and x.ndim == 2:
-            return PackedProductFunction(self).apply((x, *rest))[0]
-        y = PackedProductFunction(self).apply((F.reshape(x, (-1, self.shape[1])), *rest))[0]
-        return F.reshape(y, (*batch, self.shape[0]))
+        batch = None
+        if n_batch_axes != 1 or x.ndim != 2:
+            batch = x.shape[:n_batch_axes]
+            x = F.reshape(x, (-1, self.shape[1]))
+        # As for linear functions: a token takes hundreds of products of few numbers.
+        kernel = _known_products.kernel(x, self.codes, bias, self.shape[1], self.group)
+        if kernel is None:
+            y = self._product_by_function(x, bias)
+        else:
+            arrays, attributes = self.packed_arrays()
+            y = kernel.forward(x.array, *arrays, **attributes)
+            if bias is not None:
+                y += bias.array
+            y = _known_products.output(y, x, self.codes, bias)
+        return y if batch is None else F.reshape(y, (*batch, self.shape[0]))
+
+    def _product_by_function(self, x: VariableLike, bias: Variable | None) -> Variable:
+        inputs = (x,) if bias is None else (x, bias)
+        y = PackedProductFunction(self).apply(inputs)[0]
+        if x.dtype == self.xp.float32:  # the function converts others
+            arrays, attributes = self.packed_arrays()
+            _known_products.remember(y, x, self.codes, bias, *attributes.values(), arguments=arrays)
+        return y
 
 
 class PackedLinear(PackedMatrix):

@@ -6,7 +6,7 @@ memory, so weights of half or a quarter of the bytes take less time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from chainer.kernel import get_operation
@@ -66,15 +66,15 @@ class PackedProductKernel:
         columns: int,
         group: int,
     ) -> Array:
-        x, codes = dense(x), _readable(codes)
+        x = dense(x)
         y = numpy.empty((len(x), len(codes)), f)
         if places is not None:
-            rest = _readable(places), _readable(remainders)
-            arguments = x, codes, _readable(scales), *rest, y
-            launch(bfloat16_product, len(codes), codes.size, *arguments)
+            arrays = _all_readable((codes, scales, places, remainders))
+            launch(bfloat16_product, len(codes), codes.size, x, *arrays, y)
         elif minima is None:
-            launch(int8_product, len(codes), codes.size, x, codes, _readable(scales), y)
+            launch(int8_product, len(codes), codes.size, x, *_all_readable((codes, scales)), y)
         else:
+            codes, scales, minima = _all_readable((codes, scales, minima))
             padded = numpy.zeros((len(x), 2 * codes.shape[1]), f)
             padded[:, :columns] = x
             even, odd = padded[:, ::2].copy(), padded[:, 1::2].copy()
@@ -85,7 +85,7 @@ class PackedProductKernel:
                 return self._reference.forward(
                     x, codes, scales, minima, places, remainders, columns=columns, group=group
                 )
-            arguments = even, odd, sums, codes, _readable(scales), _readable(minima)
+            arguments = even, odd, sums, codes, scales, minima
             if serves(group):
                 launch(int4_vector_product, len(codes), codes.size, *arguments, y)
             else:
@@ -93,6 +93,12 @@ class PackedProductKernel:
         return y
 
 
-def _readable(array: Array) -> Array:
-    """Returns a contiguous and writable array: others are another type in Numba."""
-    return array if array.flags.carray else numpy.array(array, order="C")
+def _all_readable(arrays: tuple[Array | None, ...]) -> tuple[Any, ...]:
+    """Returns contiguous and writable arrays: others are another type in Numba.
+
+    Without a call for each of them in the usual case.
+    """
+    for array in arrays:
+        if array is not None and not array.flags.carray:
+            return tuple([a if a is None else numpy.require(a, None, ("C", "W")) for a in arrays])
+    return arrays
