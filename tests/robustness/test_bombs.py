@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -186,6 +187,44 @@ def test_hdf5_that_declares_more_than_it_stores(name, tmp_path):
         serializers.load_hdf5(tmp_path / "a.h5", L.Linear(None, 2))
     with pytest.raises((FileFormatError, ValueError, TypeError)):
         serializers.load_hdf5(tmp_path / "a.h5", L.Linear(3, 2))
+
+
+def _with_numbers_like_heaps(path, **options):
+    """Writes a file whose numbers resemble heaps, some of them where a chunk of reading ends."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w", **options) as file:
+        file.create_dataset("numbers", data=np.frombuffer(b"HEAP\0\0\0\0" * 140_001, np.int8))
+        group = file.create_group("a")
+        group.create_dataset("W", data=np.ones((2, 3), "f"))
+        group.create_dataset("b", data=np.ones(2, "f"))
+    model = L.Linear(3, 2)
+    serializers.load_hdf5(path, model, path="a")
+    assert (model.W.array == 1).all()
+
+
+@pytest.mark.parametrize("place", [0, 512])
+@pytest.mark.parametrize("name", [b"numbers\0", b"W\0"])
+def test_hdf5_whose_list_of_free_parts_does_not_end(name, place, tmp_path):
+    """The HDF5 library would take all memory of the machine: found by fuzzing."""
+    _with_numbers_like_heaps(tmp_path / "a.h5", libver="earliest", userblock_size=place)
+    content = bytearray((tmp_path / "a.h5").read_bytes())
+    changed = 0
+    for match in re.finditer(b"HEAP\0\0\0\0", content):
+        length, part, data = struct.unpack_from("<QQQ", content, match.end())
+        if data + length < len(content) and name in content[place + data :][:length]:
+            struct.pack_into("<Q", content, place + data + part, part)
+            changed += 1
+    assert changed == 1
+    (tmp_path / "a.h5").write_bytes(content)
+    with pytest.raises(FileFormatError, match="the list of free parts of its heap at byte"):
+        serializers.load_hdf5(tmp_path / "a.h5", L.Linear(3, 2), path="a")
+    stream = io.BytesIO(content)
+    with pytest.raises(FileFormatError, match="does not end"):
+        serializers.load_hdf5(stream, L.Linear(3, 2), path="a")
+
+
+def test_hdf5_without_heaps_of_names(tmp_path):
+    _with_numbers_like_heaps(tmp_path / "a.h5", libver="v108")
 
 
 @pytest.mark.parametrize("place", [0, 512, 2048])

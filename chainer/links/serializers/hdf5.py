@@ -29,6 +29,7 @@ from chainer.links.serializers.file_format import (
     describe_source,
     format_errors,
 )
+from chainer.links.serializers.hdf5_heaps import check_heaps
 from chainer.links.serializers.hdf5_superblock import check_superblock
 from chainer.links.serializers.npz import entry_prefix
 from chainer.links.serializers.npz_archive import is_none
@@ -443,11 +444,9 @@ def load_hdf5(
     if isinstance(filename, (str, bytes, os.PathLike)):
         # The system's own error for a missing or unreadable file.
         with open(filename, "rb") as stream:
-            check_trailer(stream, source)
-            check_superblock(stream, source)
+            _check_structure(stream, source)
     else:
-        check_trailer(filename, source)
-        check_superblock(filename, source)
+        _check_structure(filename, source)
     damaged = (
         f"{source} is not a complete HDF5 file. It may have been truncated while it "
         "was written or copied, or be of another format"
@@ -458,6 +457,13 @@ def load_hdf5(
         deserializer = HDF5Deserializer(file, strict)
         deserializer._journal = journal
         (deserializer[path] if path else deserializer).load(obj)
+
+
+def _check_structure(stream: IO[bytes], source: str) -> None:
+    """Refuses a file that differs from its checksum, or for which the library takes all memory."""
+    check_trailer(stream, source)
+    check_superblock(stream, source)
+    check_heaps(stream, source)
 
 
 def _check_storage(nbytes: int, stored: int, what: str) -> None:

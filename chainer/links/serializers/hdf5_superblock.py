@@ -41,17 +41,29 @@ def check_superblock(stream: IO[bytes], source: str) -> None:
     """
     before = stream.tell()
     try:
-        size = stream.seek(0, os.SEEK_END)
-        place = 0
-        while place < size:
-            stream.seek(place)
-            block = stream.read(128)
-            if block.startswith(_SIGNATURE):
-                _check_driver(stream, block, place, size, source)
-                return
-            place = max(2 * place, _FIRST_PLACE)
+        found = find_superblock(stream)
+        if found is not None:
+            place, block = found
+            _check_driver(stream, block, place, stream.seek(0, os.SEEK_END), source)
     finally:
         stream.seek(before)
+
+
+def find_superblock(stream: IO[bytes]) -> tuple[int, bytes] | None:
+    """Returns the position of the first block and its first 128 bytes; None if there is none.
+
+    Args:
+        stream: The file. Its position changes.
+    """
+    size = stream.seek(0, os.SEEK_END)
+    place = 0
+    while place < size:
+        stream.seek(place)
+        block = stream.read(128)
+        if block.startswith(_SIGNATURE):
+            return place, block
+        place = max(2 * place, _FIRST_PLACE)
+    return None
 
 
 def _check_driver(stream: IO[bytes], block: bytes, place: int, size: int, source: str) -> None:
