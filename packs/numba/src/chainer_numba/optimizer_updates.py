@@ -2,7 +2,7 @@
 
 Each loop gets a table of addresses, one row for each parameter, and hyperparameters as Python
 floats. ``start`` and ``stop`` count the elements of all parameters one after the other, so that
-threads share large parameters as well as many small ones.
+threads share large parameters as well as many small ones. Subnormal numbers are taken for zero.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from chainer.typing import Array
 
 from chainer_numba.arrays_in_memory import Table, vector_at
 from chainer_numba.launching import compiled, inlined, launch
+from chainer_numba.subnormals import leave_out, restore
 
 if TYPE_CHECKING:
     from chainer.backend import Backend
@@ -48,6 +49,7 @@ def piece(pointers, ends, row, at, stop):
 @compiled
 def sgd(part, start, stop, pointers, ends, lr):
     rate = f(lr)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -56,11 +58,13 @@ def sgd(part, start, stop, pointers, ends, lr):
             p[i] -= rate * g[i]
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -71,11 +75,13 @@ def momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
             p[i] += v[i]
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def corrected_momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -86,12 +92,14 @@ def corrected_momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
             p[i] += v[i] * rate
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def nesterov_ag(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
     ahead, jump = f(momentum * momentum), f(1 + momentum)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -103,11 +111,13 @@ def nesterov_ag(part, start, stop, pointers, ends, lr, momentum):
             p[i] += ahead * v[i] - jump * step
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def ada_grad(part, start, stop, pointers, ends, lr, eps):
     rate, small = f(lr), f(eps)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -118,11 +128,13 @@ def ada_grad(part, start, stop, pointers, ends, lr, eps):
             p[i] -= rate * (g[i] / (numpy.sqrt(h[i]) + small))
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def ada_delta(part, start, stop, pointers, ends, rho, eps):
     weight, small = f(1 - rho), f(eps)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -135,11 +147,13 @@ def ada_delta(part, start, stop, pointers, ends, rho, eps):
             msdx[i] += weight * (dx * dx - msdx[i])
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def adam(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -151,6 +165,7 @@ def adam(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
             p[i] = p[i] * kept - step * (m[i] / (numpy.sqrt(v[i]) + small))
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @inlined
@@ -162,6 +177,7 @@ def _larger(a, b):
 @compiled
 def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -175,6 +191,7 @@ def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
             p[i] = p[i] * kept - step * (m[i] / (numpy.sqrt(vhat[i]) + small))
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @inlined
@@ -188,6 +205,7 @@ def _limited(step, smallest, largest):
 def ada_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper):
     weight1, weight2, small, kept = f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -200,12 +218,14 @@ def ada_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep,
             p[i] = p[i] * kept - factor * (step * m[i])
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def ams_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper):
     weight1, weight2, small, kept = f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -220,11 +240,13 @@ def ams_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep,
             p[i] = p[i] * kept - factor * (step * m[i])
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def rmsprop(part, start, stop, pointers, ends, lr, alpha, inside, outside):
     rate, weight, under, behind = f(lr), f(1 - alpha), f(inside), f(outside)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -235,11 +257,13 @@ def rmsprop(part, start, stop, pointers, ends, lr, alpha, inside, outside):
             p[i] -= rate * (g[i] / (numpy.sqrt(ms[i] + under) + behind))
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
     rate, weight, keep, small = f(lr), f(1 - alpha), f(momentum), f(eps)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -254,11 +278,13 @@ def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
             p[i] += delta[i]
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def smorms3(part, start, stop, pointers, ends, lr, eps):
     rate, small, one = f(lr), f(eps), f(1)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -275,12 +301,14 @@ def smorms3(part, start, stop, pointers, ends, lr, eps):
             p[i] -= x * grad[i] / (numpy.sqrt(g2[i]) + small)
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 @compiled
 def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, shrink):
     weight, factor, kept, corrected = f(1 - beta), f(scale), f(keep), f(inverse)
     share, wider, zero, one = f(rho), f(shrink), f(0), f(1)
+    mode = leave_out()
     row, at = _first_row(ends, start), start
     while at < stop:
         low, high = piece(pointers, ends, row, at, stop)
@@ -297,6 +325,7 @@ def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, sh
             p[i] = p[i] * kept - factor * (ratio * m[i])
         at += high - low
         row += at == ends[row]
+    restore(mode)
 
 
 class UpdateKernel:
