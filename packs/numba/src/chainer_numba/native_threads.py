@@ -18,10 +18,9 @@ from typing import Any
 
 from chainer_numba.native_code import loaded
 
-#: How often a thread without work polls before it sleeps. A poll yields the processor, which takes
-#: 0.3 to 0.5 microseconds: about 200 microseconds in all, the time that Python needs between two
-#: calls of a step.
-POLLS = 500
+#: How long a thread without work polls before it sleeps, in nanoseconds: the time that Python needs
+#: between two calls of a step. A poll yields the processor.
+POLLING = 200_000
 
 #: Calls of which a polling thread got no part, after which it sleeps at once. It has not run
 #: meanwhile, mostly because it is on the processor of the calling thread. The system wakes it on
@@ -53,12 +52,24 @@ _CODE = """
 @data = internal global ptr null, align 8
 
 declare i32 @sched_yield()
+declare i32 @clock_gettime(i32, ptr)
 declare i64 @syscall(i64, ...)
 
 define internal void @futex(i64 %operation, i32 %value) {
   %done = call i64 (i64, ...)
     @syscall(i64 FUTEX, ptr @posted, i64 %operation, i32 %value, ptr null, ptr null, i64 0)
   ret void
+}
+
+define internal i64 @now() {
+  %time = alloca { i64, i64 }, align 8
+  %done = call i32 @clock_gettime(i32 1, ptr %time)
+  %seconds = load i64, ptr %time, align 8
+  %place = getelementptr { i64, i64 }, ptr %time, i32 0, i32 1
+  %rest = load i64, ptr %place, align 8
+  %whole = mul i64 %seconds, 1000000000
+  %sum = add i64 %whole, %rest
+  ret i64 %sum
 }
 
 define internal i32 @take() {
@@ -135,9 +146,9 @@ entry:
   br label %fresh
 fresh:
   %seen = phi i64 [ %call0, %entry ], [ %call1, %one ], [ %call2, %awake ]
+  %began = call i64 @now()
   br label %poll
 poll:
-  %polls = phi i32 [ 0, %fresh ], [ %more, %yield ]
   %part = call i32 @take()
   %any = icmp sge i32 %part, 0
   br i1 %any, label %one, label %idle
@@ -154,8 +165,9 @@ idle:
   %call2 = lshr i64 %ticket2, 32
   %calls = sub i64 %call2, %seen
   %kept = icmp ult i64 %calls, MISSED
-  %more = add i32 %polls, 1
-  %early = icmp slt i32 %more, POLLS
+  %time = call i64 @now()
+  %waited = sub i64 %time, %began
+  %early = icmp slt i64 %waited, NANOSECONDS
   %patient = and i1 %kept, %early
   br i1 %patient, label %yield, label %sleep
 yield:
@@ -194,7 +206,7 @@ def _functions() -> tuple[int, Any, Any] | None:
     """Returns the address of ``run``, and the other two functions; None on other systems."""
     if not ARE_THERE:
         return None
-    code = _CODE.replace("FUTEX", str(_FUTEX)).replace("POLLS", str(POLLS))
+    code = _CODE.replace("FUTEX", str(_FUTEX)).replace("NANOSECONDS", str(POLLING))
     code = code.replace("MISSED", str(MISSED_CALLS))
     run, serve, forget = loaded(code, "run", "serve", "forget")
     function = ctypes.CFUNCTYPE(None)
