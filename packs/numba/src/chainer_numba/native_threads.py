@@ -19,10 +19,10 @@ from typing import Any
 from chainer_numba.native_code import loaded
 
 #: How long a thread without work polls before it sleeps, in nanoseconds. Python needs up to half a
-#: millisecond between two calls of a step, and waking a thread costs the caller as much as a product
-#: of 500 rows with 64 x 64 weights. A poll yields the processor to any program that wants it. Steps
-#: of a small perceptron, with two threads of a Xeon, took 0.43 milliseconds and 0.49 with a fifth of
-#: this time (medians of four processes, in turns).
+#: millisecond between two calls of a step, and waking a thread costs the caller as much as a
+#: product of 500 rows with 64 x 64 weights. A poll yields the processor to any program that wants
+#: it. A step of a small perceptron took 0.43 milliseconds, and 0.49 with a fifth of this time (two
+#: threads of a Xeon, medians of four processes in turns).
 POLLING = 1_000_000
 
 #: Calls of which a polling thread got no part, after which it sleeps at once. It has not run
