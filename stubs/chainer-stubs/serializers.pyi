@@ -6,6 +6,7 @@ from chainer.links.serializers import *
 from chainer.links.serializers import (
     file_format as file_format,
     hdf5 as hdf5,
+    hdf5_heaps as hdf5_heaps,
     hdf5_superblock as hdf5_superblock,
     npz as npz,
     npz_archive as npz_archive,

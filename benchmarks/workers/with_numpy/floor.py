@@ -79,28 +79,40 @@ class _Calls:
 
 
 def _seconds(call, samples=30):
-    """Returns the processor time of a call, the smallest of some."""
+    """Returns the time of a call, the smallest of some."""
     found = []
     call()  # code is compiled, or read from disk
     for _ in range(samples):
-        start = time.process_time()
+        start = time.perf_counter()
         call()
-        found.append(time.process_time() - start)
+        found.append(time.perf_counter() - start)
     return min(found)
 
 
-def _language_model(steps_at_once):
+def _language_model(steps_at_once, recurrent=(4,), exponentials=5):
+    """Calls of a language model of one recurrent layer.
+
+    Args:
+        steps_at_once: Whether products that do not wait for each other are one.
+        recurrent: Gates of the products with the state, which wait for each other.
+        exponentials: Exponentials of a unit in a step.
+    """
     calls = _Calls()
+    gates = sum(recurrent)
     rows, steps = (_BATCH * _STEPS, 1) if steps_at_once else (_BATCH, _STEPS)
-    calls.layer(rows, _UNITS, 4 * _UNITS, steps=steps)
+    calls.layer(rows, _UNITS, gates * _UNITS, steps=steps)
     calls.layer(rows, _UNITS, _WORDS, steps=steps)
-    # The recurrent products wait for each other.
-    calls.layer(_BATCH, _UNITS, 4 * _UNITS, steps=_STEPS - 1)
-    calls.exponentials(_BATCH, 4 * _UNITS, _STEPS)
-    calls.exponentials(_BATCH, _UNITS, _STEPS)
+    for part in recurrent:
+        calls.layer(_BATCH, _UNITS, part * _UNITS, steps=_STEPS - 1)
+    calls.exponentials(_BATCH, exponentials * _UNITS, _STEPS)
     calls.exponentials(_BATCH, _WORDS, _STEPS)
-    calls.updated(2 * _WORDS * _UNITS + 8 * _UNITS * _UNITS + _WORDS + 4 * _UNITS)
+    calls.updated(2 * _WORDS * _UNITS + 2 * gates * _UNITS * _UNITS + _WORDS + gates * _UNITS)
     return calls
+
+
+def _gru(steps_at_once):
+    # The new state waits for the gate that resets the former one.
+    return _language_model(steps_at_once, recurrent=(2, 1), exponentials=3)
 
 
 def _lenet():
@@ -116,9 +128,11 @@ def _lenet():
 
 CASES = {
     "eager: LSTM 35x20": lambda: _language_model(False),
+    "eager: GRU 35x20": lambda: _gru(False),
     "eager: NStepLSTM 35x20": lambda: _language_model(True),
     "eager: LeNet b64": _lenet,
     "captured: LSTM 35x20": lambda: _language_model(True),
+    "captured: GRU 35x20": lambda: _gru(True),
     "captured: NStepLSTM 35x20": lambda: _language_model(True),
     "captured: LeNet b64": _lenet,
 }

@@ -6,6 +6,6 @@ from fast import CASES as _ALL
 
 UNIT = "us"
 
-_NETS = ("LSTM 35x20", "NStepLSTM 35x20", "LeNet b64")
+_NETS = ("LSTM 35x20", "GRU 35x20", "NStepLSTM 35x20", "LeNet b64")
 
 CASES = {name: _ALL[name] for name in _ALL if name.partition(": ")[2] in _NETS}

@@ -36,7 +36,7 @@ def check_heaps(stream: IO[bytes], source: str) -> None:
         source: Name of the file, for messages.
 
     Raises:
-        FileFormatError: If a list has more parts than the file has room for.
+        FileFormatError: If a list has more parts than fit into the file.
     """
     before = stream.tell()
     try:
