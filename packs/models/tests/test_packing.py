@@ -264,6 +264,21 @@ def test_later_products_without_a_graph_make_no_node(kind, nobias, monkeypatch):
         np.testing.assert_array_equal(packed(x).array, other(x).array)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_that_do_not_fit_are_refused(kind):
+    packed = cm.PackedLinear(layer(), kind)
+    x = np.ones((1, 7), "f")
+    wide, narrow, long = (np.ones(shape, "f") for shape in [(1, 8), (1, 6), (4,)])
+    for mode in (contextlib.nullcontext(), chainer.no_backprop_mode()):
+        with mode:
+            packed(chainer.Variable(x))
+            for wrong in (wide, narrow):
+                with pytest.raises(type_check.InvalidType, match=r"shape\[1\]"):
+                    packed(chainer.Variable(wrong))
+            with pytest.raises(type_check.InvalidType, match=r"shape\[0\]"):
+                packed.product(chainer.Variable(x), bias=long)
+
+
 def test_hooks_see_products_without_a_graph():
     packed = cm.PackedLinear(layer(), "int8")
     x = chainer.Variable(np.ones((1, 7), "f"))

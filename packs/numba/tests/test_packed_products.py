@@ -6,6 +6,7 @@ import chainer
 import chainer.links as L
 import numpy as np
 import pytest
+from chainer.utils import type_check
 
 cm = pytest.importorskip("chainer_models")
 
@@ -76,6 +77,15 @@ def test_threads_and_strided_inputs(kind, with_numba, use_threads):
     strided = x[:, ::2]
     strided.flags.writeable = False
     np.testing.assert_array_equal(packed(strided).array, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_of_another_width_are_refused(kind, with_numba):
+    """The kernels would read numbers behind the end of the weight."""
+    packed = layer(kind, (6, 40, 8))
+    for columns in (39, 41, 128):
+        with pytest.raises(type_check.InvalidType, match=r"shape\[1\]"):
+            packed(np.ones((1, columns), np.float32))
 
 
 @pytest.mark.parametrize("group", [8, 32])

@@ -139,17 +139,23 @@ class PackedProductFunction(FunctionNode):
             which makes gradients of any order.
     """
 
-    # The check depends on dtypes alone, so that one for each signature is enough.
-    type_check_key = ()
+    # One check is enough for each signature of inputs and shape of the matrix.
+    type_check_key = ("_shape",)
 
     def __init__(self, link: PackedMatrix, transposed: bool = False) -> None:
         super().__init__()
         self._link = link
         self._transposed = transposed
+        outputs, inputs = link.shape
+        self._shape = (inputs, outputs) if transposed else (outputs, inputs)
 
     def check_type_forward(self, in_types: Any) -> None:
+        # Kernels do not check: they would read numbers behind the end of the weight.
+        type_check.expect(in_types[0].ndim == 2, in_types[0].shape[1] == self._shape[1])
         for bias in in_types[1:]:
-            type_check.expect(bias.dtype == in_types[0].dtype)
+            type_check.expect(
+                bias.dtype == in_types[0].dtype, bias.ndim == 1, bias.shape[0] == self._shape[0]
+            )
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         x = inputs[0].astype(self._link.xp.float32, copy=False)
