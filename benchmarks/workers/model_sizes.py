@@ -41,9 +41,13 @@ DEPTHWISE = {
 }
 
 
-def decoding(name, weights="", is_captured=False):
-    """Returns the name of the row of a decoder: its weights are packed, its step is captured."""
-    words = [name, weights, "captured" if is_captured else ""]
+def decoding(name, weights="", is_captured=False, is_mapped=True):
+    """Returns the name of the row of a decoder.
+
+    Its weights are mapped from the file or in memory of the process, and may be packed; its step
+    may be captured.
+    """
+    words = [name, "" if is_mapped else "in memory", weights, "captured" if is_captured else ""]
     return f"{' '.join([word for word in words if word])}, {NEW} tokens"
 
 

@@ -20,9 +20,10 @@ THREADS = [1, 2]
 
 _PACKED = {sizes.decoding(name, w) for name in sizes.DECODERS for w in ("bfloat16", "int8")}
 _PROMPTS = {sizes.reading(name): 1 / 0.95 for name in sizes.DECODERS}
+_FLOAT32 = {sizes.decoding(name, is_mapped=m) for name in sizes.DECODERS for m in (True, False)}
 BUDGETS = {
-    "ours/transformers": {sizes.decoding(name): 1 / 1.2 for name in sizes.DECODERS} | _PROMPTS,
-    "ours-numba/transformers": {sizes.decoding(name): 1 / 1.6 for name in sizes.DECODERS}
+    "ours/transformers": dict.fromkeys(_FLOAT32, 1 / 1.2) | _PROMPTS,
+    "ours-numba/transformers": dict.fromkeys(_FLOAT32, 1 / 1.6)
     | dict.fromkeys(_PACKED, 1 / 2.5),
     "ours-ideep/transformers": {"BERT": 1.0, "ViT": 1.0, "depthwise": 1.5},
 }
@@ -37,11 +38,11 @@ chainer.global_config.enable_backprop = False
 def model_of(kind, key):
     """The model of the rows that follow each other.
 
-    Decoders are mapped from their files, as programs have them: products with a vector take other
+    Decoders are loaded from their files, as programs have them: products with a vector take other
     times where a weight is in another order, and files of GPT-2 have theirs transposed.
     """
-    if kind == "decoder":
-        return cm.load_pretrained(folder(key).name)
+    if kind in ("mapped", "in memory"):
+        return cm.load_pretrained(folder(key).name, mapped=kind == "mapped")
     return random_model(sizes.ENCODERS[key][0])
 
 
@@ -69,11 +70,11 @@ def words(count):
     return np.random.RandomState(0).randint(3, 30000, (1, count))
 
 
-def decoding(name, weights="", is_captured=False):
+def decoding(name, weights="", is_captured=False, is_mapped=True):
     def prepare():
         if weights and not chainer.config.kernels:
             raise Missing("packed weights need the kernel of chainer-numba to be fast")
-        model = model_of("decoder", name)
+        model = model_of("mapped" if is_mapped else "in memory", name)
         if weights:
             model_of.cache_clear()
             cm.pack_weights(model, weights)
@@ -101,7 +102,7 @@ def decoding(name, weights="", is_captured=False):
 
 def reading(name):
     def prepare():
-        model = model_of("decoder", name)
+        model = model_of("mapped", name)
         ids = words(sizes.PROMPT)
         return lambda: model(ids, cache=model.make_cache(), last=1)
 
@@ -112,7 +113,7 @@ def memory(name, weights):
     """No token of a batch of one takes less time: each needs all weights, which no cache holds."""
 
     def prepare():
-        count = model_of("decoder", name).count_params()
+        count = model_of("mapped", name).count_params()
         model_of.cache_clear()
         numbers = np.ones(int(count * sizes.WIDTHS[weights]) // 8, np.int64)
 
@@ -166,6 +167,9 @@ for _name in sizes.DECODERS:
     for _weights in ("", "bfloat16", "int8"):
         _row = sizes.decoding(_name, _weights, is_captured=True)
         CASES[_row] = decoding(_name, _weights, is_captured=True)
+    for _captured in (False, True):
+        _row = sizes.decoding(_name, is_captured=_captured, is_mapped=False)
+        CASES[_row] = decoding(_name, is_captured=_captured, is_mapped=False)
     CASES |= {sizes.memory(_name, kind): memory(_name, kind) for kind in sizes.WIDTHS}
 CASES |= {row: encoding(row) for row in sizes.ENCODERS}
 CASES |= {row: depthwise(row) for row in sizes.DEPTHWISE}

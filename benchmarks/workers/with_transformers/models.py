@@ -99,6 +99,10 @@ CASES = {sizes.LOADING: loading}
 for _name in sizes.DECODERS:
     CASES[sizes.decoding(_name)] = decoding(_name)
     CASES[sizes.reading(_name)] = reading(_name)
+    # transformers copies a file into memory; ours in memory and mapped are compared with that.
+    for _captured in (False, True):
+        _row = sizes.decoding(_name, is_captured=_captured, is_mapped=False)
+        CASES[_row] = decoding(_name)
     # Weights of fewer bits are compared with those that everybody has.
     for _weights in ("bfloat16", "int8", "int4"):
         CASES[sizes.decoding(_name, _weights)] = decoding(_name)

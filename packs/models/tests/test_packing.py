@@ -279,6 +279,17 @@ def test_inputs_that_do_not_fit_are_refused(kind):
                 packed.product(chainer.Variable(x), bias=long)
 
 
+def test_inputs_that_are_no_arrays_are_refused():
+    packed = cm.PackedLinear(layer(), "int8")
+    embedding = cm.PackedEmbedding(L.EmbedID(5, 7), "int8")
+    for wrong in ([1.0], "text", 5):
+        for call in (packed, embedding):
+            with pytest.raises(TypeError, match="expected"):
+                call(wrong)
+    with pytest.raises(ValueError, match="n_batch_axes"):
+        packed(np.ones((1, 7), "f"), n_batch_axes=0)
+
+
 def test_hooks_see_products_without_a_graph():
     packed = cm.PackedLinear(layer(), "int8")
     x = chainer.Variable(np.ones((1, 7), "f"))

@@ -176,7 +176,14 @@ class PackedMatrix(chainer.Link):
             x: Vectors, as for :class:`~chainer.links.Linear`.
             n_batch_axes: Number of axes before the vectors.
             bias: Vector of the dtype of ``x`` that is added to each product, or None.
+
+        Raises:
+            TypeError: If ``x`` is no array.
+            ValueError: If ``n_batch_axes`` is below 1.
         """
+        if n_batch_axes < 1:
+            raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
+        x = chainer.as_variable(x)
         batch = None
         if n_batch_axes != 1 or x.ndim != 2:
             batch = x.shape[:n_batch_axes]
@@ -281,8 +288,11 @@ class PackedEmbedding(PackedMatrix):
 
         Args:
             ids: Integers of any shape.
+
+        Raises:
+            TypeError: If ``ids`` are no array.
         """
-        ids = chainer.as_array(ids)
+        ids = chainer.as_variable(ids).array
         rows = self._widened(ids.reshape(-1)).astype(self._dtype, copy=False)
         return chainer.as_variable(rows.reshape((*ids.shape, self.shape[1])))
 
