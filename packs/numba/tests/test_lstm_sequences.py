@@ -172,18 +172,23 @@ def test_inputs_do_not_change():
         np.testing.assert_array_equal(a, b)
 
 
-def test_inputs_that_are_not_contiguous():
-    ws, bs = parameters(1, 1, 4, 6)
-    xs = sequences([3, 2], 4)
-    h, c = np.random.RandomState(2).randn(2, 1, 2, 6).astype("f")
-    expected = F.n_step_lstm(1, 0.0, h, c, ws, bs, xs)
+@pytest.mark.parametrize(
+    "layout",
+    [lambda a: np.repeat(a, 2, axis=-1)[..., ::2], np.asfortranarray],
+    ids=["spread", "transposed"],
+)
+def test_inputs_that_are_not_contiguous(layout):
+    def results(layout):
+        ws, bs = parameters(1, 1, 4, 6)
+        ws, bs = ([[chainer.Variable(layout(a)) for a in part[0]]] for part in (ws, bs))
+        xs = [chainer.Variable(layout(x)) for x in sequences([3, 2], 4)]
+        h, c = np.random.RandomState(2).randn(2, 1, 2, 6).astype("f")
+        hy, cy, ys = F.n_step_lstm(1, 0.0, layout(h), layout(c), ws, bs, xs)
+        F.sum(F.concat([hy[0], cy[0], *ys], axis=0) ** 2).backward()
+        return [hy.array, cy.array, *[v.grad for v in (*ws[0], *bs[0], *xs)]]
 
-    def spread(a):
-        return np.repeat(a, 2, axis=-1)[..., ::2]
-
-    parts = [[[spread(a) for a in group] for group in part] for part in (ws, bs)]
-    found = F.n_step_lstm(1, 0.0, spread(h), spread(c), *parts, [spread(x) for x in xs])
-    np.testing.assert_array_equal(found[0].array, expected[0].array)
+    for found, expected in zip(results(layout), results(np.array), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_no_element_at_a_time():

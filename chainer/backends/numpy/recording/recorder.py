@@ -16,6 +16,7 @@ from chainer.backends.numpy.recording.early_updates import with_early_updates
 from chainer.backends.numpy.recording.flat_updates import FlatUpdates, UpdateCalls
 from chainer.backends.numpy.recording.fused_calls import FusedProgram, with_fused_calls
 from chainer.backends.numpy.recording.joining import with_joined_calls
+from chainer.backends.numpy.recording.kept_results import kept_results
 from chainer.backends.numpy.recording.memory import (
     Buffer,
     Held,
@@ -223,9 +224,10 @@ class NumpyProgram(Program):
         fresh = [
             i for i in fresh_outputs(made, outputs, parents) if outputs[i].buffer not in native
         ]
-        plan = Plan(made, outputs, parents, {outputs[i].buffer for i in fresh})
+        kept = kept_results(made, others, parents)
+        plan = Plan(made, outputs, parents, {outputs[i].buffer for i in fresh} | kept.keys())
         evaluated = [(number._evaluate, array) for number, array in tape.numbers.values()]
-        interface = Interface(arguments, direct, outputs, fresh, evaluated)
+        interface = Interface(arguments, direct, outputs, fresh, evaluated, kept)
         self._run = StraightLine(made, plan, interface, recorder.is_continued).run
         self._recorded: RecordedCalls | None = None
         if not recorder.is_continued:

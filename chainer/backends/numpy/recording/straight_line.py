@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.recording.kept_results import KeptBuffer, check_shape, laid_out
 from chainer.backends.numpy.recording.memory import Buffer, Held, Ref, leaves, references, replaced
 from chainer.backends.numpy.recording.opaque import conversion_to_memory
 from chainer.backends.numpy.recording.planning import ALIGNMENT, Plan
@@ -53,6 +54,7 @@ class Interface:
         outputs: References to all outputs.
         fresh: Numbers of the outputs that calls write to new arrays. The others are copied.
         numbers: Functions that return numbers, and the arrays that hold them.
+        kept: Memory of results that calls get as kernels return them. Others are copied.
     """
 
     arguments: list[Ref]
@@ -60,6 +62,7 @@ class Interface:
     outputs: list[Ref]
     fresh: list[int]
     numbers: list[tuple[Callable[[], float], Any]]
+    kept: dict[Buffer, KeptBuffer]
 
 
 class StraightLine:
@@ -89,6 +92,7 @@ class StraightLine:
             "ndarray": _ndarray,
             "contiguous": numpy.ascontiguousarray,
             "empty": numpy.empty,
+            "laid_out": laid_out,
         }
         self._known: dict[Any, str] = {}
         self._plan = plan
@@ -96,6 +100,7 @@ class StraightLine:
         memory = numpy.empty(plan.nbytes + ALIGNMENT, numpy.uint8)
         start = -memory.__array_interface__["data"][0] % ALIGNMENT
         self._memory = memory[start : start + plan.nbytes]
+        self._names["memory"] = memory
         self._bytes: dict[Buffer, HostArray] = {}
         self._given: dict[Buffer, str] = {}
         for i in interface.direct:
@@ -105,12 +110,15 @@ class StraightLine:
         self._made = {x for call in calls for x in leaves(call.out) if isinstance(x, Held)}
         self._is_continued = is_continued
         self._held: dict[Held, str] = {}
+        self._kept = interface.kept
+        self._kept_names: dict[Any, str] = {}
         parts = self._parts(calls)
         if len(parts) == 1:
             lines = parts[0]
         else:
-            # Values that kernels keep pass from part to part.
-            shared = [f"global {', '.join(self._held.values())}"] if self._held else []
+            # Results of kernels pass from part to part.
+            names = [*self._held.values(), *self._kept_names.values()]
+            shared = [f"global {', '.join(names)}"] if names else []
             given = ", ".join(self._given.values())
             lines = [f"part{i}({given})" for i in range(len(parts))]
             for i, part in enumerate(parts):
@@ -146,7 +154,7 @@ class StraightLine:
 
     def _parts(self, calls: list[Call]) -> list[list[str]]:
         """Returns the lines of all calls, in parts of limited length."""
-        held_until = self._last_uses_of_held(calls)
+        until = self._last_uses(calls)
         parts: list[list[str]] = [[]]
         errors: Errors = ()
         for index, call in enumerate(calls):
@@ -158,9 +166,7 @@ class StraightLine:
                 parts[-1].append(f"with errstate({treatments}):")
             errors = call.errors
             lines = self._lines(call)
-            for held in held_until.get(index, ()):
-                if self._is_own(held):
-                    lines.append(f"{self._held_name(held)} = None")
+            lines += [f"{name} = None" for name in self._names_of(until.get(index, ()))]
             parts[-1] += [f"    {line}" if errors else line for line in lines]
         return parts
 
@@ -200,8 +206,13 @@ class StraightLine:
         given = self._given.get(ref.buffer)
         if given is not None:
             return given
+        if ref.buffer in self._kept:
+            return self._kept_name(ref)
         key = ref.place()
         return self._known.get(key) or self._name(self.array(ref), "a", key)
+
+    def _kept_name(self, ref: Ref) -> str:
+        return self._kept_names.setdefault(ref.place(), f"k{len(self._kept_names)}")
 
     def _held_name(self, held: Held) -> str:
         if not self._is_own(held):
@@ -220,8 +231,7 @@ class StraightLine:
         if value is None or type(value) in (bool, int):
             return repr(value)
         found = list(leaves(value))
-        given = any([isinstance(x, Ref) and x.buffer in self._given for x in found])
-        if given or any([isinstance(x, Held) for x in found]):
+        if any([self._has_a_name(x) for x in found]):
             if isinstance(value, Held):
                 return self._held_name(value)
             if type(value) in (tuple, list):
@@ -233,6 +243,12 @@ class StraightLine:
             return f"{self._name(released, 'f')}({self._name(whole, 'c')})"
         self._names.setdefault("_alive", []).append(whole)  # its identity is a key
         return self._name(whole, "c")
+
+    def _has_a_name(self, value: Any) -> bool:
+        """Returns whether each repetition has another object for an argument."""
+        if isinstance(value, Ref):
+            return value.buffer in self._given or value.buffer in self._kept
+        return isinstance(value, Held)
 
     # -- lines ------------------------------------------------------------------------------------
 
@@ -320,6 +336,8 @@ class StraightLine:
         if isinstance(out, Held):
             return [f"{self._held_name(out)} = {name}"]
         if isinstance(out, Ref):
+            if out.buffer in self._kept:
+                return self._keeps(out, name)
             target = self._ref(out)
             return [f"if {name} is not {target}: store({target}, {name})"]
         lines: list[str] = []
@@ -330,22 +348,49 @@ class StraightLine:
             lines += self._stores(value, part)
         return [*lines, *[f"{part} = None" for part in [name, *parts]]]
 
+    def _keeps(self, out: Ref, name: str) -> list[str]:
+        """Returns the lines that give a result, and views of it, their names."""
+        target, dtype = self._kept_name(out), self._name(out.dtype, "d")
+        is_own = f"{name}.__class__ is ndarray and {name}.base is None"
+        expected = f"{out.shape!r}, {out.strides!r}, {dtype}"
+        same = f"({name}.shape, {name}.strides, {name}.dtype) == ({expected})"
+        other = f"laid_out({name}, {out.shape!r}, {dtype}, memory)"
+        lines = [f"{target} = {name} if {is_own} and {same} else {other}"]
+        for ref in self._kept[out.buffer].views.values():
+            given = f"{ref.shape!r}, {self._name(ref.dtype, 'd')}, {target}, {ref.offset}"
+            lines.append(f"{self._kept_name(ref)} = ndarray({given}, {ref.strides!r})")
+        return lines
+
     def _function(self, function: Callable[..., Any]) -> str:
         # Bound methods of ufuncs and kernels are made anew each time they are asked for.
         owner = getattr(function, "__self__", None)
         key = ("f", id(owner), getattr(function, "__name__", "")) if owner is not None else None
         return self._name(function, "f", key)
 
-    def _last_uses_of_held(self, calls: list[Call]) -> dict[int, list[Held]]:
-        last: dict[Held, int] = {}
+    def _last_uses(self, calls: list[Call]) -> dict[int, list[Held | Buffer]]:
+        """Returns what each call needs last, of the results that repetitions make anew."""
+        last: dict[Held | Buffer, int] = {}
         for index, call in enumerate(calls):
             for leaf in leaves((call.args, call.kwargs, call.out)):
                 if isinstance(leaf, Held):
                     last[leaf] = index
-        found: dict[int, list[Held]] = {}
-        for held, index in last.items():
-            found.setdefault(index, []).append(held)
+                elif isinstance(leaf, Ref) and leaf.buffer in self._kept:
+                    last[leaf.buffer] = index
+        found: dict[int, list[Held | Buffer]] = {}
+        for value, index in last.items():
+            found.setdefault(index, []).append(value)
         return found
+
+    def _names_of(self, values: Sequence[Held | Buffer]) -> list[str]:
+        """Returns the names of results that are not needed any more."""
+        names: list[str] = []
+        for value in values:
+            if isinstance(value, Buffer):
+                kept = self._kept[value]
+                names += [self._kept_names[place] for place in (*kept.made, *kept.views)]
+            elif self._is_own(value):
+                names.append(self._held_name(value))
+        return names
 
 
 def direct_arguments(calls: list[Call], arguments: list[Ref], others: set[Buffer]) -> list[int]:
@@ -402,9 +447,5 @@ def _bytes_of(array: Any) -> HostArray:
 
 def _store(target: Any, value: Any) -> None:
     """Copies a result to the memory that has to hold it."""
-    if target.shape != numpy.shape(value):
-        raise NotRecordableError(
-            f"an array has the shape {numpy.shape(value)}; when the step was recorded, it had "
-            f"{target.shape}"
-        )
+    check_shape(value, target.shape)
     numpy.copyto(target, value)

@@ -29,9 +29,9 @@ def losses_of_rows(part, start, stop, x, labels, weights, ignored, losses, score
         total = _ZERO
         if keep:
             for k in range(x.shape[1]):
-                e = exp_of_negative(x[row, k] - top)
-                scores[row, k] = e
-                total += e
+                scores[row, k] = exp_of_negative(x[row, k] - top)
+            for k in range(x.shape[1]):
+                total += scores[row, k]
             for k in range(x.shape[1]):
                 scores[row, k] /= total
         elif labels[row] != ignored:
@@ -49,9 +49,9 @@ def gradient_of_rows(part, start, stop, x, labels, factors, gx):
         top = maximum(x[row])
         total = _ZERO
         for k in range(x.shape[1]):
-            e = exp_of_negative(x[row, k] - top)
-            gx[row, k] = e
-            total += e
+            gx[row, k] = exp_of_negative(x[row, k] - top)
+        for k in range(x.shape[1]):
+            total += gx[row, k]
         factor = factors[row] / total
         for k in range(x.shape[1]):
             gx[row, k] *= factor

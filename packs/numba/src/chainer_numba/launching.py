@@ -52,7 +52,12 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def summing(function: Callable[..., Any]) -> Any:
-    """Decorator: as :func:`compiled`, for loops whose sums may be taken in any order."""
+    """Decorator: as :func:`compiled`, for loops whose sums may be taken in any order.
+
+    A loop that adds up must not write to an array, too. LLVM would compare addresses first, and
+    take another order where two arrays are neighbors in memory: bits would differ from call to
+    call.
+    """
     flags = {"contract", "reassoc"}
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
 

@@ -26,6 +26,37 @@ COST = 20
 
 
 @compiled
+def row_of_lstm(gate_a, gate_i, gate_f, gate_o, before, state, output):
+    """Writes the gates of a row over their sources, the new states and the outputs."""
+    for j in range(len(before)):
+        a = vector_math.tanh(gate_a[j])
+        i = vector_math.sigmoid(gate_i[j])
+        k = vector_math.sigmoid(gate_f[j])
+        o = vector_math.sigmoid(gate_o[j])
+        gate_a[j] = a
+        gate_i[j] = i
+        gate_f[j] = k
+        gate_o[j] = o
+        now = a * i + before[j] * k
+        state[j] = now
+        output[j] = vector_math.tanh(now) * o
+
+
+@compiled
+def unit_of_lstm_gradient(a, i, k, o, before, now, g_state, g_output):
+    """Returns the gradients of the sources of a unit's gates, then of its state before."""
+    t = vector_math.tanh(now)
+    total = g_output * o * (_ONE - t * t) + g_state
+    return (
+        total * i * (_ONE - a * a),
+        total * a * i * (_ONE - i),
+        total * before * k * (_ONE - k),
+        g_output * t * o * (_ONE - o),
+        total * k,
+    )
+
+
+@compiled
 def lstm(part, start, stop, c_prev, x, c, h, gates):
     for row in range(start, stop):
         sources, before, state, output = x[row], c_prev[row], c[row], h[row]
@@ -37,18 +68,7 @@ def lstm(part, start, stop, c_prev, x, c, h, gates):
             gate_i[j] = sources[unsigned(4 * j + 1)]
             gate_f[j] = sources[unsigned(4 * j + 2)]
             gate_o[j] = sources[unsigned(4 * j + 3)]
-        for j in range(len(before)):
-            a = vector_math.tanh(gate_a[j])
-            i = vector_math.sigmoid(gate_i[j])
-            k = vector_math.sigmoid(gate_f[j])
-            o = vector_math.sigmoid(gate_o[j])
-            gate_a[j] = a
-            gate_i[j] = i
-            gate_f[j] = k
-            gate_o[j] = o
-            now = a * i + before[j] * k
-            state[j] = now
-            output[j] = vector_math.tanh(now) * o
+        row_of_lstm(gate_a, gate_i, gate_f, gate_o, before, state, output)
 
 
 @compiled
@@ -59,13 +79,13 @@ def lstm_gradient(part, start, stop, c_prev, c, gates, gc, gh, gc_prev, gx):
         g_state, g_output, g_before = gc[row], gh[row], gc_prev[row]
         for j in range(len(before)):
             a, i, k, o = gate_a[j], gate_i[j], gate_f[j], gate_o[j]
-            t = vector_math.tanh(state[j])
-            total = g_output[j] * o * (_ONE - t * t) + g_state[j]
-            sources[unsigned(4 * j)] = total * i * (_ONE - a * a)
-            sources[unsigned(4 * j + 1)] = total * a * i * (_ONE - i)
-            sources[unsigned(4 * j + 2)] = total * before[j] * k * (_ONE - k)
-            sources[unsigned(4 * j + 3)] = g_output[j] * t * o * (_ONE - o)
-            g_before[j] = total * k
+            ga, gi, gk, go, g_before[j] = unit_of_lstm_gradient(
+                a, i, k, o, before[j], state[j], g_state[j], g_output[j]
+            )
+            sources[unsigned(4 * j)] = ga
+            sources[unsigned(4 * j + 1)] = gi
+            sources[unsigned(4 * j + 2)] = gk
+            sources[unsigned(4 * j + 3)] = go
 
 
 class LSTMCellKernel:

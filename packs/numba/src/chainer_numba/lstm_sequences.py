@@ -10,7 +10,7 @@ from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, launch
 from chainer_numba.linears import LinearKernel, add_rows, is_left_to_blas
-from chainer_numba.lstm_cells import lstm, lstm_gradient
+from chainer_numba.lstm_cells import row_of_lstm, unit_of_lstm_gradient
 from chainer_numba.lstm_steps import parts_of_rows, run_rows
 from chainer_numba.products import (
     PANEL,
@@ -22,23 +22,48 @@ from chainer_numba.products import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from chainer.backend import Backend
     from chainer.backends.numpy.kernels.rnns import CellGradients, Steps
 
 f = numpy.float32
 
-#: The gates as cells want them, ``a, i, f, o``, in Chainer's order ``i, f, a, o``.
-_ORDER = (2, 0, 1, 3)
-
 _NO_START = numpy.empty(0, f)
 
 
 @compiled
 def _gates(memory, start, stop, units):
-    """Returns the gates of some packed elements."""
+    """Returns the gates of some packed elements, in the order of the parameters."""
     return memory[4 * start * units : 4 * stop * units].reshape(4, stop - start, units)
+
+
+@compiled
+def _cells(low, high, c, sources, new_c, new_h, gates):
+    """Makes a step of rows ``low`` to ``high``. Sources of a gate lie one after the other."""
+    units = c.shape[1]
+    for row in range(low, high):
+        i, k, a, o = gates[0, row], gates[1, row], gates[2, row], gates[3, row]
+        source = sources[row]
+        source_k, source_a, source_o = source[units:], source[2 * units :], source[3 * units :]
+        for j in range(units):
+            i[j], k[j], a[j], o[j] = source[j], source_k[j], source_a[j], source_o[j]
+        row_of_lstm(a, i, k, o, c[row], new_c[row], new_h[row])
+
+
+@compiled
+def _cell_gradients(low, high, c, new_c, gates, gc, gh, gc_before, g):
+    """Makes the gradients of :func:`_cells`: of the sources and of the states before."""
+    units = c.shape[1]
+    for row in range(low, high):
+        source, before, state, g_before = g[row], c[row], new_c[row], gc_before[row]
+        gi, gk, ga, go = source[:units], source[units:], source[2 * units :], source[3 * units :]
+        i, k, a, o = gates[0, row], gates[1, row], gates[2, row], gates[3, row]
+        g_state, g_output = gc[row], gh[row]
+        for j in range(units):
+            ga[j], gi[j], gk[j], go[j], g_before[j] = unit_of_lstm_gradient(
+                a[j], i[j], k[j], o[j], before[j], state[j], g_state[j], g_output[j]
+            )
 
 
 @compiled
@@ -58,7 +83,7 @@ def sequence(part, low, high, visits, sources, packed_U, h, c, y, cells, gates):
         own = visited[low:last]
         multiply_packed(h[low:last].reshape(-1), units, packed_U, own.reshape(-1), 4 * units, own)
         new_c, new_h = cells[start:stop], y[start:stop]
-        lstm(0, low, last, c, visited, new_c, new_h, _gates(gates, start, stop, units))
+        _cells(low, last, c, visited, new_c, new_h, _gates(gates, start, stop, units))
         c[low:last] = new_c[low:last]
         h[low:last] = new_h[low:last]
 
@@ -93,7 +118,7 @@ def sequence_gradient(part, low, high, visits, packed_U, gh, gc, gy, g, states, 
                 for j in range(units):
                     to[j] += given[j]
         of = _gates(gates, start, stop, units)
-        lstm_gradient(0, low, last, c_before, cells[start:stop], of, gc, gh, c_after, sources)
+        _cell_gradients(low, last, c_before, cells[start:stop], of, gc, gh, c_after, sources)
         gc[low:last] = c_after[low:last]
         own = sources[low:last].reshape(-1)
         multiply_packed(own, 4 * units, packed_U, no_start, -1, gh[low:last])
@@ -114,19 +139,15 @@ def _packed(matrix: Array, pack: Callable[[Array, Array], None]) -> Array:
     return packed
 
 
-def _joined(parameters: Sequence[Array]) -> Array:
-    """Returns parameters of four gates as cells want them: the gates of a unit are neighbors."""
-    first = parameters[0]
-    joined = numpy.empty((len(first), 4, *first.shape[1:]), f)
-    for position, gate in enumerate(_ORDER):
-        joined[:, position] = parameters[gate]
-    return joined.reshape(-1, *first.shape[1:])
+def _joined(parameters: list[Array]) -> Array:
+    """Returns the parameters of four gates as one array."""
+    # NumPy joins transposed arrays to a transposed one, and products read rows.
+    return dense(numpy.concatenate(parameters))
 
 
 def _separate(joined: Array) -> list[Array]:
-    """Undoes :func:`_joined`."""
-    parts = joined.reshape(-1, 4, *joined.shape[1:])
-    return [parts[:, _ORDER.index(gate)].copy() for gate in range(4)]
+    """Returns the parts of the four gates."""
+    return list(joined.reshape(4, -1, *joined.shape[1:]))
 
 
 class LSTMCell:
@@ -142,7 +163,7 @@ class LSTMCell:
     def __init__(self, w: list[Array], b: list[Array], steps: Steps, linear: LinearKernel) -> None:
         self._linear = linear
         self._W, self._U = _joined(w[:4]), _joined(w[4:])
-        self._b = _joined([b[i] + b[4 + i] for i in range(4)])
+        self._b = _joined(b[:4]) + _joined(b[4:])
         pairs = [(elements.start, n) for elements, n in steps.slices]
         self._visits = numpy.array(pairs, numpy.intp).reshape(-1, 2)
 
@@ -191,9 +212,8 @@ class LSTMCell:
         is_left = is_left_to_blas(len(g), g.size * self._W.shape[1])
         gx = g @ self._W if is_left else self._linear.backward_data(g, self._W)
         gW, gU = (self._linear.backward_weight(x, g, g.dtype) for x in (self._x, previous))
-        gbs = _separate(gb)
         # Gradients of different parameters must not share memory.
-        biases = [*gbs, *[b.copy() for b in gbs]]
+        biases = [*_separate(gb), *_separate(gb.copy())]
         return gx, gh, gc, [*_separate(gW), *_separate(gU)], biases
 
 

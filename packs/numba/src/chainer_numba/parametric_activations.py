@@ -68,6 +68,7 @@ def prelu_gradient(part, start, stop, x, w, gy, gx, gw):
                 total = _ZERO
                 for i in range(inner):
                     gx[n, k, i] = gy[n, k, i] * _prelu_slope(x[n, k, i], w[k])
+                for i in range(inner):
                     total += _negative(x[n, k, i]) * gy[n, k, i]
                 sums[k] += total
 
@@ -103,10 +104,13 @@ def swish_gradient(part, start, stop, x, w, gy, gx, gw):
             for k in range(count):
                 total = _ZERO
                 for i in range(inner):
-                    s = sigmoid(x[n, k, i] * w[k])
-                    change = x[n, k, i] * s * (_ONE - s)
-                    gx[n, k, i] = gy[n, k, i] * (s + w[k] * change)
-                    total += gy[n, k, i] * x[n, k, i] * change
+                    gx[n, k, i] = sigmoid(x[n, k, i] * w[k])
+                for i in range(inner):
+                    s = gx[n, k, i]
+                    total += gy[n, k, i] * x[n, k, i] * (x[n, k, i] * s * (_ONE - s))
+                for i in range(inner):
+                    s = gx[n, k, i]
+                    gx[n, k, i] = gy[n, k, i] * (s + w[k] * (x[n, k, i] * s * (_ONE - s)))
                 sums[k] += total
 
 

@@ -33,9 +33,9 @@ def softmax(part, start, stop, x, y):
         top = maximum(x[row])
         total = _ZERO
         for k in range(x.shape[1]):
-            e = exp_of_negative(x[row, k] - top)
-            y[row, k] = e
-            total += e
+            y[row, k] = exp_of_negative(x[row, k] - top)
+        for k in range(x.shape[1]):
+            total += y[row, k]
         for k in range(x.shape[1]):
             y[row, k] /= total
 
