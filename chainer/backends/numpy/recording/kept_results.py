@@ -69,9 +69,11 @@ def kept_results(
             left_out.update([ref.buffer for ref in call.references()])
     found: dict[Buffer, KeptBuffer] = {}
     for buffer, places in made.items():
+        if buffer in left_out:
+            continue
         views = {place: ref for place, ref in used[buffer].items() if place not in places}
         kept = KeptBuffer(places, views)
-        if buffer not in left_out and _pays(buffer, kept):
+        if _pays(buffer, kept):
             found[buffer] = kept
     return found
 
@@ -84,12 +86,12 @@ def _returns_new_arrays(call: Call) -> bool:
 
 
 def _pays(buffer: Buffer, kept: KeptBuffer) -> bool:
+    """Returns whether the arrays have names of their own, and few views."""
     refs = sorted(kept.made.values(), key=lambda ref: ref.offset)
     if any([not ref.shape or ref.dtype.hasobject or not ref.is_contiguous() for ref in refs]):
         return False
     if len(refs) == 1:
-        pays = len(kept.views) * _BYTES_OF_A_VIEW <= buffer.nbytes
-        return refs[0].is_whole() and (not kept.views or pays)
+        return refs[0].is_whole() and len(kept.views) * _BYTES_OF_A_VIEW <= buffer.nbytes
     # Of several arrays each one stands for itself, so that nothing may lead from one to another.
     ends = [ref.offset + ref.extent() for ref in refs]
     overlap = any([end > ref.offset for end, ref in zip(ends, refs[1:], strict=False)])
