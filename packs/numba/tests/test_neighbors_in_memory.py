@@ -83,7 +83,7 @@ def test_bits_do_not_depend_on_the_place_of_arrays(name, columns, monkeypatch):
     function = FUNCTIONS[name]
     results(function, Pool(0), data)  # compiled before numpy.empty is another function
     found = []
-    for gap in (4096, 0, 4, 8, 12, 16):
+    for gap in (4096, 0, 1, 4, 7, 8, 12, 16, 31):
         pool = Pool(gap)
         with monkeypatch.context() as patch:
             patch.setattr(np, "empty", pool.empty)
