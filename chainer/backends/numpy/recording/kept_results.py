@@ -92,7 +92,7 @@ def _pays(buffer: Buffer, kept: KeptBuffer) -> bool:
         return False
     if len(refs) == 1:
         return refs[0].is_whole() and len(kept.views) * _BYTES_OF_A_VIEW <= buffer.nbytes
-    # Of several arrays each one stands for itself, so that nothing may lead from one to another.
+    # Several arrays must not share elements: each one has a name of its own.
     ends = [ref.offset + ref.extent() for ref in refs]
     overlap = any([end > ref.offset for end, ref in zip(ends, refs[1:], strict=False)])
     return not kept.views and not overlap
