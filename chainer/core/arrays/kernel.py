@@ -139,7 +139,8 @@ class Operation:
 
     A method of a kernel that returns one array may have a keyword ``out``: None, or a C-contiguous
     array to write the result to, which shares no memory with the arguments. It then returns it.
-    Captured steps give it planned memory, where other results are copied to.
+    Captured steps give it planned memory. Other results stay in the arrays that the kernel makes,
+    or are copied to planned memory.
 
     Attributes:
         name: Name of the operation.

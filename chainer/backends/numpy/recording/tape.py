@@ -50,7 +50,8 @@ class Kind(enum.Enum):
     ASSIGN = enum.auto()
     #: A function that writes to its arguments.
     WRITE = enum.auto()
-    #: A method of a kernel, whose results are copied to ``out``.
+    #: A method of a kernel. Its results are copied to ``out``, or later calls get them as they are;
+    #: see :mod:`~.recording.kept_results`.
     WHOLE = enum.auto()
     #: An update of a parameter by a kernel; see :mod:`~.recording.flat_updates`.
     UPDATE = enum.auto()

@@ -178,7 +178,7 @@ class PackedMatrix(chainer.Link):
             bias: Vector of the dtype of ``x`` that is added to each product, or None.
 
         Raises:
-            TypeError: If ``x`` is no array.
+            TypeError: If ``x`` is not an array.
             ValueError: If ``n_batch_axes`` is below 1.
         """
         if n_batch_axes < 1:
@@ -290,7 +290,7 @@ class PackedEmbedding(PackedMatrix):
             ids: Integers of any shape.
 
         Raises:
-            TypeError: If ``ids`` are no array.
+            TypeError: If ``ids`` is not an array.
         """
         ids = chainer.as_variable(ids).array
         rows = self._widened(ids.reshape(-1)).astype(self._dtype, copy=False)

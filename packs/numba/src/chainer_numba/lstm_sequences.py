@@ -46,6 +46,7 @@ def _cells(low, high, c, sources, new_c, new_h, gates):
         i, k, a, o = gates[0, row], gates[1, row], gates[2, row], gates[3, row]
         source = sources[row]
         source_k, source_a, source_o = source[units:], source[2 * units :], source[3 * units :]
+        # First to the gates: LLVM runs no vector code where sources might be the same memory.
         for j in range(units):
             i[j], k[j], a[j], o[j] = source[j], source_k[j], source_a[j], source_o[j]
         row_of_lstm(a, i, k, o, c[row], new_c[row], new_h[row])

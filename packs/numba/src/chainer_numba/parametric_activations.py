@@ -73,6 +73,12 @@ def prelu_gradient(part, start, stop, x, w, gy, gx, gw):
                 sums[k] += total
 
 
+@inlined
+def _swish_change(x, s):
+    """Returns the derivative of ``s``, the sigmoid of ``w x``, by ``w``."""
+    return x * s * (_ONE - s)
+
+
 @summing
 def swish(part, start, stop, x, w, y):
     _, count, inner = x.shape
@@ -97,7 +103,7 @@ def swish_gradient(part, start, stop, x, w, gy, gx, gw):
             source, slope, target = x[n].reshape(count), gy[n].reshape(count), gx[n].reshape(count)
             for k in range(count):
                 s = sigmoid(source[k] * w[k])
-                change = source[k] * s * (_ONE - s)
+                change = _swish_change(source[k], s)
                 target[k] = slope[k] * (s + w[k] * change)
                 sums[k] += slope[k] * source[k] * change
         else:
@@ -106,11 +112,10 @@ def swish_gradient(part, start, stop, x, w, gy, gx, gw):
                 for i in range(inner):
                     gx[n, k, i] = sigmoid(x[n, k, i] * w[k])
                 for i in range(inner):
-                    s = gx[n, k, i]
-                    total += gy[n, k, i] * x[n, k, i] * (x[n, k, i] * s * (_ONE - s))
+                    total += gy[n, k, i] * x[n, k, i] * _swish_change(x[n, k, i], gx[n, k, i])
                 for i in range(inner):
                     s = gx[n, k, i]
-                    gx[n, k, i] = gy[n, k, i] * (s + w[k] * (x[n, k, i] * s * (_ONE - s)))
+                    gx[n, k, i] = gy[n, k, i] * (s + w[k] * _swish_change(x[n, k, i], s))
                 sums[k] += total
 
 
