@@ -144,9 +144,16 @@ def run_benchmark(name: str, peers: list[Peer], options: Options) -> Result:
                 continue
             per_call[peer.name] = loaded["per_call"]
             cases.update(dict.fromkeys(loaded["cases"]))
-        for case in cases:
-            if not options.cases or any(part in case for part in options.cases):
-                _run_case(case, clients, per_call, result, options)
+        chosen = [
+            case
+            for case in cases
+            if not options.cases or any(part in case for part in options.cases)
+        ]
+        if cases and not chosen:
+            parts = " or ".join([repr(part) for part in options.cases])
+            result.errors.append(f"no case of {name} contains {parts}; there are: {list(cases)}")
+        for case in chosen:
+            _run_case(case, clients, per_call, result, options)
     finally:
         for client in clients.values():
             client.close()

@@ -281,6 +281,9 @@ def test_command_line(tmp_path, capsys):
     document = json.loads(file.read_text())
     assert [row["case"] for row in document["benchmarks"][0]["rows"]] == ["plain"]
     assert main([*arguments, "--case", "broken"]) == 1
+    capsys.readouterr()
+    assert main([*arguments, "--case", "plian"]) == 1
+    assert "contains 'plian'; there are: ['plain'" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["absent", "--programs", str(SAMPLES)])
     assert "no benchmark named absent" in capsys.readouterr().err
