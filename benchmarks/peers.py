@@ -31,6 +31,7 @@ NAMES = [
     "onnxruntime",
     "torch",
     "torch-compile",
+    "torch-steps",
     "transformers",
     "transformers-bfloat16",
     "jax",
@@ -58,6 +59,7 @@ class Peer:
         ideep: Whether iDeep is to be used.
         kernels: Provider of kernels that is on, or ``None``.
         compiles: Whether PyTorch's compiler is to be used.
+        steps: Whether recurrent layers of PyTorch run step by step, as the programs with Chainer.
         accelerates: Whether the one switch, ``chainer.config.accelerate``, is on.
         dtype: Data type of the weights of transformers; float32 if empty.
         unavailable: Why the peer cannot be run, or ``None``.
@@ -70,6 +72,7 @@ class Peer:
     unavailable: str | None = None
     kernels: str | None = None
     compiles: bool = False
+    steps: bool = False
     accelerates: bool = False
     dtype: str = ""
 
@@ -86,6 +89,7 @@ class Peer:
         environment["CHAINER_KERNELS"] = self.kernels or ""
         environment["CHAINER_ACCELERATE"] = "auto" if self.accelerates else "never"
         environment["CHAINER_BENCH_COMPILE"] = "1" if self.compiles else ""
+        environment["CHAINER_BENCH_STEPS"] = "1" if self.steps else ""
         environment["CHAINER_BENCH_DTYPE"] = self.dtype
         environment["HF_HUB_OFFLINE"] = "1"
         if self.framework in ("jax", "chainer"):
@@ -128,14 +132,14 @@ def find_peer(
         return Peer(name, "chainer", before or "", unavailable=reason)
     if name in ("numpy", "onnxruntime"):
         return Peer(name, name, ours)
-    if name in ("torch", "torch-compile", "jax", *COMPILERS):
-        framework = "torch" if name == "torch-compile" else name
+    if name in ("torch", "torch-compile", "torch-steps", "jax", *COMPILERS):
+        framework = name.partition("-")[0]
         own = _python(folder / framework)
         if not own.exists() and importlib.util.find_spec(framework) is not None:
             found = Peer(name, framework, sys.executable)
         else:
             found = _in_environment(name, framework, folder / framework)
-        return replace(found, compiles=name == "torch-compile")
+        return replace(found, compiles=name == "torch-compile", steps=name == "torch-steps")
     if name in ("transformers", "transformers-bfloat16"):
         python = _python(folder / "models")
         command = "python scripts/setup_peers.py --only models"

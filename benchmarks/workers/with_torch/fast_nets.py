@@ -87,6 +87,24 @@ class Critic(nn.Module):
         return self.score(t).mean() - self.score(x).mean() + PENALTY * penalty
 
 
+class SteppedLanguageModel(nn.Module):
+    """The program with Chainer: a cell, a linear layer and a loss for each of 35 words."""
+
+    def __init__(self, cell, words=1000, units=200):
+        super().__init__()
+        self.embed = nn.Embedding(words, units)
+        self.cell = cell(units, units)
+        self.out = nn.Linear(units, words)
+
+    def forward(self, x, t):
+        state, loss = None, 0
+        for i in range(len(x)):
+            state = self.cell(self.embed(x[i]), state)
+            y = state[0] if isinstance(state, tuple) else state
+            loss = loss + nn.functional.cross_entropy(self.out(y), t[i])
+        return loss
+
+
 class Classifier(nn.Module):
     def __init__(self, predictor):
         super().__init__()
@@ -109,6 +127,14 @@ _NETS = {
 }
 
 NETS = {**capture_nets.NETS, **with_data(_NETS, random, integers)}
+
+_STEPPED_NETS = {
+    "LSTM 35x20": lambda: SteppedLanguageModel(nn.LSTMCell),
+    "GRU 35x20": lambda: SteppedLanguageModel(nn.GRUCell),
+}
+
+#: Rows whose recurrent layers run step by step, as the programs with Chainer.
+STEPPED_NETS = with_data(_STEPPED_NETS, random, integers)
 
 #: Rows that ``torch.compile`` refuses: it does not differentiate gradients.
 NOT_COMPILED = ("WGAN-GP b16",)
