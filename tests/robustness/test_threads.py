@@ -13,7 +13,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.core.config import blas_threads
+from chainer.core.config import blas_threads, busy_threads
 from chainer.core.config.busy_threads import BusyMonitor, available_cores
 from chainer.utils import install_command
 
@@ -217,6 +217,37 @@ class TestBusyMonitor:
     def test_a_library_whose_threads_belong_to_the_caller(self, monitor):
         self.pools[0].user_api = "openmp"
         assert self.pass_time(monitor, 0.02, 2) == [4, 1]
+
+
+class Pool:
+    """Threads of a provider."""
+
+    def __init__(self):
+        self.calls = []
+
+    def give_way(self):
+        self.calls.append("give way")
+
+    def take_back(self):
+        self.calls.append("take back")
+
+
+def test_threads_of_a_provider_give_way(monkeypatch):
+    pytest.importorskip("threadpoolctl")
+    monkeypatch.setattr(blas_threads, "_added", [])
+    monkeypatch.setattr(busy_threads, "_load", lambda: 0.0)
+    monkeypatch.setattr(busy_threads.BusyMonitor, "_run", lambda self: None)  # looks by hand
+    first, second, late = Pool(), Pool(), Pool()
+    blas_threads.add_pool(first)
+    with chainer.using_config("blas_threads", "auto"):
+        blas_threads.add_pool(second)
+        assert first.calls == second.calls == []
+        monitor = blas_threads._monitor
+        monitor._last -= 100
+        monitor.look()
+        blas_threads.add_pool(late)
+        assert first.calls == second.calls == late.calls == ["give way"]
+    assert first.calls == second.calls == late.calls == ["give way", "take back"]
 
 
 #: Prints the processor time of threads that wait: at first, as they give way, and afterwards.

@@ -30,17 +30,9 @@ while threading.active_count() > 1:
     pass
 """
 
-_NETS = [
-    "MLP b32",
-    "wide MLP b100",
-    "LeNet b64",
-    "LSTM 35x20",
-    "Transformer 16x32",
-    "graph network",
-]
 _SETTINGS = {"one thread": "1", "two threads": "", "auto": "auto"}
 
-ROW_BUDGETS = [[f"{net}, auto", f"{net}, one thread", 1.3] for net in _NETS]
+ROW_BUDGETS = [[f"{net}, auto", f"{net}, one thread", 1.3] for net in NETS]
 
 
 def main(name):
@@ -92,6 +84,6 @@ def _case(name, setting):
 
 CASES = {
     f"{net}, {label}": _case(net, setting)
-    for net in _NETS
+    for net in NETS
     for label, setting in _SETTINGS.items()
 }

@@ -12,7 +12,7 @@ import numpy
 
 from chainer.backends.operations.shared_threads import shared_threads
 from chainer.backends.optional_modules import Found, usable
-from chainer.core.config.blas_threads import lower_blas_threads
+from chainer.core.config.blas_threads import add_pool, lower_blas_threads
 from chainer.core.installation import install_command
 from chainer.core.utils import installed
 
@@ -59,6 +59,28 @@ def operations() -> ModuleType:
     return ideep4py.ops
 
 
+class OneDNNThreads:
+    """Threads of oneDNN: one while other programs use the cores.
+
+    They wait for each other spinning, several times in a call, so that a call takes many times as
+    long if one of them does not run.
+
+    Args:
+        ideep4py: The library.
+    """
+
+    def __init__(self, ideep4py: ModuleType) -> None:
+        self._ideep4py = ideep4py
+
+    def give_way(self) -> None:
+        """Gives each call of oneDNN one thread."""
+        self._ideep4py.limit_num_threads(1)
+
+    def take_back(self) -> None:
+        """Gives calls of oneDNN as many threads as usual."""
+        self._ideep4py.limit_num_threads(None)
+
+
 def arrange_threads(ideep4py: ModuleType) -> None:
     """Keeps other pools of threads from taking processors from oneDNN's, if it has several threads.
 
@@ -71,6 +93,7 @@ def arrange_threads(ideep4py: ModuleType) -> None:
     """
     if ideep4py.get_num_threads() == 1:
         return
+    add_pool(OneDNNThreads(ideep4py))
     shared_threads.select(numpy.empty(0, numpy.float32)).share()
     if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0":
         return

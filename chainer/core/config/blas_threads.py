@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chainer.core.config.busy_threads import BusyMonitor
+    from chainer.core.config.busy_threads import BusyMonitor, Pool
 
 #: Environment variables that set the number of threads of BLAS libraries.
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -24,6 +24,9 @@ _limiter: Any = None
 
 #: The limiter, if it watches the machine.
 _monitor: BusyMonitor | None = None
+
+#: Threads of providers that give way while other programs use the cores.
+_added: list[Pool] = []
 
 #: The limit is one for the process. Threads that change it at once take turns.
 _changing = threading.Lock()
@@ -88,12 +91,26 @@ def limit_blas_threads(count: Any) -> None:
             from chainer.core.config.busy_threads import BusyMonitor
 
             # Threads of OpenMP, such as oneDNN's, wait in the same way as threads of BLAS.
-            _monitor = BusyMonitor(lambda: threadpoolctl.ThreadpoolController().lib_controllers)
+            _monitor = BusyMonitor(
+                lambda: threadpoolctl.ThreadpoolController().lib_controllers, added=_added
+            )
             _monitor.start()
             _limiter = _monitor
         elif count is not None:
             # The threads of oneDNN, which iDeep uses, are not limited.
             _limiter = threadpoolctl.threadpool_limits(limits=count, user_api="blas")
+
+
+def add_pool(pool: Pool) -> None:
+    """Lets the threads of a provider give way while ``config.blas_threads`` is ``'auto'``.
+
+    Args:
+        pool: Is told when other programs use the cores, and when they do no longer.
+    """
+    with _changing:
+        _added.append(pool)
+        if _monitor is not None:
+            _monitor.begin(pool)
 
 
 def lower_blas_threads(limit: Callable[[], object], count: int) -> None:

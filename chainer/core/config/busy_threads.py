@@ -5,8 +5,9 @@ program has one of the cores, each product of matrices waits for a thread that d
 operating system then takes cores away from this process while it works, and counts this. So a
 monitor reads that count some fifty times a second. Where it grows, BLAS libraries get one thread,
 which waits for no other, and threads of GNU OpenMP sleep while they wait
-(:mod:`chainer.core.config.openmp_waiting`). After a while without interruptions all is undone, on
-trial.
+(:mod:`chainer.core.config.openmp_waiting`). Providers with threads of their own give way, too
+(:func:`chainer.core.config.blas_threads.add_pool`). After a while without interruptions all is
+undone, on trial.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from chainer.core.config.openmp_waiting import OpenMPWaiting
@@ -58,6 +59,18 @@ class Library(Protocol):
         ...
 
 
+class Pool(Protocol):
+    """Threads that give way."""
+
+    def give_way(self) -> None:
+        """Lets other programs have the cores. Called again, it changes nothing."""
+        ...
+
+    def take_back(self) -> None:
+        """Undoes what :meth:`give_way` did."""
+        ...
+
+
 class BlasThreads:
     """Threads of a BLAS library: one while others use the cores.
 
@@ -82,9 +95,6 @@ class BlasThreads:
         self._before = min(self._before or 1, count)
 
 
-Pool = BlasThreads | OpenMPWaiting
-
-
 def _pool(library: Library) -> Pool | None:
     if library.user_api == "blas":
         return BlasThreads(library)
@@ -106,6 +116,7 @@ class BusyMonitor:
         find: Returns the libraries of this process that have threads.
         count: Returns the number of interruptions of this process so far.
         clock: Returns the time in seconds.
+        added: Pools of providers, which may become more.
     """
 
     def __init__(
@@ -113,8 +124,10 @@ class BusyMonitor:
         find: Callable[[], Iterable[Library]],
         count: Callable[[], int] = interruptions,
         clock: Callable[[], float] = time.monotonic,
+        added: Sequence[Pool] = (),
     ) -> None:
         self._find, self._count, self._clock = find, count, clock
+        self._added = added
         #: What gives way, by the path of the library; None if nothing can.
         self._pools: dict[str, Pool | None] = {}
         self._searched = float("-inf")
@@ -149,15 +162,15 @@ class BusyMonitor:
     def _set(self, limited: bool, now: float) -> None:
         with self._changing:
             self.is_limited, self._changed = limited, now
+            for pool in (*self._pools.values(), *self._added):
+                if pool is None:
+                    continue
+                if limited:
+                    pool.give_way()
+                else:
+                    pool.take_back()
             if limited:
-                for pool in self._pools.values():
-                    if pool is not None:
-                        pool.give_way()
                 self._give_way(now)
-            else:
-                for pool in self._pools.values():
-                    if pool is not None:
-                        pool.take_back()
 
     def _give_way(self, now: float) -> None:
         """Makes libraries give way that were loaded since the last search."""
@@ -167,6 +180,12 @@ class BusyMonitor:
                 pool = self._pools[library.filepath] = _pool(library)
                 if pool is not None:
                     pool.give_way()
+
+    def begin(self, pool: Pool) -> None:
+        """Makes a pool give way that was added a moment ago, if the others do."""
+        with self._changing:
+            if self.is_limited:
+                pool.give_way()
 
     def lower_blas_threads(self, count: int) -> None:
         """Gives BLAS libraries at most that many threads back."""

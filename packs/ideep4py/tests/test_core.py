@@ -122,11 +122,15 @@ def test_operation_after_a_change_of_threads(normal) -> None:
             np.testing.assert_allclose(elements(ops.convolution(x, W)), expected, rtol=1e-5)
     finally:
         ideep4py.set_num_threads(n)
+
+
+@pytest.mark.parametrize("function", [ideep4py.set_num_threads, ideep4py.limit_num_threads])
+def test_a_number_of_threads_that_is_none(function) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        ideep4py.set_num_threads(0)
+        function(0)
     for bad in (1.5, True, "2"):
         with pytest.raises(TypeError, match="must be an int"):
-            ideep4py.set_num_threads(bad)
+            function(bad)
 
 
 def test_why_not(normal) -> None:

@@ -208,6 +208,76 @@ def test_number_of_threads_holds_in_all_threads() -> None:
     assert result.stdout.strip() == "[1, 2] 2", result.stderr
 
 
+def test_a_limit_of_the_threads_holds_in_all_threads() -> None:
+    code = (
+        PREPARE
+        + """
+    from ideep4py._core import runtime
+    from ideep4py._core.library import lib
+
+    def numbers():
+        found = []
+        def other():
+            assert np.allclose(work(), expected, rtol=1e-3)
+            found.append(lib.omp_get_max_threads())
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert np.allclose(work(), expected, rtol=1e-3)
+        return [*found, lib.omp_get_max_threads(), ideep4py.get_num_threads()]
+
+    ideep4py.limit_num_threads(1)
+    limited = numbers()
+    ideep4py.limit_num_threads(None)
+    free, plans = numbers(), runtime.cached_plans()
+    assert work() == expected
+    for limit in (1, None, 1, 8):  # compiled operations of both are kept, and no limit adds threads
+        ideep4py.limit_num_threads(limit)
+        work()
+        assert runtime.cached_plans() == (plans if limit != 8 else plans + plans // 2)
+    more = numbers()
+    ideep4py.limit_num_threads(1)
+    ideep4py.set_num_threads(1)
+    ideep4py.limit_num_threads(None)
+    print(limited, free, more, numbers())
+    """
+    )
+    result = run(code)
+    assert result.stdout.strip() == "[1, 1, 2] [2, 2, 2] [2, 2, 2] [1, 1, 1]", result.stderr
+
+
+def test_a_limit_that_changes_while_operations_run() -> None:
+    code = (
+        PREPARE
+        + """
+    import time
+
+    def toggle():
+        while not ended.is_set():
+            for limit in (1, None):
+                ideep4py.limit_num_threads(limit)
+                time.sleep(0.0005)
+
+    ended = threading.Event()
+    threads = [threading.Thread(target=toggle)]
+    found = []
+    threads += [threading.Thread(target=lambda: found.extend(work() for _ in range(300)))]
+    for thread in threads:
+        thread.start()
+    found += [work() for _ in range(300)]
+    threads[1].join()
+    ended.set()
+    threads[0].join()
+    assert np.allclose(found, [expected] * 600, rtol=1e-3)
+    ideep4py.limit_num_threads(None)
+    assert work() == expected
+    print("done")
+    """
+    )
+    result = run(code)
+    assert result.stdout.strip() == "done", result.stderr
+
+
 def test_interpreter_ends_quietly() -> None:
     result = run(PREPARE + "    kept = [ops.relu(b) for _ in range(10)]; kept.append(kept)")
     assert (result.returncode, result.stderr) == (0, "")

@@ -93,6 +93,25 @@ def test_parts_run_on_threads_of_openmp():
     )
 
 
+def test_one_thread_makes_all_parts_where_onednn_has_one():
+    run(
+        """
+        import threading
+
+        share()
+        expected = results()
+        ideep4py.limit_num_threads(1)
+        ideep4py.ops.relu(np.ones((8, 8), "f"))
+        found = []
+        here = threading.get_native_id()
+        part = lambda i, *_: found.append((i, threading.get_native_id()))
+        workers.run_parts(part, (0, 1, 2), ())
+        assert found == [(0, here), (1, here)], found
+        same(results(), expected)
+        """
+    )
+
+
 @pytest.mark.parametrize("variables", [{}, {"OMP_DYNAMIC": "true"}, {"OMP_THREAD_LIMIT": "2"}])
 def test_more_parts_than_threads(variables):
     run(

@@ -39,7 +39,12 @@ from ideep4py.compat.linear import linear
 from ideep4py.compat.normalization import batchNormalization, localResponseNormalization
 from ideep4py.compat.pooling import pooling2D
 from ideep4py.math_mode import get_math_mode, get_winograd, set_math_mode, set_winograd
-from ideep4py.threads import get_num_threads, limit_blas_threads, set_num_threads
+from ideep4py.threads import (
+    get_num_threads,
+    limit_blas_threads,
+    limit_num_threads,
+    set_num_threads,
+)
 
 __version__ = "3.0.0"
 
@@ -69,6 +74,7 @@ __all__ = [
     "get_winograd",
     "intVector",
     "limit_blas_threads",
+    "limit_num_threads",
     "linear",
     "localResponseNormalization",
     "localResponseNormalizationParam",

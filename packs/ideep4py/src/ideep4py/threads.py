@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideep4py._core.runtime import get_num_threads, set_num_threads
+from ideep4py._core.runtime import get_num_threads, limit_num_threads, set_num_threads
 
-__all__ = ["get_num_threads", "limit_blas_threads", "set_num_threads"]
+__all__ = ["get_num_threads", "limit_blas_threads", "limit_num_threads", "set_num_threads"]
 
 
 def limit_blas_threads(n: int = 1) -> Any:

@@ -29,7 +29,8 @@ _CALLED = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads", "omp_ge
 
 #: ``run(part, data, count)`` calls ``part(data, i)`` for each ``i`` below ``count``, and each on
 #: another thread where there are as many. A team has at least as many threads as those of oneDNN:
-#: OpenMP ends the threads that a smaller team does not need, and would start them again.
+#: OpenMP ends the threads that a smaller team does not need, and would start them again. If oneDNN
+#: has one thread, because other programs use the processors, that one makes all calls.
 _CODE = """
 %team = type { ptr, ptr, i32 }
 
@@ -68,7 +69,9 @@ define void @run(ptr %part, ptr %data, i32 %count) {
   store i32 %count, ptr %place
   %usual = call i32 @omp_get_max_threads()
   %few = icmp slt i32 %usual, %count
-  %threads = select i1 %few, i32 %count, i32 %usual
+  %more = select i1 %few, i32 %count, i32 %usual
+  %alone = icmp eq i32 %usual, 1
+  %threads = select i1 %alone, i32 1, i32 %more
   call void @GOMP_parallel(ptr @member, ptr %team, i32 %threads, i32 0)
   ret void
 }

@@ -123,11 +123,13 @@ class Primitive:
     __slots__ = (
         "_args",
         "_handle",
+        "_limit",
         "_memories",
         "_nargs",
         "_scratch",
         "_scratch_size",
         "_stream",
+        "_team",
         "implementation",
     )
 
@@ -151,9 +153,14 @@ class Primitive:
         # _scratch do.
         self._args = ffi.new("exec_arg_t[]", [{"arg": i, "memory": m} for i, m in pairs])
         self._stream = runtime.stream()
+        self._team = runtime.team()
+        self._limit = self._team.limit
 
     def run(self, *pointers: Any) -> None:
         """Executes with these data pointers."""
+        # oneDNN has divided the work, and the scratch memory, among so many threads.
+        if self._team.limit != self._limit:
+            self._team.enter(self._limit)
         for memory, pointer in zip(self._memories, pointers):  # noqa: B905 (strict= costs per call)
             _set_handle(memory, pointer)
         if self._scratch_size:

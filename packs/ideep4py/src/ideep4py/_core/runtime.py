@@ -42,6 +42,51 @@ locked cache.
 """
 
 
+class Team:
+    """The number of OpenMP threads of one thread of Python: the setting belongs to the thread.
+
+    Attributes:
+        limit: The most threads of its calls at the moment, or None.
+    """
+
+    __slots__ = ("_usual", "limit")
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self._usual = 1
+
+    def enter(self, limit: int | None) -> None:
+        """Gives the calls of this thread at most that many threads; None: as many as usual."""
+        if _omp_set_num_threads is None or _omp_get_max_threads is None:
+            return
+        if self.limit is None:
+            self._usual = _omp_get_max_threads()
+        self.limit = limit
+        _omp_set_num_threads(self._usual if limit is None else min(limit, self._usual))
+
+    def usual(self) -> int:
+        """The number of threads without a limit."""
+        if self.limit is not None:
+            return self._usual
+        return _omp_get_max_threads() if _omp_get_max_threads is not None else 1
+
+    def set_usual(self, n: int) -> None:
+        """Sets the number of threads without a limit."""
+        self._usual = n
+        if _omp_set_num_threads is not None:
+            _omp_set_num_threads(n if self.limit is None else min(n, self.limit))
+
+
+class _Teams(threading.local):
+    """The team of each thread."""
+
+    def __init__(self) -> None:
+        self.team = Team()
+
+
+_teams = _Teams()
+
+
 class _ThreadState(threading.local):
     """Objects that one thread owns.
 
@@ -49,8 +94,9 @@ class _ThreadState(threading.local):
     """
 
     def __init__(self) -> None:
-        if _threads is not None and _omp_set_num_threads is not None:
-            _omp_set_num_threads(_threads)  # the OpenMP setting belongs to the calling thread
+        self.team = _teams.team
+        if _threads is not None:
+            self.team.set_usual(_threads)
         box = ffi.new("stream_t *")
         check(lib.dnnl_stream_create(box, engine, C.IN_ORDER), "create a stream")
         self.stream = ffi.gc(box[0], lib.dnnl_stream_destroy)
@@ -60,6 +106,7 @@ class _ThreadState(threading.local):
 
 
 _threads: int | None = None
+_limit: int | None = None  # set by limit_num_threads
 
 
 def _winograd_wanted() -> bool:
@@ -89,12 +136,15 @@ def scratch(size: int) -> Any:
 
 
 def plan(factory: Callable[..., T], *key: Hashable) -> T:
-    """``factory(*key)``, made once per thread and key.
+    """``factory(*key)``, made once per thread, key and limit of threads.
 
     Beyond ``PLAN_CACHE_SIZE`` plans the least recently used one is dropped.
     """
-    plans = _state.plans
-    full_key = (factory, key)
+    state, limit = _state, _limit
+    if state.team.limit != limit:
+        state.team.enter(limit)
+    plans = state.plans
+    full_key = (factory, key, limit)
     try:
         found = plans[full_key]
     except KeyError:
@@ -105,6 +155,21 @@ def plan(factory: Callable[..., T], *key: Hashable) -> T:
         return made
     plans.move_to_end(full_key)
     return found
+
+
+def team() -> Team:
+    """The calling thread's number of OpenMP threads."""
+    return _state.team
+
+
+def follow_limit() -> None:
+    """Gives the calling thread as many OpenMP threads as it may use now.
+
+    For calls of oneDNN that need no plan.
+    """
+    state = _state
+    if state.team.limit != _limit:
+        state.team.enter(_limit)
 
 
 def cached_plans() -> int:
@@ -131,11 +196,7 @@ def set_num_threads(n: int) -> None:
         ValueError: ``n`` is less than 1.
     """
     global _threads
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"n must be an int, got {type(n).__name__}")
-    n = n.__index__()
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    n = _positive(n)
     if _omp_set_num_threads is None:
         raise RuntimeError(
             "this oneDNN library has no OpenMP runtime to set the number of threads of"
@@ -143,15 +204,39 @@ def set_num_threads(n: int) -> None:
     if n == get_num_threads() and n == _threads:
         return
     _threads = n
-    _omp_set_num_threads(n)
+    _state.team.set_usual(n)
     drop_plans()
 
 
 def get_num_threads() -> int:
-    """The number of threads a oneDNN call from the calling thread may use."""
-    if _threads is not None:
-        return _threads
-    return _omp_get_max_threads() if _omp_get_max_threads is not None else 1
+    """The number of threads a oneDNN call from the calling thread may use without a limit."""
+    return _threads if _threads is not None else _state.team.usual()
+
+
+def limit_num_threads(n: int | None) -> None:
+    """Limits the number of OpenMP threads for oneDNN for a while, in all threads of this process.
+
+    Calls that have begun go on. Compiled operations are kept: there is one for each limit, because
+    oneDNN divides the work when it compiles. The last bits of sums depend on the number of threads.
+
+    Args:
+        n: at most that many threads from the next call on, at least 1; None removes the limit.
+
+    Raises:
+        TypeError: ``n`` is neither an int nor None.
+        ValueError: ``n`` is less than 1.
+    """
+    global _limit
+    _limit = None if n is None else _positive(n)
+
+
+def _positive(n: int) -> int:
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"n must be an int, got {type(n).__name__}")
+    n = n.__index__()
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    return n
 
 
 def _before_fork() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ideep4py._core import runtime
 from ideep4py._core.errors import check
 from ideep4py._core.library import lib
 
@@ -29,6 +30,7 @@ def sgemm(
     """``out = alpha * op(a) @ op(b) + beta * out`` on pointers to row-major matrices: (m, k) @ (k,
     n).
     """
+    runtime.follow_limit()
     status = _sgemm(
         b"T" if trans_a else b"N",
         b"T" if trans_b else b"N",
