@@ -6,7 +6,6 @@ import os
 import platform
 from pathlib import Path
 
-
 #: Beginnings of environment variables that change what libraries do. With
 #: ``OPENBLAS_CORETYPE=Haswell`` NumPy multiplies half as fast on a processor with AVX-512, and
 #: other libraries as fast as before: ratios of peers mean nothing then.

@@ -197,6 +197,17 @@ class TestBusyMonitor:
         assert self.pass_time(monitor, 0.02, 5) == [1, 1]
         assert self.pass_time(monitor, 2.1) == [4, 2]
 
+    def test_not_while_results_are_compared(self, monitor):
+        with monitor.unchanged():
+            with monitor.unchanged():
+                assert self.pass_time(monitor, 0.02, 2) == [4, 2]
+            assert self.pass_time(monitor, 0.02) == [4, 2]
+        assert self.pass_time(monitor, 0.02) == [1, 1]  # of what came meanwhile
+        with pytest.raises(KeyboardInterrupt), monitor.unchanged():
+            assert self.pass_time(monitor, 2.1) == [1, 1]
+            raise KeyboardInterrupt
+        assert self.pass_time(monitor, 0.02) == [4, 2]
+
     def test_the_end(self, monitor):
         self.pass_time(monitor, 0.02, 2)
         monitor.restore_original_limits()
@@ -248,6 +259,36 @@ def test_threads_of_a_provider_give_way(monkeypatch):
         blas_threads.add_pool(late)
         assert first.calls == second.calls == late.calls == ["give way"]
     assert first.calls == second.calls == late.calls == ["give way", "take back"]
+
+
+def test_threads_stay_while_a_captured_step_is_compared(monkeypatch):
+    pytest.importorskip("threadpoolctl")
+    monkeypatch.setattr(busy_threads, "_load", lambda: 0.0)
+    monkeypatch.setattr(busy_threads.BusyMonitor, "_run", lambda self: None)
+    model = L.Linear(3, 2)
+    optimizer = chainer.optimizers.SGD().setup(model)
+
+    def train_step(x):
+        monitor = blas_threads._monitor
+        monitor._last -= 100  # as if another program had interrupted this one
+        monitor.look()
+        loss = F.sum(model(x) ** 2)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    step = chainer.capture(train_step, model, optimizer)
+    with chainer.using_config("blas_threads", "auto"):
+        found = []
+        for n in range(1, 4):
+            step(np.full((4, 3), n, "f"))
+            found.append(blas_threads._monitor.is_limited)
+            blas_threads._monitor._set(False, 0.0)
+        # It runs as written, is recorded, and the record is compared with it.
+        assert found == [True, True, False]
+        blas_threads._monitor.look()
+        assert blas_threads._monitor.is_limited
 
 
 #: Prints the processor time of threads that wait: at first, as they give way, and afterwards.

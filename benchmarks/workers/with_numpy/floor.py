@@ -1,10 +1,14 @@
 """The products and exponentials that rows of ``fast`` need, as bare calls of libraries
 
-Each product is the faster one of NumPy's BLAS library and of chainer-numba if it is installed.
+Products are those of NumPy's BLAS library, those of chainer-numba if it is installed, or each one
+the faster of both: whatever makes the whole step fastest. With several threads the two libraries
+take the processors from each other, so that the faster one of each product is not always best.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 import time
 
 import numpy as np
@@ -23,7 +27,9 @@ class _Calls:
     """Calls with memory of their own."""
 
     def __init__(self):
+        #: Times of each call, and libraries that make it.
         self._made = []
+        self._chosen = None
         self._linear = None
         if LinearKernel is not None:
             import chainer
@@ -47,7 +53,7 @@ class _Calls:
                     "a": lambda: linear.backward_weight(b, a, out.dtype, out=out),
                 }[transposes]
             )
-        self._made.append((times, min(candidates, key=_seconds)))
+        self._made.append((times, candidates))
 
     def layer(self, rows, inputs, outputs, gives_gx=True, steps=1):
         """Adds the three products of an affine layer, of which each step has a part."""
@@ -61,21 +67,35 @@ class _Calls:
         """Adds exponentials of an array."""
         x = self._array((rows, columns))
         out = np.empty_like(x)
-        self._made.append((times, lambda: np.exp(x, out=out)))
+        self._made.append((times, [lambda: np.exp(x, out=out)]))
 
     def updated(self, count):
         """Adds reading and writing of parameters, gradients and two states of Adam."""
         p, g, m, v = (self._array((count,)) for _ in range(4))
-        self._made += [(1, lambda: np.add(m, g, out=m)), (1, lambda: np.add(v, g, out=v))]
-        self._made.append((1, lambda: np.add(p, m, out=p)))
+        for read, written in (g, m), (g, v), (m, p):
+            add = functools.partial(np.add, written, read, out=written)
+            self._made.append((1, [add]))
 
     def _array(self, shape):
         return (self._random.rand(*shape) - 0.5).astype("f")
 
     def __call__(self):
-        for times, call in self._made:
-            for _ in range(times):
-                call()
+        if self._chosen is None:
+            programs = [
+                [(times, choose(candidates)) for times, candidates in self._made]
+                for choose in (_first, _last, functools.partial(min, key=_seconds))
+            ]
+            self._chosen = min(programs, key=lambda program: _seconds(lambda: _run(program)))
+        _run(self._chosen)
+
+
+def _run(program):
+    for times, call in program:
+        for _ in range(times):
+            call()
+
+
+_first, _last = operator.itemgetter(0), operator.itemgetter(-1)
 
 
 def _seconds(call, samples=30):

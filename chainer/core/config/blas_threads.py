@@ -11,6 +11,7 @@ import importlib
 import os
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -111,6 +112,15 @@ def add_pool(pool: Pool) -> None:
         _added.append(pool)
         if _monitor is not None:
             _monitor.begin(pool)
+
+
+def unchanged_threads() -> AbstractContextManager[None]:
+    """Returns a context that keeps the numbers of threads while ``blas_threads`` is ``'auto'``.
+
+    The last bits of sums depend on them, so that results are compared with the same ones.
+    """
+    monitor = _monitor
+    return nullcontext() if monitor is None else monitor.unchanged()
 
 
 def lower_blas_threads(limit: Callable[[], object], count: int) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from chainer.core.config.openmp_waiting import OpenMPWaiting
@@ -131,8 +132,10 @@ class BusyMonitor:
         #: What gives way, by the path of the library; None if nothing can.
         self._pools: dict[str, Pool | None] = {}
         self._searched = float("-inf")
-        #: Held while pools change.
-        self._changing = threading.Lock()
+        #: Held while pools change, or begin to be held.
+        self._changing = threading.RLock()
+        #: How many comparisons need the same number of threads until they end.
+        self._comparisons = 0
         self._last = count()
         self._pause = FIRST_PAUSE
         self._changed = float("-inf")  # no trial has failed yet
@@ -143,14 +146,18 @@ class BusyMonitor:
 
     def look(self) -> None:
         """Reads the count, and limits the threads or gives them back."""
+        with self._changing:
+            if not self._comparisons:  # else the next time, with the interruptions until then
+                self._look()
+
+    def _look(self) -> None:
         now, count = self._clock(), self._count()
         new, self._last = count - self._last, count
         if self.is_limited:
             if new >= BUSY:
                 self._changed = now
                 if now - self._searched >= SEARCH:
-                    with self._changing:
-                        self._give_way(now)
+                    self._give_way(now)
             elif now - self._changed >= self._pause:
                 self._set(False, now)
         elif new >= BUSY:
@@ -158,6 +165,17 @@ class BusyMonitor:
             is_relapse = now - self._changed < self._pause
             self._pause = min(self._pause * 2, LONGEST_PAUSE) if is_relapse else FIRST_PAUSE
             self._set(True, now)
+
+    @contextmanager
+    def unchanged(self) -> Generator[None, None, None]:
+        """Keeps the numbers of threads in a ``with`` block."""
+        with self._changing:
+            self._comparisons += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._comparisons -= 1
 
     def _set(self, limited: bool, now: float) -> None:
         with self._changing:

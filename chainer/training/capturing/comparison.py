@@ -11,6 +11,7 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of, copyto, is_array
 from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.config.blas_threads import unchanged_threads
 from chainer.core.typing import Array, DType, HostArray, Shape, VariableLike
 from chainer.training.capturing.snapshot import Snapshot
 from chainer.training.capturing.state import PLAIN, Kind, array_of
@@ -125,7 +126,8 @@ def difference(
         str: The name of a value that differs; None if there is none.
     """
     try:
-        return _different(before, repeat, write, is_exact, what)
+        with unchanged_threads():
+            return _different(before, repeat, write, is_exact, what)
     except BaseException as error:
         # An error is one of the program, and the state is as its code has left it.
         if not isinstance(error, Exception):  # such as Ctrl-C
