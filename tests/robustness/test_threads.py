@@ -291,6 +291,52 @@ def test_threads_stay_while_a_captured_step_is_compared(monkeypatch):
         assert blas_threads._monitor.is_limited
 
 
+FORKED = """
+import os, threading
+import chainer
+from chainer.core.config import blas_threads, busy_threads
+
+busy_threads._load = lambda: 0.0
+chainer.config.blas_threads = "auto"
+monitor = blas_threads._monitor
+held, ended = threading.Event(), threading.Event()
+
+def hold():
+    with blas_threads._changing, monitor._changing, monitor.unchanged():
+        held.set()
+        ended.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+if os.fork() == 0:
+    with blas_threads.unchanged_threads():
+        pass
+    assert monitor._comparisons == 0
+    assert [t.name for t in threading.enumerate()] == ["MainThread", "chainer-busy"]
+    chainer.config.blas_threads = None
+    assert threading.active_count() == 1
+    os._exit(0)
+_, status = os.wait()
+ended.set()
+thread.join()
+assert status == 0 and monitor._comparisons == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_fork_while_another_thread_has_the_locks():
+    pytest.importorskip("threadpoolctl")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 #: Prints the processor time of threads that wait: at first, as they give way, and afterwards.
 WAITING = """
 import ctypes, sys, time

@@ -167,3 +167,15 @@ def slow_threads_advice() -> str | None:
         f"NumPy's BLAS uses {threads} threads, and the {cores} cores are busy (load {load:.1f}): "
         "training with small arrays may take many times as long; set CHAINER_BLAS_THREADS=auto"
     )
+
+
+def _renew() -> None:
+    """Goes on in a process that was forked."""
+    global _changing
+    _changing = threading.Lock()
+    if _monitor is not None:
+        _monitor.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)

@@ -217,8 +217,17 @@ class BusyMonitor:
         # A machine that is busy already need not be tried.
         if _load() >= 0.5:
             self._set(True, self._clock())
+        self._begin()
+
+    def _begin(self) -> None:
         self._thread = threading.Thread(target=self._run, name="chainer-busy", daemon=True)
         self._thread.start()
+
+    def renew(self) -> None:
+        """Goes on in a process that was forked: threads are gone, and may have held the lock."""
+        self._changing, self._comparisons = threading.RLock(), 0
+        if self._thread is not None and not self._stopped.is_set():
+            self._begin()
 
     def _run(self) -> None:
         while not self._stopped.wait(INTERVAL):

@@ -288,9 +288,9 @@ CORE_ENTRIES = (
         apply=limit_blas_threads,
         accepted="positive int, 'auto' or None",
         about="Number of threads of NumPy's BLAS library, for the whole process; None leaves it as "
-        "the library has it. 'auto': one thread while other programs use the cores, else as many "
-        "as the library has; threads of GNU OpenMP (iDeep) sleep while they wait, meanwhile. Needs "
-        "the extra `threads`.",
+        "the library has it. 'auto': one thread while other programs use the cores, for calls of "
+        "oneDNN (iDeep), too, else as many as the library has. The last bits of sums depend on the "
+        "number. Needs the extra `threads`.",
     ),
     ConfigEntry(
         "cast_inputs",
