@@ -15,6 +15,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.core.config import blas_threads, busy_threads
 from chainer.core.config.busy_threads import BusyMonitor, available_cores
+from chainer.plugins.doctor.installed import examine_environment
 from chainer.utils import install_command
 
 
@@ -138,6 +139,15 @@ class TestBlasThreads:
         monkeypatch.setattr(blas_threads, "blas_threads", lambda: 4)
         monkeypatch.setattr(blas_threads.os, "getloadavg", lambda: (0.5, 0, 0))
         assert blas_threads.slow_threads_advice() is None
+
+    def test_advice_on_the_processor_that_blas_assumes(self, monkeypatch):
+        monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+        assert blas_threads.slow_core_advice() is None
+        monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+        advice = blas_threads.slow_core_advice()
+        assert advice.startswith("OPENBLAS_CORETYPE=Haswell: NumPy's BLAS takes this processor")
+        findings = examine_environment([]).findings
+        assert [f.text for f in findings if f.cause == "blas_core"] == [advice]
 
 
 class Library:

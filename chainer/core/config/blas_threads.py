@@ -169,6 +169,18 @@ def slow_threads_advice() -> str | None:
     )
 
 
+def slow_core_advice() -> str | None:
+    """Returns advice if OpenBLAS is told which processor it is on; None if it looks itself."""
+    core = os.environ.get("OPENBLAS_CORETYPE")
+    if not core:
+        return None
+    return (
+        f"OPENBLAS_CORETYPE={core}: NumPy's BLAS takes this processor for that one, and may "
+        "multiply half as fast as it can on a newer one; unset it, unless results have to be the "
+        "same on all machines"
+    )
+
+
 def _renew() -> None:
     """Goes on in a process that was forked."""
     global _changing

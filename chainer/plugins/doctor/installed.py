@@ -22,7 +22,7 @@ from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.capabilities import Limitations, describe
 from chainer.core.arrays.kernel import KernelDeclaration
-from chainer.core.config.blas_threads import slow_threads_advice
+from chainer.core.config.blas_threads import slow_core_advice, slow_threads_advice
 from chainer.core.config.configuration import threads
 from chainer.core.installation import install_command
 from chainer.core.lazy import resolve
@@ -154,9 +154,12 @@ def examine_environment(records: list[PluginRecord]) -> Report:
     _examine_backends(report)
     policy = threads.state.policy
     report.add(Finding("note", "accelerate", f"accelerate: {acceleration.advice(policy)}"))
-    advice = slow_threads_advice()
-    if advice is not None:
-        report.add(Finding("note", "blas_threads", advice))
+    for name, advice in (
+        ("blas_threads", slow_threads_advice()),
+        ("blas_core", slow_core_advice()),
+    ):
+        if advice is not None:
+            report.add(Finding("note", name, advice))
     return report
 
 
