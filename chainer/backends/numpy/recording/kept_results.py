@@ -107,7 +107,9 @@ def _direct(value: Any) -> Iterator[Ref]:
             yield from _direct(part)
 
 
-def laid_out(value: Any, shape: tuple[int, ...], dtype: Any, memory: HostArray) -> HostArray:
+def laid_out(
+    value: Any, shape: tuple[int, ...], dtype: Any, memory: HostArray, by: str
+) -> HostArray:
     """Returns a result as the array that it was when the step was recorded, copied if need be.
 
     Args:
@@ -116,25 +118,31 @@ def laid_out(value: Any, shape: tuple[int, ...], dtype: Any, memory: HostArray) 
         dtype: Data type that it had.
         memory: Planned memory. A kernel may return an argument in one call and not in another, and
             the place of the argument is used again.
+        by: Name of the function that returned it.
 
     Raises:
         NotRecordableError: If it has another shape.
     """
-    check_shape(value, shape)
+    check_shape(value, shape, by)
     is_own = value.__class__ is numpy.ndarray and root(value) is not memory
     if is_own and value.dtype == dtype and value.flags.c_contiguous:
         return value
     return numpy.array(value, dtype, order="C", subok=False)
 
 
-def check_shape(value: Any, shape: tuple[int, ...]) -> None:
+def check_shape(value: Any, shape: tuple[int, ...], by: str) -> None:
     """Checks that a result has the shape that it had when the step was recorded.
+
+    Args:
+        value: The result.
+        shape: Shape that it had.
+        by: Name of the function that returned it.
 
     Raises:
         NotRecordableError: If it has another one.
     """
     if numpy.shape(value) != shape:
         raise NotRecordableError(
-            f"an array has the shape {numpy.shape(value)}; when the step was recorded, it had "
-            f"{shape}"
+            f"a result of {by} has the shape {numpy.shape(value)}; when the step was recorded, it "
+            f"had {shape}"
         )

@@ -305,7 +305,8 @@ class StraightLine:
             return [f"copyto({self._expression(call.out)}, {args[0]}, 'unsafe')"]
         if call.kind is Kind.ASSIGN and call.function in _FIXED_SHAPE:
             return [f"copyto({self._expression(call.out)}, {expression})"]
-        return [f"r = {expression}", *self._stores(call.out, "r")]
+        by = getattr(call.function, "__qualname__", type(call.function).__name__)
+        return [f"r = {expression}", *self._stores(call.out, "r", by)]
 
     def _is_given_memory(self, call: Call) -> bool:
         """Returns whether a kernel writes directly to the memory of its result."""
@@ -329,32 +330,38 @@ class StraightLine:
         out = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
         return f"{function}({', '.join([*args, *kwargs, f'out={out}'])})"
 
-    def _stores(self, out: Any, name: str) -> list[str]:
-        """Returns the lines that put a result where later calls find it."""
+    def _stores(self, out: Any, name: str, by: str) -> list[str]:
+        """Returns the lines that put a result where later calls find it.
+
+        Args:
+            out: Where calls find it.
+            name: Its name.
+            by: The function that returned it, for messages.
+        """
         if out is None:
             return []
         if isinstance(out, Held):
             return [f"{self._held_name(out)} = {name}"]
         if isinstance(out, Ref):
             if out.buffer in self._kept:
-                return self._keeps(out, name)
+                return self._keeps(out, name, by)
             target = self._ref(out)
-            return [f"if {name} is not {target}: store({target}, {name})"]
+            return [f"if {name} is not {target}: store({target}, {name}, {by!r})"]
         lines: list[str] = []
         parts = [f"{name}_{i}" for i in range(len(out))]
         if parts:
             lines.append(f"{', '.join(parts)}, = {name}")
         for part, value in zip(parts, out, strict=True):
-            lines += self._stores(value, part)
+            lines += self._stores(value, part, by)
         return [*lines, *[f"{part} = None" for part in [name, *parts]]]
 
-    def _keeps(self, out: Ref, name: str) -> list[str]:
+    def _keeps(self, out: Ref, name: str, by: str) -> list[str]:
         """Returns the lines that give a result, and views of it, their names."""
         target, dtype = self._kept_name(out), self._name(out.dtype, "d")
         is_own = f"{name}.__class__ is ndarray and {name}.base is None"
         expected = f"{out.shape!r}, {out.strides!r}, {dtype}"
         same = f"({name}.shape, {name}.strides, {name}.dtype) == ({expected})"
-        other = f"laid_out({name}, {out.shape!r}, {dtype}, memory)"
+        other = f"laid_out({name}, {out.shape!r}, {dtype}, memory, {by!r})"
         lines = [f"{target} = {name} if {is_own} and {same} else {other}"]
         for ref in self._kept[out.buffer].views.values():
             given = f"{ref.shape!r}, {self._name(ref.dtype, 'd')}, {target}, {ref.offset}"
@@ -445,7 +452,7 @@ def _bytes_of(array: Any) -> HostArray:
     return numpy.ndarray((array.nbytes,), numpy.uint8, array.ravel(order="K"))
 
 
-def _store(target: Any, value: Any) -> None:
-    """Copies a result to the memory that has to hold it."""
-    check_shape(value, target.shape)
+def _store(target: Any, value: Any, by: str) -> None:
+    """Copies a result of a function to the memory that has to hold it."""
+    check_shape(value, target.shape, by)
     numpy.copyto(target, value)
