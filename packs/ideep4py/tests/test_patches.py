@@ -27,7 +27,7 @@ def always(monkeypatch):
 def plans(W: tuple[int, ...] | None = None) -> list[type]:
     """Classes of the plans by products, of all filters, or of filters of one shape."""
     found = []
-    for (_, key), plan in runtime._state.plans.items():
+    for (_, key, _), plan in runtime._state.plans.items():
         run = plan[0] if isinstance(plan, tuple) else plan.run
         kind = type(getattr(run, "__self__", None))
         if kind in (Forward, Data, Weights) and (W is None or W in key):
