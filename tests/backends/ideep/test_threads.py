@@ -32,11 +32,10 @@ SCRIPT = """
 """
 
 
-def counts(**variables):
-    """Returns the threads of BLAS: at first, after a function on NumPy, after one on iDeep."""
-    pytest.importorskip("threadpoolctl")
+def run(script, **variables):
+    """Returns the output of a script, in a process of its own with these variables."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT)],
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
         env=os.environ | variables,
         capture_output=True,
         text=True,
@@ -44,7 +43,13 @@ def counts(**variables):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return [int(count) for count in done.stdout.split()]
+    return done.stdout
+
+
+def counts(**variables):
+    """Returns the threads of BLAS: at first, after a function on NumPy, after one on iDeep."""
+    pytest.importorskip("threadpoolctl")
+    return [int(count) for count in run(SCRIPT, **variables).split()]
 
 
 def test_blas_gets_one_thread():
@@ -96,15 +101,7 @@ BUSY = """
 def test_onednn_has_one_thread_while_other_programs_use_the_cores():
     pytest.importorskip("threadpoolctl")
     pytest.importorskip("ideep4py")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(BUSY)],
-        env=os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run(BUSY, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2")
 
 
 CHANGES = """
@@ -158,16 +155,7 @@ CHANGES = """
 
 def test_the_number_of_threads_may_change_between_forward_and_backward():
     pytest.importorskip("ideep4py")
-    variables = {"OMP_NUM_THREADS": "2", "PYTHONPATH": os.path.dirname(__file__)}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(CHANGES)],
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run(CHANGES, OMP_NUM_THREADS="2", PYTHONPATH=os.path.dirname(__file__))
 
 
 def test_a_provider_that_takes_part_uses_the_threads_of_onednn(monkeypatch):
