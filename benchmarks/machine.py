@@ -9,7 +9,7 @@ from pathlib import Path
 #: Beginnings of environment variables that change what libraries do. With
 #: ``OPENBLAS_CORETYPE=Haswell`` NumPy multiplies half as fast on a processor with AVX-512, and
 #: other libraries as fast as before: ratios of peers mean nothing then.
-LIBRARIES = ("OPENBLAS_", "MKL_", "ONEDNN_", "DNNL_", "OMP_", "GOMP_", "KMP_", "NPY_", "NUMBA_")
+PREFIXES = ("OPENBLAS_", "MKL_", "ONEDNN_", "DNNL_", "OMP_", "GOMP_", "KMP_", "NPY_", "NUMBA_")
 
 
 def describe_machine() -> dict[str, str | int | list[float] | dict[str, str]]:
@@ -25,7 +25,7 @@ def describe_machine() -> dict[str, str | int | list[float] | dict[str, str]]:
             name: text
             for name, text in sorted(os.environ.items())
             # Each run sets the numbers of threads.
-            if name.startswith(LIBRARIES) and not name.endswith("_NUM_THREADS")
+            if name.startswith(PREFIXES) and not name.endswith("_NUM_THREADS")
         }
         or "none",
     }

@@ -15,7 +15,7 @@ from benchmarks import peers as peers_module
 from benchmarks.cli import default_peers, default_threads, list_benchmarks, main, uses_processes
 from benchmarks.client import Client, WorkerError
 from benchmarks.driver import PROGRAMS, Options, Result, Row, run_benchmark
-from benchmarks.machine import LIBRARIES, describe_machine
+from benchmarks.machine import PREFIXES, describe_machine
 from benchmarks.peers import Peer, find_peer
 from benchmarks.report import format_result, geometric_mean, ratios
 
@@ -311,7 +311,7 @@ def test_worker_imports_the_standard_library_alone():
 
 def test_the_machine_has_the_settings_of_libraries(monkeypatch):
     for name in list(os.environ):
-        if name.startswith(LIBRARIES):
+        if name.startswith(PREFIXES):
             monkeypatch.delenv(name)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert describe_machine()["settings of libraries"] == "none"

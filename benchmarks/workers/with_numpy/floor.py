@@ -1,8 +1,8 @@
 """The products and exponentials that rows of ``fast`` need, as bare calls of libraries
 
-Products are those of NumPy's BLAS library, those of chainer-numba if it is installed, or each one
-the faster of both: whatever makes the whole step fastest. With several threads the two libraries
-take the processors from each other, so that the faster one of each product is not always best.
+Three programs are tried, and the fastest one counts: NumPy's BLAS library makes all products,
+chainer-numba makes all of them, or the faster library makes each product. With several threads the
+two libraries take the processors from each other, so that the third program is not always best.
 """
 
 from __future__ import annotations

@@ -138,16 +138,17 @@ def scratch(size: int) -> Any:
 def plan(factory: Callable[..., T], *key: Hashable) -> T:
     """``factory(*key)``, made once per thread, key and limit of threads.
 
+    A factory asks for no other plan: the limit may change at any time, and a primitive has to be
+    described and made with the same one.
+
     Beyond ``PLAN_CACHE_SIZE`` plans the least recently used one is dropped.
     """
-    state, limit = _state, _limit
-    if state.team.limit != limit:
-        state.team.enter(limit)
-    plans = state.plans
+    plans, limit = _state.plans, _limit
     full_key = (factory, key, limit)
     try:
         found = plans[full_key]
     except KeyError:
+        team().enter(limit)
         made = factory(*key)
         plans[full_key] = made
         while len(plans) > PLAN_CACHE_SIZE:
