@@ -228,12 +228,12 @@ def limit_num_threads(n: int | None) -> None:
         ValueError: ``n`` is less than 1.
     """
     global _limit
-    _limit = None if n is None else _positive(n)
+    _limit = None if n is None else _positive(n, "an int or None")
 
 
-def _positive(n: int) -> int:
+def _positive(n: int, expected: str = "an int") -> int:
     if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"n must be an int, got {type(n).__name__}")
+        raise TypeError(f"n must be {expected}, got {type(n).__name__}")
     n = n.__index__()
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
